@@ -12,7 +12,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -111,7 +111,7 @@ class Plugin:
             return self.objects[kind]
         if self.source is None:
             return {self.name: _verified(self)} if self.group == group else {}
-        _import_with_same_libraries(self)
+        _import_as_pinned(self)
         return _imported(self.name, self.source, self.sha256).get(kind, {})
 
 
@@ -132,10 +132,8 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
         source, sha256 = content.decode(), hashlib.sha256(content).hexdigest()
     except (OSError, UnicodeDecodeError) as error:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
-    plugin = Plugin(Path(spec.plugin).name, "", sha256, "", source, tuple(imported_versions(source).items()))
-    _imported(plugin.name, source, sha256)
-    # Looked for again: a plugin may add to Python's path what it imports.
-    return replace(plugin, libraries=tuple(imported_versions(source).items()))
+    name = Path(spec.plugin).name
+    return Plugin(name, "", sha256, "", source, _import(name, source, sha256))
 
 
 def plugin_of_session(systems: "Mapping[str, Write | System]", metrics: Mapping[str, Judge]) -> Plugin:
@@ -196,12 +194,15 @@ def _verified(plugin: Plugin) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _import_with_same_libraries(plugin: Plugin) -> None:
-    source, libraries = plugin.source or "", dict(plugin.libraries)
-    # Before: those that are found. After: also those whose folder the plugin has added to Python's path.
-    _require_same(plugin, tuple({**libraries, **imported_versions(source)}.items()))
-    _imported(plugin.name, source, plugin.sha256)
-    _require_same(plugin, tuple(imported_versions(source).items()))
+def _import_as_pinned(plugin: Plugin) -> None:
+    _require_same(plugin, _import(plugin.name, plugin.source or "", plugin.sha256))
+
+
+def _import(name: str, source: str, sha256: str) -> tuple[tuple[str, str], ...]:
+    """What a source imports, with versions, see `imported_versions`; the code runs once in a process."""
+    imported_versions(source)  # so that it is known which files there were before the import
+    _imported(name, source, sha256)
+    return tuple(imported_versions(source).items())  # after it: a plugin may add to Python's path what it imports
 
 
 def _require_same(plugin: Plugin, libraries: tuple[tuple[str, str], ...]) -> None:

@@ -4,7 +4,6 @@ import hashlib
 import importlib
 import os
 import py_compile
-import re
 import sys
 import time
 from dataclasses import replace
@@ -14,6 +13,7 @@ import pytest
 from documents import document
 
 from core.errors import PluginError
+from core.fingerprint import files_sha256
 from core.plugins import load
 from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_metric import Judged, plugin_metrics
@@ -249,21 +249,26 @@ def test_a_helper_that_was_edited_and_forgotten_after_it_was_imported_is_refused
         read_plugin(PluginSpec(str(path)), path)
 
 
+@pytest.mark.parametrize("hides", [False, True])
 def test_a_helper_in_a_folder_that_the_plugin_adds_to_the_path_is_pinned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hides: bool
 ) -> None:
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    helper, path = tmp_path / "side" / "my_side_helper.py", tmp_path / "mine.py"
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    name = f"my_side_helper_{hides}".lower()
+    helper, path = tmp_path / "side" / f"{name}.py", tmp_path / "mine.py"
     helper.parent.mkdir()
     helper.write_text("CUT = 1\n")
+    if hides:  # another one, which is found before the plugin is imported
+        (tmp_path / f"{name}.py").write_text("CUT = 22\n")
     added = f"import sys\nsys.path.insert(0, {str(helper.parent)!r})\n"
-    path.write_text(f"{added}import my_side_helper\nSYSTEMS = {{'tail': lambda text, n: text}}\n")
+    path.write_text(f"{added}import {name}\nSYSTEMS = {{'tail': lambda text, n: text}}\n")
     monkeypatch.setattr("core.libraries._BEGAN_NS", time.time_ns())  # a process that begins now
     plugin = read_plugin(PluginSpec(str(path)), path)
-    assert re.fullmatch("sha256:[0-9a-f]{12}", dict(plugin.libraries)["my_side_helper"])
+    expected = files_sha256(helper.parent, [helper])
+    assert dict(plugin.libraries) == {name: f"sha256:{expected[:12]}"}
     assert plugin.systems()
-    other = replace(plugin, name="elsewhere.py", libraries=(("my_side_helper", "sha256:0123456789ab"),))
-    with pytest.raises(PluginError, match="my_side_helper was sha256:0123456789ab and is sha256:"):
+    other = replace(plugin, name="elsewhere.py", libraries=((name, "sha256:0123456789ab"),))
+    with pytest.raises(PluginError, match=f"{name} was sha256:0123456789ab and is sha256:"):
         other.systems()
 
 
