@@ -7,8 +7,9 @@ Transformers with Reinforcement Learning", have others of this kind).
 
 On a CPU a reward depends on the article and the text alone, to the last bit. It does not matter what else is scored
 with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore and the language model
-of fluency read texts together only if they have the same number of tokens. On a GPU they read all texts of a round in
-as few padded passes as they can: there a reward depends on the others by rounding. What policies are trained on is its
+of fluency read texts together only if they have the same number of tokens. On a GPU they read those of one article in
+as few padded passes as they can: there a reward depends on the article's other texts by rounding, but not on which
+articles a worker has. What policies are trained on is its
 advantage, normalised or not: `core.learning.reinforce`.
 """
 
@@ -107,7 +108,7 @@ def make_reward(
         elif name == ARTICLE_SIMILARITY and segment is not None:
             parts.append((ArticleSimilarity(models(), padded, segment), weight))
         elif name == FLUENCY and config.fluency is not None:
-            parts.append((fluency_reward(config.fluency.load(device)), weight))
+            parts.append((fluency_reward(config.fluency.load(device), padded), weight))
         else:
             parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
@@ -161,9 +162,7 @@ class BertScoreReward:
 
     def scores(self, summaries: Sequence[tuple[Article, str]]) -> list[list[Score]]:
         """The scores of each (article, text) against each reference that is not empty; none for an empty text."""
-        by_article: dict[Article, list[int]] = {}
-        for i, (article, _) in enumerate(summaries):
-            by_article.setdefault(article, []).append(i)
+        by_article = _by_article(summaries)
         vectors = self._embedded(summaries, by_article)
         matched: list[list[int]] = []
         matchings: list[Matching] = []
@@ -266,9 +265,25 @@ def metric_reward(metric: Metric) -> Reward:
     return reward
 
 
-def fluency_reward(scorer: FluencyScorer) -> Reward:
-    """SLOR of each summary, in nats a token."""
-    return lambda summaries: scorer.score([("", text) for _, text in summaries])
+def fluency_reward(scorer: FluencyScorer, padded: bool) -> Reward:
+    """SLOR of each summary, in nats a token; padded, those of each article for themselves, as in `BertScoreReward`."""
+
+    def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
+        values = np.zeros(len(summaries))
+        for group in _by_article(summaries).values() if padded else [range(len(summaries))]:
+            values[group] = scorer.score([("", summaries[i][1]) for i in group])
+        found: list[float] = values.tolist()
+        return found
+
+    return reward
+
+
+def _by_article(summaries: Sequence[tuple[Article, str]]) -> dict[Article, list[int]]:
+    """The places of each article's summaries."""
+    places: dict[Article, list[int]] = {}
+    for i, (article, _) in enumerate(summaries):
+        places.setdefault(article, []).append(i)
+    return places
 
 
 def weighted_mean(parts: Sequence[tuple[Reward, float]]) -> Reward:

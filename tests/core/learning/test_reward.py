@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from core.learning.reward import (
     KeptReward,
     Memoised,
     RewardConfig,
+    fluency_reward,
     make_reward,
     metric_reward,
     reward_signature,
@@ -20,6 +22,7 @@ from core.learning.reward import (
 )
 from core.metrics.bertscore import BertScorer, Idf
 from core.metrics.config import BertScoreConfig, RougeConfig
+from core.metrics.fluency import Fluency
 from core.metrics.metric import Row
 from core.metrics.panel import draw_panel
 from core.metrics.registry import make_metric
@@ -128,6 +131,24 @@ def test_a_padded_reward_does_not_depend_on_the_references_that_other_articles_s
         return set(passes)
 
     assert asked(articles) == asked(articles[::-1])
+
+
+def test_padded_fluency_reads_the_summaries_of_each_article_for_themselves(
+    monkeypatch: pytest.MonkeyPatch, tiny_models: dict[str, Path]
+) -> None:
+    scorer = Fluency(resolve_model(parse_model(str(tiny_models["gpt2-lm"])))).load(torch.device("cpu"))
+    asked: list[list[str]] = []
+    score = scorer.score
+
+    def recorded(pairs: Sequence[tuple[str, str]]) -> list[float]:
+        asked.append([text for _, text in pairs])
+        return score(pairs)
+
+    monkeypatch.setattr(scorer, "score", recorded)
+    first, second = ARTICLES
+    pairs = [(first, "The bridge"), (second, "A train"), (first, "Monday")]
+    assert fluency_reward(scorer, padded=True)(pairs) == fluency_reward(scorer, padded=False)(pairs)
+    assert asked == [["The bridge", "Monday"], ["A train"], ["The bridge", "A train", "Monday"]]
 
 
 def test_without_a_reference_the_reward_is_zero(scorer: BertScorer) -> None:
