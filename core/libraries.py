@@ -37,9 +37,9 @@ LIBRARIES = (
 """What numbers and texts of a row come from, as pip calls it."""
 UNKNOWN_FILES = "unknown files"
 """In place of the hash of files that may not be what this process has in memory."""
-# Groups of entry points, by which spaCy finds the components and layers that a pipeline's configuration names. Of
-# pipelines themselves all files are hashed (`core.text.language_data`).
-_SPACY = ("spacy_", "thinc_")
+# Groups of entry points, by which spaCy finds the components and layers that a pipeline's configuration names, and
+# PyTorch what it imports unasked. Of pipelines themselves all files are hashed (`core.text.language_data`).
+_LOADED = ("spacy_", "thinc_", "torch.backends")
 _NO_COMPONENTS = frozenset({"spacy_models", "spacy_loggers", "spacy_readers", "spacy_cli"})
 # Where pip puts what it installs, as Debian does. Elsewhere somebody works on it, or pip was told where.
 _INSTALLED = ("site-packages", "dist-packages")
@@ -80,14 +80,14 @@ class _Package:
 
 
 def library_versions() -> dict[str, str]:
-    """Of Python, those of `LIBRARIES` that are installed, and those that bring spaCy's pipelines components.
+    """Of Python, those of `LIBRARIES` that are installed, and those that bring components to spaCy or PyTorch.
 
     A version is followed by the hash of what is imported in a package's place, or by words for what nobody knows: it
     was edited after this process imported it, or Python runs older bytecode of it.
     """
-    python = platform.python_version() + ("" if __debug__ else " -O")
-    versions = {"python": " of ".join((python, *(_edited_or_unknown(*hidden) for hidden in _in_place_of_python())))}
-    for package in _packages():
+    path, python = tuple(sys.path), platform.python_version() + ("" if __debug__ else " -O")
+    versions = {"python": " of ".join((python, *(_edited_or_unknown(*hidden) for hidden in _in_place_of_python(path))))}
+    for package in _packages(path):
         hashes = [_edited_or_unknown(module, place) for module, place in package.edited]
         unknown = [UNKNOWN_FILES] if package.is_lost else []
         versions[package.name] = " of ".join((package.version, *hashes, *unknown))
@@ -125,11 +125,11 @@ def _own_folders() -> frozenset[str]:
     return frozenset((*own, *(os.path.join(folder, "lib-dynload") for folder in own)))
 
 
-@functools.cache  # it does not change: what is imported stays
-def _in_place_of_python() -> tuple[tuple[str, Path], ...]:
-    """Modules with their places that a folder or archive on the path has in place of Python's own."""
+@functools.cache  # of one path it does not change: what is imported stays
+def _in_place_of_python(path: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
+    """Modules with their places that a folder or archive on the path, `sys.path`, has in place of Python's own."""
     names: set[str] = set()
-    for entry in {os.path.realpath(entry) for entry in sys.path} - _own_folders():
+    for entry in {os.path.realpath(entry) for entry in path} - _own_folders():
         if os.path.isdir(entry):
             names |= _OF_PYTHON.intersection(name.partition(".")[0] for name in os.listdir(entry))
         elif os.path.exists(entry):  # an archive
@@ -233,13 +233,14 @@ def _file_or_folder(place: Path) -> Path | None:
 
 
 @functools.cache  # some tenths of a second; and what is installed over a process is not what it has imported
-def _packages() -> tuple[_Package, ...]:
+def _packages(_path: tuple[str, ...]) -> tuple[_Package, ...]:
+    """On `sys.path`, to which a plugin may add a folder that hides what is not imported yet."""
     found: dict[str, tuple[Distribution, set[str]]] = {}
     for name in LIBRARIES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             found[name] = importlib.metadata.distribution(name), set()
     entries = importlib.metadata.entry_points()
-    for group in sorted(group for group in entries.groups if group.startswith(_SPACY) and group not in _NO_COMPONENTS):
+    for group in sorted(group for group in entries.groups if group.startswith(_LOADED) and group not in _NO_COMPONENTS):
         for entry in entries.select(group=group):
             if entry.dist is not None and entry.dist.name:
                 _, modules = found.setdefault(entry.dist.name, (entry.dist, set()))

@@ -39,6 +39,8 @@ def metadata(site: Path, name: str, **files: str) -> None:
 def test_a_package_that_brings_pipelines_components_is_told_with_its_version(tmp_path: Path) -> None:
     assert told_of("bringer", tmp_path) == "None"
     metadata(tmp_path, "bringer", entry_points="[spacy_factories]\nmade = bringer:make\n")
+    metadata(tmp_path, "backend", entry_points="[torch.backends]\nmade = backend:autoload\n")
+    assert told_of("backend", tmp_path) == "1"
     metadata(tmp_path, "logger", entry_points="[spacy_loggers]\nmade = logger:make\n")
     assert (told_of("bringer", tmp_path), told_of("logger", tmp_path)) == ("1", "None")
 
@@ -80,6 +82,15 @@ def test_what_a_folder_has_in_place_of_pythons_own_is_told_with_its_hash(tmp_pat
         hashes.add(told_of("python", place))
     assert len(hashes) == 2
     assert all(version.startswith(f"{plain} of sha256:") for version in hashes)
+
+
+@pytest.mark.parametrize(("library", "file"), [("rouge-score", "rouge_score/__init__.py"), ("python", "tomllib.py")])
+def test_what_a_folder_hides_that_is_added_to_the_path_later_is_told(tmp_path: Path, library: str, file: str) -> None:
+    """As a plugin does: what is not imported yet comes from there."""
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).touch()
+    plain, hidden = told_of(library, after=f"import sys; sys.path.insert(0, {str(tmp_path)!r})").splitlines()
+    assert hidden.startswith(f"{plain} of sha256:")
 
 
 def test_what_pip_was_told_to_install_elsewhere_counts_by_version(tmp_path: Path) -> None:

@@ -121,6 +121,29 @@ def test_bytecode_of_an_older_source_is_unknown_code(root: Path) -> None:
     assert run() == ["2", read_sources(root).sha256[:12]]
 
 
+def test_bytecode_of_a_source_that_was_put_back_while_python_compiled_it_is_unknown_code(root: Path) -> None:
+    """It is written after that, and so is newer than the source."""
+    late, program = (
+        root / "core" / "late.py",
+        "import core.late; print(core.late.VALUE, core.software.code_as_imported())",
+    )
+
+    def run() -> list[str]:
+        done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    before = late.stat().st_mtime_ns
+    late.write_text("VALUE = 2\n")
+    os.utime(late, ns=(before, before))
+    run()
+    (bytecode,) = (root / "core" / "__pycache__").glob("late.*")
+    compiled = bytecode.read_bytes()
+    late.write_text("VALUE = 1\n")
+    os.utime(late, ns=(before, before))
+    bytecode.write_bytes(compiled)
+    assert run() == ["2", UNKNOWN]
+
+
 def test_a_module_that_is_loaded_again_after_an_edit_is_of_unknown_code(root: Path) -> None:
     """As a notebook's `%autoreload` does."""
     program = f"""
