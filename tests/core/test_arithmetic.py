@@ -25,6 +25,13 @@ SHAPES = [(384, 384), (384, 1536), (1536, 384), (768, 3072), (3072, 768), (32, 6
 on_mkl = pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this PyTorch multiplies without MKL")
 
 
+@pytest.fixture(autouse=True)
+def _no_switch_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As some machines set one for all that runs there, such as OPENBLAS_CORETYPE."""
+    for switch in arithmetic._SWITCHES:
+        monkeypatch.delenv(switch, raising=False)
+
+
 def described(code: str, **environment: str) -> str:
     """What a new process says of its products after `code`."""
     return subprocess.run(
