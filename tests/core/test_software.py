@@ -97,51 +97,42 @@ print(code_as_imported(), are_as_imported())
     assert done.stdout.split() == [before if is_known else UNKNOWN, str(is_as_imported)]
 
 
+def run_late(root: Path) -> list[str]:
+    """What a new process imports as `core.late`, and which code it says that it has."""
+    program = "import core.late; print(core.late.VALUE, core.software.code_as_imported())"
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
 def test_bytecode_of_an_older_source_is_unknown_code(root: Path) -> None:
     """An edit within a second that keeps the length: Python does not see it."""
-    late, program = (
-        root / "core" / "late.py",
-        "import core.late; print(core.late.VALUE, core.software.code_as_imported())",
-    )
-
-    def run() -> list[str]:
-        done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
-        return done.stdout.split()
-
+    late = root / "core" / "late.py"
     os.utime(late, ns=(10**18, 10**18))
-    assert run() == ["1", read_sources(root).sha256[:12]]
+    assert run_late(root) == ["1", read_sources(root).sha256[:12]]
     late.write_text("VALUE = 2\n")
     os.utime(late, ns=(10**18 + 10**8, 10**18 + 10**8))
     (bytecode,) = (root / "core" / "__pycache__").glob("late.*")
     os.utime(bytecode, ns=(10**18 + 10**7, 10**18 + 10**7))
-    assert run() == ["1", UNKNOWN]
+    assert run_late(root) == ["1", UNKNOWN]
     os.utime(late, ns=(10**18, 10**18))  # as `touch -r` sets a file's time back
-    assert run() == ["1", UNKNOWN]
+    assert run_late(root) == ["1", UNKNOWN]
     bytecode.unlink()
-    assert run() == ["2", read_sources(root).sha256[:12]]
+    assert run_late(root) == ["2", read_sources(root).sha256[:12]]
 
 
 def test_bytecode_of_a_source_that_was_put_back_while_python_compiled_it_is_unknown_code(root: Path) -> None:
     """It is written after that, and so is newer than the source."""
-    late, program = (
-        root / "core" / "late.py",
-        "import core.late; print(core.late.VALUE, core.software.code_as_imported())",
-    )
-
-    def run() -> list[str]:
-        done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
-        return done.stdout.split()
-
+    late = root / "core" / "late.py"
     before = late.stat().st_mtime_ns
     late.write_text("VALUE = 2\n")
     os.utime(late, ns=(before, before))
-    run()
+    run_late(root)
     (bytecode,) = (root / "core" / "__pycache__").glob("late.*")
     compiled = bytecode.read_bytes()
     late.write_text("VALUE = 1\n")
     os.utime(late, ns=(before, before))
     bytecode.write_bytes(compiled)
-    assert run() == ["2", UNKNOWN]
+    assert run_late(root) == ["2", UNKNOWN]
 
 
 def test_a_module_that_is_loaded_again_after_an_edit_is_of_unknown_code(root: Path) -> None:
