@@ -187,6 +187,7 @@ def _describe(
     pinned: "Pinned", store: str, target: options.TargetOptions, as_json: bool, shards: options.ShardOptions
 ) -> None:
     """Print what would run, and what that would take."""
+    from jobs.drive.driver import fetch_models
     from jobs.drive.estimate import estimate, print_estimate
     from jobs.plan.dry_run import describe, print_description
     from jobs.plan.shards import shards_of
@@ -198,8 +199,10 @@ def _describe(
         print_description(plan, out)
         if shards.is_study:
             out.print(f"{'shards':<13} {plan['shards']}, {shards.drivers or 1} at a time")
-    with busy("Estimating the time", at_once=True):
-        found = estimate(pinned, _stored_runs(store), "cluster" if target.address else target.engine)
+    if not target.address:  # a model that cannot be had is an error now, and not at night
+        with busy("Fetching models"):
+            fetch_models(pinned.plans)
+    found = estimate(pinned, plan, _stored_runs(store), "cluster" if target.address else target.engine)
     print(json.dumps(plan | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
 
 

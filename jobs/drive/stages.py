@@ -4,9 +4,8 @@ import functools
 import itertools
 from array import array
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -24,9 +23,6 @@ from jobs.drive.reuse import Part, copy_and_divide, find_reusable
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.store import Stage
-
-if TYPE_CHECKING:
-    from core.learning.policy_system import PolicySystem
 
 _NAMED = 5
 """How many missing articles an error names."""
@@ -97,19 +93,11 @@ def _first(plan: SweepPlan) -> str:
 
 
 def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
+    """The plan with its policies as they have become. A plan has them by name alone until they are trained."""
+    from core.learning.policy_system import PolicySystem  # and with it torch, which a sweep need not wait for
     from jobs.drive.stored_policies import stored_systems
 
-    return with_policies(
-        plan, stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore, plan.metrics.fluency)
-    )
-
-
-def with_policies(plan: SweepPlan, trained: "Mapping[str, PolicySystem]") -> SweepPlan:
-    """The plan with its policies as they have become, by name. A plan has them by name alone until they are trained."""
-    if not trained:
-        return plan
-    from core.learning.policy_system import PolicySystem  # and with it torch, which a sweep need not wait for
-
+    trained = stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore, plan.metrics.fluency)
     systems = (
         replace(trained[system.name], decoding=system.decoding) if isinstance(system, PolicySystem) else system
         for system in plan.systems

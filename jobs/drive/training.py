@@ -128,11 +128,6 @@ def _learner(
                 f"it would have {config.updates(len(articles))}: they are not those it began with. Submit a new run."
             )
         return Learner.from_state(config, from_bytes(stored.state))
-    return new_learner(config, training)
-
-
-def new_learner(config: TrainingConfig, training: PlannedTraining) -> Learner:
-    """One before its first update."""
     # Features are of one width whatever the encoder.
     width = embedding_width(training.plan.encoder) if config.policies.inputs == "embeddings" else 0
     return Learner(config, make_policies(config.policies, width, config.seed).state_dict())
@@ -163,7 +158,7 @@ def _result(
     decoded: Mapping[str, Sequence[Decoded]],
 ) -> RoundResult:
     learner, training = updated.learner, updated.learner.training
-    checkpoint = checkpoint_of(learner, planned, len(articles)) if is_kept(learner, len(articles)) else None
+    checkpoint = _checkpoint(learner, planned, len(articles)) if is_kept(learner, len(articles)) else None
     return RoundResult(
         policy=training.name,
         statistics=updated.statistics,
@@ -173,8 +168,7 @@ def _result(
     )
 
 
-def checkpoint_of(learner: Learner, planned: PlannedTraining, articles: int) -> PolicyCheckpoint:
-    """What is stored of a learner that is trained on so many articles."""
+def _checkpoint(learner: Learner, planned: PlannedTraining, articles: int) -> PolicyCheckpoint:
     training = learner.training
     return PolicyCheckpoint(
         name=training.name,

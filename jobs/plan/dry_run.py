@@ -1,7 +1,6 @@
 """What a submission would run, without running it."""
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -90,16 +89,10 @@ def _requests(pinned: Pinned) -> dict[str, dict[str, int | None]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
-    """What each actor would pin on this machine, how many there would be, and how the choice of sharing was made."""
+def _actors_here(pinned: Pinned) -> tuple[ActorPlan, str | None]:
+    """What each actor would pin on this machine, how many there would be, and how the choice of sharing was made.
 
-    actors: ActorPlan
-    sharing: str | None = None
-
-
-def actors_here(pinned: Pinned) -> Here:
-    """Where the run would run on this machine. A run itself asks Ray.
+    A run itself asks Ray.
 
     Raises:
         ClusterError: this machine has not what the recipe asks for.
@@ -113,14 +106,13 @@ def actors_here(pinned: Pinned) -> Here:
     if accelerator is not None and any(accelerator in name for name in names):
         here[TYPE_PREFIX + accelerator] = 1
     if recipe.gpus_per_actor is not None:
-        return Here(plan_actors(here, accelerator, recipe.actors, recipe.gpus_per_actor))
+        return plan_actors(here, accelerator, recipe.actors, recipe.gpus_per_actor), None
     resources, gpus = plan_actors(here, accelerator, None)
     if not resources.num_gpus:
-        return Here(plan_actors(here, accelerator, recipe.actors))
+        return plan_actors(here, accelerator, recipe.actors), None
     node = GpuNode(cores, gpus, cards_here())
     sharing = sharing_on([node], pinned.plans, recipe.gpu_memory_fraction)
-    plan = plan_actors(here, accelerator, recipe.actors, sharing.share(gpus, recipe.actors))
-    return Here(plan, sharing.reason)
+    return plan_actors(here, accelerator, recipe.actors, sharing.share(gpus, recipe.actors)), sharing.reason
 
 
 def _gpus() -> list[str]:
@@ -132,11 +124,10 @@ def _gpus() -> list[str]:
 def _device(pinned: Pinned) -> tuple[str, str | None]:
     """What the actors would pin on this machine, or why they could not start; and how they share a GPU."""
     try:
-        here = actors_here(pinned)
+        (resources, actors), sharing = _actors_here(pinned)
     except ClusterError as error:
         return f"not on this machine: {error}", None
-    resources, actors = here.actors
-    return f"{actors} x {resources.describe()}", here.sharing
+    return f"{actors} x {resources.describe()}", sharing
 
 
 def size_text(size: float) -> str:

@@ -5,10 +5,6 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from jobs.drive.trial import StageTime, Trial
-
-# In place of the many seconds that a real one takes. `tests/jobs/drive/test_trial.py` has real ones.
-TRIAL = Trial(2.0, {"sweep": StageTime(10.0)}, articles=4, memory=10**9, gpu_memory=None, failures=(), left_out=())
 
 
 class Result:
@@ -27,8 +23,6 @@ def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("signal.signal", lambda *args: None)
     monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)  # which a command changes
-    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.1, 0.1))
-    monkeypatch.setattr("jobs.drive.estimate.try_run", lambda pinned, articles, device: TRIAL)
 
     def run(*arguments: str) -> Result:
         monkeypatch.setattr("sys.argv", ["nws", *arguments])
