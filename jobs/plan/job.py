@@ -54,8 +54,7 @@ class Job(Generic[Recipe]):
             return () if lengths_of is None else lengths_of(run_id)
 
         recipe = load_recipe(self.recipe, name, overrides, None if lengths_of is None else look_up)
-        pinned = with_own(self.pin(recipe, None))
-        require_readable(pinned)
+        pinned = new_run(self.pin(recipe, None))
         return replace(pinned, revisions=pinned.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else pinned
 
     def plan_again(
@@ -75,6 +74,21 @@ class Job(Generic[Recipe]):
             return with_own(self.pin(parsed, corpora))
         assert self.pin_shard is not None
         return with_own(self.pin_shard(parsed, corpora, whole))
+
+
+def new_run(pinned: Pinned, *session: Plugin) -> Pinned:
+    """A run with all of one's own, see `with_own`; whatever would fail with every article is refused here.
+
+    Raises:
+        NwsError: what it names cannot be read, a model cannot read the articles, or what a plugin has cannot work.
+    """
+    pinned = with_own(pinned, *session)
+    require_readable(pinned)
+    if pinned.recipe.plugins or session:
+        from jobs.plan.own import try_plugins
+
+        try_plugins(pinned)
+    return pinned
 
 
 def with_own(pinned: Pinned, *session: Plugin) -> Pinned:

@@ -3,26 +3,38 @@
 Each plugin with systems, and each file of predictions, is a stage of the run.
 """
 
+import contextlib
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
-from core.errors import RecipeError
+from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
 from core.plugins.load import Plugin, PluginSpec, read_plugin
-from core.plugins.plugin_metric import PluginMetric, plugin_metrics
-from core.plugins.plugin_system import plugin_systems
+from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
+from core.plugins.plugin_system import PluginSystem, plugin_systems
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
+from core.summarizers.systems import Document, Embeddings
 from core.sweep_plan import NO_SEGMENTS
 from core.text.files import path_from_anywhere
+from core.text.length import cut
+from core.text.segmentation import unsegmented
+from core.types import Article, SegmentedArticle
+from core.worker_factories import checked, make_segmenter
 from jobs.plan.own_files import find_file, require_unchanged
 from jobs.plan.pinned import Pinned, PlannedStage, name_systems
 from jobs.store import Stage
 
 _NAMED = 5
 """How many keys are named."""
+_LOOKED_AT = 20
+"""Articles, for one on which plugins can be tried."""
+_SYSTEMS_ARE = "A system is `def f(text, n)` and returns 1 to n words, or an object with `summarize(document, lengths)`"
+_METRICS_ARE = "A metric is `def f(summary, references)`, gets a list of all references, and returns one finite number"
 
 
 def with_plugins(pinned: Pinned, more: Sequence[Plugin] = ()) -> Pinned:
@@ -100,6 +112,68 @@ def _revision(plugin: Plugin) -> str:
     named = (("systems", plugin.systems()), ("metrics", plugin.metrics()))
     has = "".join(f"|{kind}: {', '.join(names)}" for kind, names in named if names)
     return f"{plugin.name}{version}@sha256:{plugin.sha256}{has}"
+
+
+def try_plugins(pinned: Pinned) -> None:
+    """Let each system and metric of plugins work on one article, the first that can be summarised, before models load.
+
+    A system writes at the shortest and the longest n. One that asks for vectors or scores goes no further: they need
+    models. A metric judges the first words of the article.
+
+    Raises:
+        PluginError: one raised, or returned what none may; names its line.
+    """
+    stages = [(planned.plan, system) for planned in pinned.stages for system in planned.plan.systems]
+    systems = [(plan, system) for plan, system in stages if isinstance(system, PluginSystem)]
+    segment = make_segmenter(systems[0][0]) if systems else checked(pinned.language, unsegmented)
+    segmented = _first_usable(pinned, segment)
+    if segmented is None:
+        return
+    article, unit = segmented.article, pinned.recipe.length_unit
+    lengths = sorted({min(pinned.recipe.n), max(pinned.recipe.n)})
+    document = Document(segmented, _NoVectors(), _no_model, _no_model, fluency=_no_model, length_unit=unit)
+    for _, system in systems:
+        with contextlib.suppress(_NeedsModelError), _tried(article, _SYSTEMS_ARE):
+            system.summarize(document, lengths)
+    summary = cut(article.text, lengths[-1], unit) or segmented.words[0]
+    known = f"article {article.key!r}", article.text, lengths[-1], pinned.language, article.key
+    for metric in pinned.metrics.plugins:
+        with _tried(article, _METRICS_ARE):
+            metric.judge(Judged(summary, article.references, *known))
+
+
+def _first_usable(pinned: Pinned, segment: Callable[[Article], SegmentedArticle]) -> SegmentedArticle | None:
+    for article in itertools.islice(itertools.chain.from_iterable(pinned.corpora), _LOOKED_AT):
+        with contextlib.suppress(EmptyArticleError, LanguageError, SegmentationError):
+            return segment(article)
+    return None
+
+
+@contextlib.contextmanager
+def _tried(article: Article, cure: str) -> Iterator[None]:
+    try:
+        yield
+    except PluginError as error:
+        raise PluginError(
+            f"{error}. It was tried on article {article.key!r} before anything runs. {cure}. Mend it, and submit again."
+        ) from error
+
+
+class _NeedsModelError(BaseException):
+    """A system asks for what a model computes. No code of a plugin catches it by chance."""
+
+
+def _no_model(*texts: object) -> NoReturn:
+    raise _NeedsModelError
+
+
+class _NoVectors(Mapping[str, Embeddings]):
+    """In place of the embeddings of a document."""
+
+    def __getitem__(self, encoder: str) -> NoReturn:
+        raise _NeedsModelError
+
+    __iter__ = __len__ = _no_model
 
 
 def with_predictions(pinned: Pinned) -> Pinned:

@@ -166,7 +166,7 @@ def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[st
 
 def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any], *session: "Plugin") -> "Pinned":
     """The work of `nws submit baselines`, with articles from Python objects."""
-    from jobs.plan.job import require_readable, with_own
+    from jobs.plan.job import new_run
     from jobs.plan.sweep import pin
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep import BaselinesRecipe
@@ -180,9 +180,7 @@ def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any], *session: 
         raise RecipeError(f"The sweep cannot be made as it was asked for:\n{problems}") from None
     # Whoever swept a frame wants what can be had of it, whatever its first rows are.
     recipe = recipe.model_copy(update={"stop_after_equal_failures": None})
-    pinned = with_own(pin(recipe, (corpus_of(articles, spec),)), *session)
-    require_readable(pinned)
-    return pinned
+    return new_run(pin(recipe, (corpus_of(articles, spec),)), *session)
 
 
 def _run(pinned: "Pinned") -> Result:

@@ -240,6 +240,54 @@ def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
     assert failure.message == "tail of mine.py failed: ValueError: no tail (line 4)"
 
 
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "def f1(prediction, reference):\n    return len({*prediction.split()} & {*reference.split()})\n"
+            "METRICS = {'f1': f1}",
+            r"f1 of it\.py failed on article '.*': AttributeError: .* \(line 2\)\..* gets a list of all references",
+        ),
+        ("METRICS = {'mine': lambda s, r: s.split()}", r"returned \[.*\], not a finite number \(defined on line 1\)"),
+        ("METRICS = {'long': lambda s, r, article, n, key, language: 1 / (n - 5)}", "division by zero"),
+        ("SYSTEMS = {'all': lambda text, n: text}", r"all of it\.py wrote \d+ words at n = 2 .*returns 1 to n words"),
+        ("SYSTEMS = {'list': lambda text, n: text.split()[:n]}", "it returned list, not text .*line 1"),
+        (
+            "class Short:\n    def summarize(self, document, lengths):\n        assert lengths == 2\n"
+            "SYSTEMS = {'short': Short()}",
+            r"AssertionError.* \(line 3\)\. It was tried on article '.*' before anything runs\.",
+        ),
+    ],
+)
+def test_what_cannot_work_is_told_before_anything_runs(
+    source: str, message: str, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "it.py").write_text(source + "\n")
+    with pytest.raises(PluginError, match=message):
+        plan(tiny_models, tmp_path / "it.py")
+
+
+def test_plugins_are_tried_on_an_article_that_can_be_summarised_and_without_models(nws, tmp_path: Path) -> None:
+    """Whatever asks for vectors or scores is not refused; nor is a run of which no article can be summarised."""
+    (tmp_path / "it.py").write_text(
+        "class Near:\n    kind, has_uncut = 'upper bound', False\n\n    def summarize(self, document, lengths):\n"
+        "        assert document.segmented.article.references\n        try:\n            document.f1(['Snow.'])\n"
+        "        except Exception:\n            pass\n        return []\n\n\n"
+        "class Like(Near):\n    def summarize(self, document, lengths):\n"
+        "        return [len(vectors.sentences) for vectors in document.embeddings.values()]\n\n\n"
+        "SYSTEMS = {'near': Near(), 'like': Like()}\nMETRICS = {'share': lambda s, r: len(s) / len(r[0])}\n"
+    )
+    rows = [{"id": "a", "text": "Snow fell.", "summary": ""}, {"id": "b", "text": "Snow fell.", "summary": "Snow."}]
+    for number, kept in enumerate((rows, rows[:1])):
+        Path(f"{number}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
+        given = ("--dataset", f"{number}.jsonl", "--n", "2", "--plugin", "it.py", "--dry-run")
+        assert nws("submit", "baselines", "--system", "lead", *given).code == 0
+    Path("it.py").write_text("METRICS = {'share': lambda s, r: None}\n")
+    refused = nws("submit", "baselines", "--dataset", "0.jsonl", "--plugin", "it.py")
+    assert (refused.code, refused.out, Path("nws.db").exists()) == (1, "", False)
+    assert "share of it.py failed on article 'b': it returned None" in " ".join(refused.err.split())
+
+
 def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"The system 'textrank' of mine\.py has the name of another system"):
         plan(tiny_models, plugin(tmp_path, name="textrank"))
