@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from jobs.store.address import DEFAULT_STORE, parse_address
 from jobs.store.engine import transaction, writer_engine
+from jobs.store.schema import HEAD_REVISION, schema_hash
 from jobs.store.tables import Base
-from jobs.store.views import make_views
 
 
 def run(connection: Connection) -> None:
@@ -21,24 +21,17 @@ def run(connection: Connection) -> None:
             return not name.startswith("summaries_")
         return not (is_postgres and kind == "foreign_key_constraint" and found.parent.name == "summaries")
 
-    context.configure(
-        connection=connection,
-        target_metadata=Base.metadata,
-        include_object=is_compared,
-        # SQLite alters a table by copying it.
-        render_as_batch=not is_postgres,
-    )
+    context.configure(connection=connection, target_metadata=Base.metadata, include_object=is_compared)
     with context.begin_transaction():
-        before = context.get_context().get_current_revision()
         context.run_migrations()
-        if before != context.get_context().get_current_revision() == context.get_head_revision():
-            make_views(connection)
 
 
 connection = context.config.attributes.get("connection")
 if connection is not None:
     run(connection)
 else:
+    if schema_hash() != HEAD_REVISION:  # here and not in `nws`: another SQLAlchemy may write the same in other words
+        raise SystemExit(f'the tables or views have changed: set HEAD_REVISION = "{schema_hash()}" in schema.py')
     address = parse_address(os.environ.get("NWS_STORE", DEFAULT_STORE))
     engine = writer_engine(address)
     with transaction(engine, address) as own:

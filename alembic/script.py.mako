@@ -3,9 +3,6 @@
 Revision ID: ${up_revision}
 Revises: ${down_revision | comma,n}
 Create Date: ${create_date}
-
-A view keeps its tables from being altered, on SQLite and on Postgres: call `jobs.store.views.drop_views(op.get_bind())`
-before. When all revisions are through, the views are made as they are now.
 """
 
 import sqlalchemy as sa

@@ -66,7 +66,7 @@ def test_migrations_recipes_templates_and_articles_are_inside_and_nothing_else_o
         for path in (ROOT / "alembic").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert len(migrations) > 10
+    assert "jobs/store/migrations/versions/0001_initial.py" in migrations
     assert names - {".nws_code_version"} == in_checkout | migrations | {"nws_start.py"}
 
 
@@ -78,7 +78,7 @@ def test_it_says_which_commit_it_was_built_from(installed: Path, tmp_path: Path)
 
 
 def test_a_sweep_is_computed_stored_and_reported(nws, tmp_path: Path) -> None:
-    assert "schema none -> 0" in nws("db", "upgrade")
+    assert "schema none -> " in nws("db", "upgrade")
     assert "is done: 2 articles" in nws("submit", "phase1", "--engine", "inline", "--limit", "2", "--n", "3,7")
     nws("report", "-o", "page.html")
     assert "<svg" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -3,18 +3,18 @@
 import typer
 
 from jobs.commands.options import DEFAULT_STORE, StoreUrl
-from jobs.commands.shared import out, shown, store_flag
+from jobs.commands.shared import out, shown
 from jobs.terminal.busy import busy
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
-    """Bring the store's schema up to date.
+    """Make the store's schema where there is none.
 
-    Creates it where there is none.
+    A store of another version of NWS is refused and left as it is.
     """
     from jobs.store import upgrade_schema
 
-    with busy("Upgrading the schema"):
+    with busy("Making the schema"):
         before, now = upgrade_schema(store)
     out.print(f"{shown(store)}: schema {before or 'none'} -> {now}" if before != now else f"{shown(store)}: {now}")
 
@@ -27,7 +27,7 @@ def current_schema(store: StoreUrl = DEFAULT_STORE) -> None:
     from jobs.store import HEAD_REVISION, current_revision
 
     current, head = current_revision(store), HEAD_REVISION
-    verdict = "up to date" if current == head else f"this code needs {head}: nws db upgrade{store_flag(store)}"
+    verdict = "up to date" if current == head else f"this code needs {head}"
     out.print(f"{shown(store)}: {current or 'no schema'} ({verdict})")
     if current != head:
         raise typer.Exit(1)

@@ -1,26 +1,44 @@
-"""The schema's version: read it, bring it up to date, and refuse to work on another one."""
+"""The schema's version: read it, make the schema where there is none, and refuse to work on another one."""
 
+import hashlib
 import os
 import shlex
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine, inspect, make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 
 from core.errors import StoreError
 from jobs.installation import migrations
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
+from jobs.store.tables import Base
+from jobs.store.views import VIEWS
 
-if TYPE_CHECKING:  # only who migrates waits for Alembic
+if TYPE_CHECKING:  # only who makes a schema waits for Alembic
     from alembic.config import Config
 
-HEAD_REVISION = "0019"
-"""The schema revision that this code works with: that of the newest migration."""
+HEAD_REVISION = "549cc387b0a7"
+"""The schema that this code works with: `schema_hash()`, written down, for it takes too long to be computed each time.
+
+`make check` and the tests say so where it is another. A store of another one is refused and left as it is.
+"""
 # Of an advisory lock of Postgres. Any number will do that no other program takes: "nws" in ASCII.
 _MIGRATING = int.from_bytes(b"nws")
 # Of every schema since the first.
 _FIRST_TABLES = ("runs", "articles", "summaries", "failures")
 _NAMED = 3
+
+
+def schema_hash() -> str:
+    """The hash of the SQL, for both databases, that makes the tables, indexes and views of this code."""
+    tables = Base.metadata.sorted_tables
+    indexes = [index for table in tables for index in sorted(table.indexes, key=lambda index: str(index.name))]
+    made: list[DDLElement] = [*map(CreateTable, tables), *map(CreateIndex, indexes)]
+    dialects = [make_url(name).get_dialect()() for name in ("sqlite://", "postgresql+psycopg://")]
+    sql = [str(statement.compile(dialect=dialect)) for dialect in dialects for statement in made]
+    return hashlib.sha256("\n".join((*sql, *VIEWS, *VIEWS.values())).encode()).hexdigest()[:12]
 
 
 def current_revision(url: str) -> str | None:
@@ -30,19 +48,20 @@ def current_revision(url: str) -> str | None:
         StoreError: The store cannot be read.
     """
     address = parse_address(url)
-    return _current(reader_engine(address), address)
+    with transaction(reader_engine(address), address) as connection:
+        return _read(connection)
 
 
 def upgrade_schema(url: str) -> tuple[str | None, str]:
-    """Bring a store's schema to this code's revision; a SQLite file that does not exist is created.
+    """Give a store that has no schema this code's; a SQLite file that does not exist is created.
 
-    Of several that do so at once, one migrates, and the others wait for it.
+    Of several that do so at once, one makes it, and the others wait for it.
 
     Returns:
         The revision before and the revision now.
 
     Raises:
-        StoreError: The store cannot be written, was made by newer code, or is the SQLite file of another program.
+        StoreError: The store cannot be written, has another schema, or is the SQLite file of another program.
     """
     address = parse_address(url)
     _refuse_others(address)
@@ -51,8 +70,8 @@ def upgrade_schema(url: str) -> tuple[str | None, str]:
         with transaction(engine, address) as connection:
             _wait_for_others(connection)
             before = _read(connection)
-            if before is not None and not _is_known(before):
-                raise _refusal(address, before)
+            if before not in (None, HEAD_REVISION):
+                raise _refusal(connection, address, before)
             _migrate(connection)
     finally:
         engine.dispose()
@@ -79,29 +98,37 @@ def check_schema(reader: Engine, address: Address) -> None:
     """Refuse a store with another schema than this code works with.
 
     Raises:
-        StoreError: It has another; the message names both revisions and what to run.
+        StoreError: It has another, or none; the message says what can be done.
     """
-    current = _current(reader, address)
-    if current != HEAD_REVISION:
-        raise _refusal(address, current)
+    with transaction(reader, address) as connection:
+        current = _read(connection)
+        if current != HEAD_REVISION:
+            raise _refusal(connection, address, current)
 
 
-def _refusal(address: Address, current: str | None) -> StoreError:
-    if current is not None and not _is_known(current):
+def _refusal(connection: Connection, address: Address, current: str | None) -> StoreError:
+    if current is None:
         return StoreError(
-            f"the store {address.shown} has schema revision {current}, which this code, at revision {HEAD_REVISION}, "
-            "does not know: the code is older than the store. Update NWS, or name another store"
+            f"the store {address.shown} has no NWS schema. "
+            f"Run: nws db upgrade --store {shlex.quote(address.shown) if address.path else address.shown}"
         )
-    problem = "no NWS schema" if current is None else f"schema revision {current}"
+    code = _newest_code(connection)
+    advice = "to export its runs, use the NWS that made it"
+    if code is not None:
+        advice = f"its newest run is of commit {code}: `nws export` of that code can export its runs"
     return StoreError(
-        f"the store {address.shown} has {problem}, and this code needs revision {HEAD_REVISION}. "
-        f"Run: nws db upgrade --store {shlex.quote(address.shown) if address.path else address.shown}"
+        f"the store {address.shown} has the schema of another version of NWS ({current}, and this code needs "
+        f"{HEAD_REVISION}): {advice}. Name another store for new ones"
     )
 
 
-def _current(engine: Engine, address: Address) -> str | None:
-    with transaction(engine, address) as connection:
-        return _read(connection)
+def _newest_code(connection: Connection) -> str | None:
+    """The commit, or the version of the package, that last worked on the newest run; None where nothing tells."""
+    try:
+        newest = connection.execute(text("SELECT code_version FROM runs ORDER BY created_at DESC LIMIT 1")).scalar()
+    except SQLAlchemyError:
+        return None
+    return str(newest).split(", ")[-1].partition("+")[0].removesuffix("-dirty") if newest else None
 
 
 def _read(connection: Connection) -> str | None:
@@ -111,23 +138,13 @@ def _read(connection: Connection) -> str | None:
     return revision
 
 
-def _is_known(revision: str) -> bool:
-    from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
-
-    try:
-        return ScriptDirectory.from_config(_config()).get_revision(revision) is not None
-    except CommandError:
-        return False
-
-
 def _is_empty(address: Address) -> bool:
     with transaction(reader_engine(address), address) as connection:
         return not inspect(connection).get_table_names()
 
 
 def _wait_for_others(connection: Connection) -> None:
-    """Until no other process migrates, however long that takes. SQLite's writers take turns anyway."""
+    """Until no other process makes the schema, however long that takes. SQLite's writers take turns anyway."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")

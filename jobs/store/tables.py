@@ -1,4 +1,4 @@
-"""The tables. Their views are literal SQL in the migrations."""
+"""The tables, of which a fresh store is made. Who changes them, or the views, sets `HEAD_REVISION` in `schema.py`."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -181,20 +181,29 @@ class _ScoreColumns:
         vars()[_column] = mapped_column(Double, nullable=_column in OPTIONAL)
 
 
+_SUMMARY_KEYS = ((("run_id",), ("runs.id",)), (("article_id",), ("articles.id",)))
+
+
 class SummaryRow(_ScoreColumns, Base):
     """What one system wrote for one article at one length.
 
     `extra` is what the system has to tell; under `CHOSEN_SCORES` it has the values of metrics from outside, by name.
     `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
     Its text is in `text`, or in the file `text_file`, see `jobs.store.texts`. (No foreign key: with one, a file could
-    only be forgotten by reading all summaries.)
+    only be forgotten by reading all summaries.) `raw_text` is for a text as its author wrote it, before NWS cut or
+    cleaned it; nothing writes it yet.
     """
 
     __tablename__ = "summaries"
-    __table_args__ = (Index(None, "run_id", "system", "n"),)
+    __table_args__ = (
+        # On Postgres there are none, see `jobs.store.partitions`.
+        *(ForeignKeyConstraint(*key).ddl_if(dialect="sqlite") for key in _SUMMARY_KEYS),
+        Index(None, "run_id", "system", "n"),
+        {"postgresql_partition_by": "LIST (run_id)"},
+    )
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    run_id: Mapped[str] = mapped_column(primary_key=True)
+    article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     text: Mapped[str | None]
@@ -203,6 +212,7 @@ class SummaryRow(_ScoreColumns, Base):
     extra: Mapped[dict[str, Any]] = mapped_column(sort_order=1)  # behind the scores
     reused_from: Mapped[str | None] = mapped_column(sort_order=1)
     text_file: Mapped[int | None] = mapped_column(BigInteger, sort_order=1)
+    raw_text: Mapped[str | None] = mapped_column(sort_order=1)
 
 
 class TextFolderRow(Base):

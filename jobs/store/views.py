@@ -1,11 +1,6 @@
-"""The views: their SQL is here alone. A migration makes them anew when it has brought the tables to where they are now.
-
-What of them changes needs a revision, which may be empty: it makes the views of stores that exist anew.
-"""
+"""The views: their SELECTs, which a fresh store is made with. Who changes one sets `HEAD_REVISION` in `schema.py`."""
 
 from collections.abc import Sequence
-
-from sqlalchemy import Connection
 
 from core.metrics.specs import METRICS, SPECS
 
@@ -181,27 +176,3 @@ LEFT JOIN systems AS y ON y.run_id = m.run_id AND y.system = m.system
 """,
 }
 """The SELECT of each, in an order in which they can be made."""
-
-_ENDED = "(SELECT id FROM runs WHERE NOT means_kept AND state IN ('done', 'failed', 'interrupted'))"
-
-
-def drop_views(connection: Connection) -> None:
-    """Drop those that there are. A view keeps its tables from being altered, on SQLite and on Postgres."""
-    for name in reversed(list(VIEWS)):
-        connection.exec_driver_sql(f"DROP VIEW IF EXISTS {name}")
-
-
-def make_views(connection: Connection) -> None:
-    """Make all views anew, and store what they read of runs that have ended, see `jobs.store.means`."""
-    drop_views(connection)
-    for name, select in VIEWS.items():
-        connection.exec_driver_sql(f"CREATE VIEW {name} AS {select}")
-    kept = (("run_means", "live_means", _MEANS), ("run_best_n", "live_best_n", _BEST))
-    # A study's are made of those of its shards.
-    for kind, tables in (("NOT IN", kept), ("IN", (("run_means", "live_study_means", _MEANS),))):
-        for table, live, columns in tables:
-            names = ", ".join(columns)
-            rows = f"SELECT {names} FROM {live} WHERE run_id IN {_ENDED}"
-            connection.exec_driver_sql(f"INSERT INTO {table} ({names}) {rows} ON CONFLICT DO NOTHING")
-        of_kind = f"id IN {_ENDED} AND id {kind} (SELECT run_id FROM studies)"
-        connection.exec_driver_sql(f"UPDATE runs SET means_kept = TRUE WHERE {of_kind}")

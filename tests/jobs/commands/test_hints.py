@@ -1,8 +1,10 @@
 """Every hint can be pasted into a shell as it stands."""
 
+import contextlib
 import io
 import re
 import shlex
+import sqlite3
 
 import pytest
 from policy_results import make_results
@@ -50,10 +52,10 @@ def test_what_an_error_advises_works(nws, tmp_path, monkeypatch, flags: str) -> 
     assert nws("rm", "phase1-x", "--yes", *given).code == 0
 
 
-def test_an_upgrade_is_advised_with_its_path_quoted(nws, tmp_path, monkeypatch) -> None:
+def test_an_upgrade_is_advised_with_its_path_quoted(nws, tmp_path) -> None:
     url = f"sqlite:///{tmp_path}/my runs.db"
-    open_store(url).close()
-    monkeypatch.setattr("jobs.store.schema.HEAD_REVISION", "0999")
+    with contextlib.closing(sqlite3.connect(tmp_path / "my runs.db")) as connection:
+        connection.execute("CREATE TABLE recipes (title TEXT)")
     advised = re.search(r"nws db upgrade .*", nws("ls", "--store", url).err)
     assert shlex.split(advised[0]) == ["nws", "db", "upgrade", "--store", url]
 
