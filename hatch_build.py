@@ -16,7 +16,7 @@ class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":
             return
         sys.path.insert(0, self.root)
-        from core.software import read_sources
+        from core.provenance import sources_sha256
         from jobs.plan.revisions import VERSION_FILE, described_commit
 
         build_data["force_include"]["alembic"] = "jobs/store/migrations"
@@ -24,5 +24,5 @@ class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
         if commit is not None:
             self._folder = tempfile.TemporaryDirectory()
             written = Path(self._folder.name) / VERSION_FILE
-            written.write_text(f"{commit}+{read_sources(Path(self.root)).sha256[:12]}", encoding="utf-8")
+            written.write_text(f"{commit}+{sources_sha256(Path(self.root))}", encoding="utf-8")
             build_data["force_include"][str(written)] = VERSION_FILE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from cluster.log_lines import core_notes
 from core.device_errors import as_device_error, is_device_error, is_memory_error
 from core.errors import DeviceError
-from core.software import Software, software
+from core.provenance import Software, software
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.software import Software, software
+from core.provenance import Software, software
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -5,5 +5,5 @@ import os
 # MKL reads it at its first product, and any module of NWS may be the first to multiply. See core/arithmetic.py.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
-# Before any other module of NWS is imported: what is written to a file from now on is seen.
-from core import software as software
+# Before any other module of NWS is imported: it hashes the sources.
+from core import provenance as provenance

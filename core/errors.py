@@ -40,10 +40,6 @@ class HubError(NwsError):
     """The Hugging Face Hub cannot be reached, or does not have what was asked for."""
 
 
-class LibraryError(NwsError):
-    """A library that somebody works on was edited after it was imported, or older bytecode of it would run."""
-
-
 class TokenizerError(NwsError):
     """A tokenizer's package, or the Java it needs, is not installed."""
 

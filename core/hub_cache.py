@@ -1,8 +1,6 @@
 """The Hugging Face Hub: every model and dataset from it is pinned to a commit before it is used."""
 
 import functools
-import hashlib
-import io
 import re
 import socket
 from collections.abc import Iterator, Sequence
@@ -22,11 +20,9 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from core.errors import HubError, RecipeError
-from core.fingerprint import State, file_sha256, file_state, files_below
 
 # What `huggingface_hub` raises when the network, the Hub or the local cache fails.
 # Without a connection that is the HTTP library's own error, the base of HfHubHTTPError.
@@ -34,14 +30,9 @@ HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0
 # The last: an answer that is no JSON, such as a network's log-in page.
 _NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
 _PATIENCE = 5.0  # seconds
-_LARGE = 1_000_000  # bytes; of larger files, most are kept as pointers
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 # Weights for other frameworks lie in the same repositories, several gigabytes of them.
 _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
-
-
-NOT_READ = frozenset({".md", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".mlmodel"})
-"""Endings of files of a model that nobody reads here: text for people, and weights for other frameworks."""
 
 
 @functools.cache
@@ -142,8 +133,7 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
         with_weights: download its weights, too; without them what is there is configuration and tokenizer.
 
     Raises:
-        HubError: the Hub cannot be reached and the cache does not hold all of the model, or a file of it was changed
-            there.
+        HubError: the Hub cannot be reached and the cache may not hold all of the model.
     """
     weights = ["*.safetensors"] if with_weights else []
     fetch = functools.partial(
@@ -164,70 +154,23 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
             f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded ({error}). "
             "Download it on a machine with network, or give a local folder."
         ) from error
-    blobs = _listed_blobs(repository, commit, folder)
-    for file in files_below(folder):
-        path = file.relative_to(folder)
-        is_left = any(part.startswith(".") or part == "__pycache__" for part in path.parts)  # by some other program
-        if file.suffix in NOT_READ or is_left:
-            continue
-        if path.as_posix() not in blobs:
-            raise HubError(f"The file {file} in the cache is not one of the Hub's at commit {commit}. Delete it.")
-        _require_as_listed(file, file_state(file), blobs[path.as_posix()], folder.parents[1])
+    _require_all(repository, commit, folder)
     return folder
 
 
-def _listed_blobs(repository: str, commit: str, folder: Path) -> dict[str, str]:
-    """What git calls the blob of each file of a commit, by its path.
+def _require_all(repository: str, commit: str, folder: Path) -> None:
+    """Refuse a folder of the cache that may lack files: transformers takes what it needs, file by file.
 
-    transformers takes what it needs, file by file, so a model may lie in the cache without the file that says how it
-    pools. `snapshot_download` has compared the folder with this list where it had one.
-
-    Raises:
-        HubError: nobody can tell which files there are.
+    A model without the file that says how it pools would be another one. `snapshot_download` compares the folder with
+    the list of the commit where it has one.
     """
     try:
-        try:
-            listed = huggingface_hub.get_cached_repo_tree(repository, revision=commit)
-        except CachedRepoTreeNotFoundError:  # it could not be kept in a cache that one may only read
-            found = huggingface_hub.HfApi().list_repo_tree(repository, recursive=True, revision=commit)
-            listed = [file for file in found if isinstance(file, RepoFile)]
-    except _NO_ANSWER as error:
+        huggingface_hub.get_cached_repo_tree(repository, revision=commit)
+    except CachedRepoTreeNotFoundError as error:
         raise HubError(
             f"The cache has files of the model {repository} at commit {commit}, but perhaps not all: another program "
-            f"has put them there, and the Hub cannot be asked ({error}). Run NWS once with a network, or name the "
-            f"folder if it is complete: {folder}"
+            f"has put them there. Run NWS once with a network, or name the folder if it is complete: {folder}"
         ) from error
-    return {file.path: file.blob_id for file in listed}
-
-
-@functools.lru_cache(maxsize=1024)  # weights are read for it, but not again while their file is what it was
-def _require_as_listed(file: Path, state: State, blob: str, cached: Path) -> None:
-    """Refuse a file of the cache that is not the commit's: changed, replaced, or a link to another."""
-    # Of most files git has the content, of large ones a pointer to it.
-    hashings = [_content_sha1, _pointer_sha1]
-    if file.stat().st_size > _LARGE:
-        hashings.reverse()
-    if not any(hashing(file) == blob for hashing in hashings):
-        raise HubError(
-            f"The file {file} in the cache is not what the Hub sent. Delete {cached}, and it is downloaded again."
-        )
-
-
-def _content_sha1(file: Path) -> str:
-    return _git_sha1(file.stat().st_size, file.open("rb"))
-
-
-def _pointer_sha1(file: Path) -> str:
-    """Of what git has in place of a large file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
-    size = file.stat().st_size
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{file_sha256(file)}\nsize {size}\n".encode()
-    return _git_sha1(len(pointer), io.BytesIO(pointer))
-
-
-def _git_sha1(size: int, content: io.BufferedReader | io.BytesIO) -> str:
-    digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-    with content:
-        return hashlib.file_digest(content, lambda: digest).hexdigest()
 
 
 def upload_model(folder: Path, files: Sequence[str], repository: str, private: bool) -> str:

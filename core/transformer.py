@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,8 +22,6 @@ DTYPES: dict[Precision, torch.dtype] = {
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
 }
-
-_POOLER = "pooler"
 
 
 def hide_progress_bars() -> None:
@@ -73,34 +71,25 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
     return tokenizer, in_own_memory(model.eval())
 
 
-def load_requiring_weights(folder: Path, load: Callable[[], Model], outputs: Callable[[Model], torch.Tensor]) -> Model:
-    """A model of a library that does not tell which weights it has found in a folder.
-
-    Those that it has not found it draws at random. So the model is loaded twice, with two seeds, and compared, and so
-    is what `outputs` computes with it.
+def require_weights(model: nn.Module) -> None:
+    """Check a model of a library that does not tell which weights its transformer's folder lacks: it is loaded again.
 
     Raises:
-        ModelError: some weights differ, besides those of a pooler, or the outputs do.
+        ModelError: it lacks weights.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(0)
-        model = load()
-        torch.default_generator.manual_seed(1)
-        again = load()
-    others = again.state_dict()
-    missing = [name for name, tensor in model.state_dict().items() if not tensor.equal(others[name])]
-    _require_weights(missing, folder)
-    if missing and not outputs(model).equal(outputs(again)):  # they are read from the pooler
-        _require_weights(missing, folder, but_for="")
-    return model
+    part: Any = next((part for part in model.modules() if isinstance(part, PreTrainedModel)), None)
+    if part is not None:
+        with only_errors():
+            _, loaded = type(part).from_pretrained(part.name_or_path, output_loading_info=True)
+        _require_weights(loaded["missing_keys"], part.name_or_path)
 
 
-def _require_weights(missing: Iterable[str], folder: Path, but_for: str = _POOLER) -> None:
+def _require_weights(missing: Iterable[str], folder: Path | str) -> None:
     """Refuse a model with weights drawn at random: each process would have others, and no row could be had again.
 
     Those of a pooler may be missing, as they often are: the last hidden state does not depend on them.
     """
-    if lacking := sorted(name for name in missing if not (but_for and but_for in name)):
+    if lacking := sorted(name for name in missing if "pooler" not in name):
         raise ModelError(
             f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}. Without them it would compute "
             "with random numbers. Give a checkpoint that was saved with all its weights."

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from core.article import Article as Article
-from core.software import Software
+from core.provenance import Software
 
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
 # one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
@@ -92,7 +92,7 @@ class BundleResult:
     """The results of one bundle. Every article of the bundle has all its summaries here, or one failure.
 
     `notes` are lines for the run's log. `software` is what each of the processes that worked on it computes with, see
-    `core.software`.
+    `core.provenance`.
     """
 
     summaries: tuple[Summary, ...]

@@ -14,7 +14,7 @@ from core.precision import Precision
 from core.sweep_plan import SweepPlan
 from core.text.cutting import Units
 from core.text.language import Language, require_language
-from core.text.language_data import load_with_data
+from core.text.language_data import require_same_data
 from core.text.length import LengthUnit
 from core.text.limits import require_summary_length
 from core.types import Article, SegmentedArticle
@@ -32,10 +32,9 @@ def make_segmenter(plan: SweepPlan) -> Callable[[Article], SegmentedArticle]:
     """
     from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
 
-    def load() -> Callable[[Article], SegmentedArticle]:
-        return Segmenter(plan.pipeline, plan.units) if plan.to_segment.systems else unsegmented
-
-    return checked(plan.language, load_with_data(dict(plan.language_data), load))
+    require_same_data(dict(plan.language_data))
+    segment = Segmenter(plan.pipeline, plan.units) if plan.to_segment.systems else unsegmented
+    return checked(plan.language, segment)
 
 
 def checked(
@@ -63,7 +62,8 @@ def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = N
     from core.sweep import Sweeper, take_share
 
     take_share(device, memory_fraction)
-    return load_with_data(dict(plan.language_data), lambda: Sweeper(plan, find_device(device)))
+    require_same_data(dict(plan.language_data))
+    return Sweeper(plan, find_device(device))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,10 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     from core.text.segmentation import Segmenter
 
     take_share(device, memory_fraction)
+    require_same_data(dict(plan.language_data))
     on = find_device(device)
-
-    def load() -> EpisodeRunner:
-        encoder = load_encoder(plan.encoder, on, plan.precision)
-        segment = Segmenter(plan.pipeline, plan.units)
-        reward = make_reward(plan.reward, on, plan.panels, segment)
-        check = checked(plan.language, segment, plan.reward.reads_references)
-        return EpisodeRunner(check, encoder.encode, reward, plan.length_unit)
-
-    return load_with_data(dict(plan.language_data), load)
+    encoder = load_encoder(plan.encoder, on, plan.precision)
+    segment = Segmenter(plan.pipeline, plan.units)
+    reward = make_reward(plan.reward, on, plan.panels, segment)
+    check = checked(plan.language, segment, plan.reward.reads_references)
+    return EpisodeRunner(check, encoder.encode, reward, plan.length_unit)

@@ -34,7 +34,7 @@ from core.metrics.token_matching import (
     precision_and_recall,
 )
 from core.model_tokens import IntArray, Tokens, tokenized
-from core.models import is_folder, load_unchanged
+from core.models import is_folder, model_folder
 from core.token_budget import Batches, encoder_budget
 from core.transformer import load_transformer, prepare_masks
 from core.types import Score
@@ -80,7 +80,7 @@ class BertScorer:
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
         self.tokens = 0
-        self._tokenizer, model = load_unchanged(config.model, load_transformer)
+        self._tokenizer, model = load_transformer(model_folder(config.model))
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(_truncated(model, config), device, config.precision)
         speed_up_linear_layers(self._model)

@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +24,7 @@ from core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
 from core.metrics.pairs import References, over_references
 from core.metrics.surface import Efficiency
-from core.models import load_unchanged, parse_model, resolve_model
+from core.models import model_folder, parse_model, resolve_model
 from core.text.tokenizers import EnglishTokenizer
 from core.transformer import hide_progress_bars, in_own_memory
 from core.types import Score
@@ -220,17 +219,15 @@ class BatchedBertScore(_RowScores):
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
+        from bert_score.utils import get_model, get_tokenizer
+
         hide_progress_bars()
-        tokenizer, model = load_unchanged(self._config.model, self._load_from)
+        folder = model_folder(self._config.model)
+        try:
+            model = in_own_memory(get_model(str(folder), self._config.num_layers)).to(self._device)
+            tokenizer = get_tokenizer(str(folder))
+        except (OSError, ValueError, KeyError, AssertionError) as error:
+            raise ModelError(f"bert-score cannot use {self._config.model.name}: {error}") from error
         # The library cuts to what the tokenizer states, and fails where it states none.
         tokenizer.model_max_length = max_tokens(tokenizer, model)
         return tokenizer, model
-
-    def _load_from(self, folder: Path) -> tuple[Any, Any]:
-        from bert_score.utils import get_model, get_tokenizer
-
-        try:
-            model = in_own_memory(get_model(str(folder), self._config.num_layers))
-            return get_tokenizer(str(folder)), model.to(self._device)
-        except (OSError, ValueError, KeyError, AssertionError) as error:
-            raise ModelError(f"bert-score cannot use {self._config.model.name}: {error}") from error

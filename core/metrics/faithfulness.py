@@ -22,7 +22,7 @@ from core.batching import max_tokens, padded
 from core.errors import ModelError
 from core.gpu_arithmetic import put_on
 from core.model_tokens import joined
-from core.models import ModelRef, load_unchanged
+from core.models import ModelRef, model_folder
 from core.text.language import Language
 from core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
 from core.token_budget import encoder_budget
@@ -79,7 +79,7 @@ class FaithfulnessScorer:
     def __init__(self, faithfulness: Faithfulness, device: torch.device) -> None:
         self.tokens = 0
         self._pipeline = faithfulness.pipeline
-        self._tokenizer, model = load_unchanged(faithfulness.model, _load)
+        self._tokenizer, model = _load(model_folder(faithfulness.model))
         self._entails, self._contradicts = _classes(model, faithfulness.model)
         self._max_length = max_tokens(self._tokenizer, model, _MOST_TOKENS)
         self._model = put_on(model, device, "float32")

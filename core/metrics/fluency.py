@@ -24,10 +24,10 @@ import torch
 
 from core.batching import equal_length_batches, max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
-from core.fingerprint import files_sha256
 from core.gpu_arithmetic import put_on
 from core.model_tokens import Tokens, joined
-from core.models import ModelRef, load_unchanged
+from core.models import ModelRef, model_folder
+from core.provenance import files_sha256
 from core.text.corpus import BUNDLED
 from core.text.language import Language
 from core.token_budget import TokenBudget
@@ -84,7 +84,7 @@ class FluencyScorer:
 
     def __init__(self, fluency: Fluency, device: torch.device) -> None:
         self.tokens = 0
-        self._tokenizer, model = load_unchanged(fluency.model, _load)
+        self._tokenizer, model = _load(model_folder(fluency.model))
         self._begin = _first_token(self._tokenizer, fluency.model)
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(model, device, "float32")

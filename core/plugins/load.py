@@ -1,36 +1,22 @@
 """Loading plugins: code from a Python file, whose source travels with the work, or from an installed package.
 
-Both are pinned, with the versions of what they import: the numbers of a plugin come from there, too.
+Both are pinned by the hash of their files. What these import is not looked at.
 """
 
-import ast
-import contextlib
 import functools
 import hashlib
 import importlib.metadata
 import inspect
 import sys
-import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.errors import LibraryError, PluginError
-from core.fingerprint import files_below, files_sha256
-from core.libraries import (
-    UNKNOWN_FILES,
-    edited_version,
-    has_hidden_place,
-    is_installed_by,
-    is_known,
-    is_of_python,
-    may_be_older_in_memory,
-    module_places,
-    require_own_bytecode,
-)
+from core.errors import PluginError
 from core.plugins.call import blaming, file_of
+from core.provenance import file_sha256, files_below, files_sha256
 from core.text.files import is_file
 
 if TYPE_CHECKING:
@@ -39,10 +25,6 @@ if TYPE_CHECKING:
 SYSTEMS = "nws.systems"
 METRICS = "nws.metrics"
 """Groups of entry points: the name of one is that of its system, or of its metric."""
-_OUR_OWN = frozenset({"core", "cluster", "jobs", "nws", "__future__"})
-_CACHES = frozenset({"__pycache__"})
-# Of each module with an entry point that this process has loaded.
-_FIRST_SHA256: weakref.WeakKeyDictionary[ModuleType, str] = weakref.WeakKeyDictionary()
 # From an article's text and n to a summary of n words.
 Write: TypeAlias = Callable[[str, int], str]
 # From a summary, its references and what it asks for to a number, the higher the better.
@@ -73,7 +55,6 @@ class Plugin:
         sha256: see `PluginSpec`.
         group: of the entry point, "" for a file.
         source: of the file; None for an entry point, which must be installed wherever it runs.
-        libraries: what it imports, with versions, see `imported_versions`.
         objects: systems and metrics of the caller's own, by kind and name, see `plugin_of_session`; None for others.
     """
 
@@ -82,15 +63,13 @@ class Plugin:
     sha256: str
     group: str
     source: str | None = field(repr=False)
-    libraries: tuple[tuple[str, str], ...] = ()
     objects: Mapping[str, Mapping[str, Any]] | None = field(default=None, repr=False, compare=False)
 
     def systems(self) -> "Mapping[str, Write | System]":
         """Its systems by name, which may be none; the code runs once in a process.
 
         Raises:
-            PluginError: it cannot be imported, has neither systems nor metrics, or another version of it or of what it
-                imports is installed here.
+            PluginError: it cannot be imported, has neither systems nor metrics, or another version is installed here.
         """
         return self._named("SYSTEMS", SYSTEMS)
 
@@ -111,7 +90,6 @@ class Plugin:
             return self.objects[kind]
         if self.source is None:
             return {self.name: _verified(self)} if self.group == group else {}
-        _import_as_pinned(self)
         return _imported(self.name, self.source, self.sha256).get(kind, {})
 
 
@@ -123,8 +101,8 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
     """
     if not spec.plugin.endswith(".py"):
         entry = _entry_point(spec.plugin)
-        _, sha256, libraries = _installed(entry)
-        return Plugin(spec.plugin, _version(entry), sha256, entry.group, None, libraries)
+        _, sha256 = _installed(entry)
+        return Plugin(spec.plugin, _version(entry), sha256, entry.group, None)
     if not is_file(path):
         raise PluginError(f"There is no plugin {spec.plugin}: this file does not exist. Check the path.")
     try:
@@ -133,14 +111,15 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
     except (OSError, UnicodeDecodeError) as error:
         raise PluginError(f"The plugin {spec.plugin} cannot be read: {error}.") from error
     name = Path(spec.plugin).name
-    return Plugin(name, "", sha256, "", source, _import(name, source, sha256))
+    _imported(name, source, sha256)  # an error is told before the run begins
+    return Plugin(name, "", sha256, "", source)
 
 
 def plugin_of_session(systems: "Mapping[str, Write | System]", metrics: Mapping[str, Judge]) -> Plugin:
     """Functions and objects of the caller's as a plugin of this process, which no other process can have."""
     named = ((name, source_of(called) or "") for table in (systems, metrics) for name, called in table.items())
     sha256 = hashlib.sha256(repr([*named]).encode("utf-8", "surrogatepass")).hexdigest()
-    return Plugin("this session", "", sha256, "", None, (), {"SYSTEMS": dict(systems), "METRICS": dict(metrics)})
+    return Plugin("this session", "", sha256, "", None, {"SYSTEMS": dict(systems), "METRICS": dict(metrics)})
 
 
 def source_of(called: object) -> str | None:
@@ -180,39 +159,15 @@ def _tables(module: ModuleType, name: str) -> Mapping[str, Mapping[str, Any]]:
     return {kind: dict(table) for kind, table in tables.items()}
 
 
-@functools.lru_cache(maxsize=64)
 def _verified(plugin: Plugin) -> Any:
-    """The object of an entry point, loaded once in a process, if its code is the one that was pinned."""
-    loaded, sha256, libraries = _installed(_entry_point(plugin.name))
-    _require_same(plugin, libraries)
+    """The object of an entry point, if its code is the one that was pinned."""
+    loaded, sha256 = _installed(_entry_point(plugin.name))
     if sha256 != plugin.sha256:
         raise PluginError(
             f"The installed plugin {plugin.name} differs here: its SHA-256 was {plugin.sha256[:12]}… and is "
             f"{sha256[:12]}…. Install {plugin.version} on every machine of the run."
         )
     return loaded
-
-
-@functools.lru_cache(maxsize=64)
-def _import_as_pinned(plugin: Plugin) -> None:
-    _require_same(plugin, _import(plugin.name, plugin.source or "", plugin.sha256))
-
-
-def _import(name: str, source: str, sha256: str) -> tuple[tuple[str, str], ...]:
-    """What a source imports, with versions, see `imported_versions`; the code runs once in a process."""
-    imported_versions(source)  # so that it is known which files there were before the import
-    _imported(name, source, sha256)
-    return tuple(imported_versions(source).items())  # after it: a plugin may add to Python's path what it imports
-
-
-def _require_same(plugin: Plugin, libraries: tuple[tuple[str, str], ...]) -> None:
-    was, is_now = dict(plugin.libraries), dict(libraries)
-    names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name) and is_known(was.get(name, ""))]
-    if names:
-        told = ", ".join(f"{name} was {was.get(name, 'absent')} and is {is_now.get(name, 'absent')}" for name in names)
-        raise PluginError(
-            f"What the plugin {plugin.name} imports differs here: {told}. Install the same on every machine of the run."
-        )
 
 
 def _entry_point(name: str) -> importlib.metadata.EntryPoint:
@@ -233,112 +188,15 @@ def _version(entry: importlib.metadata.EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
 
 
-def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str, tuple[tuple[str, str], ...]]:
-    """The object of an entry point, the SHA-256 of the package that it is in, and what that imports."""
+@functools.lru_cache(maxsize=64)  # the hash stays that of the code which this process has imported
+def _installed(entry: importlib.metadata.EntryPoint) -> tuple[Any, str]:
+    """The object of an entry point, and the SHA-256 of the package that it is in, or of its own file."""
     with blaming(f"The installed plugin {entry.name} cannot be imported", ""):
-        was_imported = entry.module in sys.modules
         loaded = entry.load()
-        sha256, sources, files = package_sources(entry.module)
-        module = sys.modules[entry.module]
-        is_older = was_imported and module not in _FIRST_SHA256 and may_be_older_in_memory(files)
-        if is_older or sha256 != _FIRST_SHA256.setdefault(module, sha256):
-            raise PluginError(
-                f"The installed plugin {entry.name} was edited after this process imported it: nobody can tell "
-                "which of its code runs. Start a new process; in a notebook, restart the kernel."
-            )
-        top = entry.module.partition(".")[0]
-        is_namespace = getattr(sys.modules[top], "__file__", None) is None  # which others share
-        libraries = tuple(imported_versions(*sources, own="" if is_namespace else top).items())
-    return loaded, sha256, libraries
-
-
-def imported_versions(*sources: str, own: str = "") -> dict[str, str]:
-    """Of each library that Python sources import, anywhere: its version, or the hash of what no package brought.
-
-    `own` is the package of the sources, which is left out.
-
-    What cannot be found, or is part of Python, is left out, and so is a source that is not Python. Libraries of
-    libraries are not looked at.
-    """
-    names = {name.partition(".")[0] for source in sources for name in _imported_names(source)}
-    others = sorted(name for name in names - _OUR_OWN - {own} if not is_of_python(name))
-    versions = {name: _library_version(name) for name in others}
-    return {name: version for name, version in versions.items() if version is not None}
-
-
-def package_sources(module: str) -> tuple[str, list[str], list[Path]]:
-    """SHA-256 of the files of the package that an imported module is in, or of its own file; their Python; the files.
-
-    Raises:
-        OSError: they cannot be read.
-        PluginError: Python has taken older bytecode in place of one.
-    """
-    package = _package_of(module)
-    if package is None:  # a single file, also one in a namespace that others share
-        file = Path(str(sys.modules[module].__file__))
-        content = file.read_bytes()
-        with _blaming_library():
-            require_own_bytecode([file])
-        return hashlib.sha256(content).hexdigest(), [content.decode(errors="replace")], [file]
-    folder = Path(str(package.__file__)).parent
-    files = list(files_below(folder, _CACHES))
-    sources = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.suffix == ".py"]
-    with _blaming_library():
-        require_own_bytecode(files)
-    return files_sha256(folder, files), sources, files
-
-
-def _package_of(module: str) -> ModuleType | None:
-    """The outermost package with an `__init__.py` that an imported module is in: a namespace has none."""
-    parts = module.split(".")
-    above = (sys.modules.get(".".join(parts[:i])) for i in range(1, len(parts) + 1))
-    return next(
-        (one for one in above if one and Path(getattr(one, "__file__", None) or "").name == "__init__.py"), None
-    )
-
-
-def _imported_names(source: str) -> Iterator[str]:
-    try:
-        nodes = ast.walk(ast.parse(source))
-    except (SyntaxError, ValueError):
-        return
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-
-
-_owners = functools.cache(importlib.metadata.packages_distributions)  # with many packages it takes a second
-
-
-def _library_version(module: str) -> str | None:
-    """What a module is, at each of its places; None if it has none.
-
-    The version of the package that pip installed there, or the hash of what no package did, or may have been edited, or
-    words where nobody knows it.
-
-    Raises:
-        PluginError: it is hashed, and was edited after this process imported it, or older bytecode would run.
-    """
-    versions = [_version_at(module, place) for place in module_places(module)]
-    if has_hidden_place(module):
-        versions.append(UNKNOWN_FILES)
-    return ", ".join(dict.fromkeys(versions)) or None
-
-
-def _version_at(module: str, place: Path) -> str:
-    packages = {owner: importlib.metadata.distribution(owner) for owner in sorted({*_owners().get(module, ())})}
-    versions = {owner: package.version for owner, package in packages.items() if is_installed_by(package, place)}
-    if versions:
-        return versions[module] if [*versions] == [module] else ", ".join(map(" ".join, versions.items()))
-    with _blaming_library():
-        return edited_version(module, place)
-
-
-@contextlib.contextmanager
-def _blaming_library() -> Iterator[None]:
-    try:
-        yield
-    except LibraryError as error:
-        raise PluginError(f"A plugin cannot be used: {error}") from error
+        parts = entry.module.split(".")
+        modules = (sys.modules[".".join(parts[:i])] for i in range(1, len(parts) + 1))
+        # The outermost that has a file: of a namespace others have parts, too.
+        file = next(Path(module.__file__) for module in modules if module.__file__)
+        if file.name != "__init__.py":
+            return loaded, file_sha256(file)
+        return loaded, files_sha256(file.parent, files_below(file.parent))

@@ -4,7 +4,6 @@ A folder with `modules.json` is a sentence-transformers model and pools the way 
 the masked mean of its last hidden state (Reimers & Gurevych 2019, "Sentence-BERT", section 3).
 """
 
-import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,10 @@ from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import find_device, put_on
 from core.model_tokens import tokenized
-from core.models import ModelRef, load_unchanged
+from core.models import ModelRef, model_folder
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
-from core.transformer import hide_progress_bars, in_own_memory, load_requiring_weights, load_transformer, prepare_masks
+from core.transformer import hide_progress_bars, in_own_memory, load_transformer, prepare_masks, require_weights
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -82,12 +81,9 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
         ModelError: the files are not those of the recorded revision or no encoder, or the device has no such precision.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
-
-    def load(folder: Path) -> Encoder:
-        kind = _sentence_transformer if (folder / "modules.json").exists() else _mean_pooled
-        return kind(ref.name, folder, device, precision)
-
-    return load_unchanged(ref, load)
+    folder = model_folder(ref)
+    kind = _sentence_transformer if (folder / "modules.json").exists() else _mean_pooled
+    return kind(ref.name, folder, device, precision)
 
 
 def embedding_width(ref: ModelRef) -> int:
@@ -104,11 +100,12 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
     from sentence_transformers import SentenceTransformer  # seconds, which other models need not wait for
 
     hide_progress_bars()
-    make = functools.partial(SentenceTransformer, str(folder), device=str(device), trust_remote_code=False)
     try:
-        model = load_requiring_weights(folder, make, _encoded).eval()
+        model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
         raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
+    for module in model:
+        require_weights(module)
     put_on(in_own_memory(model), device, precision)
     speed_up_linear_layers(model)
     if device.type == "cuda":
@@ -120,11 +117,6 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
 
     max_length = max_tokens(model.tokenizer, model, model.max_seq_length)
     return Encoder(name, model.tokenizer, forward, max_length, encoder_budget(name, model, max_length, device))
-
-
-def _encoded(model: Any) -> torch.Tensor:
-    vectors: torch.Tensor = model.eval().encode(["A text"], convert_to_tensor=True, show_progress_bar=False)
-    return vectors
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:

@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
 from core.model_tokens import IntArray
-from core.models import load_unchanged
+from core.models import model_folder
 from core.precision import AMPERE
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generator_output import TopKSampling, clean, generation_config
@@ -198,13 +198,10 @@ def load_generator(generator: Generator, device: torch.device, seed: int) -> Loa
     """
     has_bfloat16 = device.type == "cuda" and torch.cuda.get_device_capability(device) >= AMPERE
     dtype = choose_dtype(generator.half, device.type, has_bfloat16)
-
-    def load(folder: Path) -> LoadedGenerator:
-        completed = complete(generator, folder)
-        tokenizer, model = _load(folder, completed.architecture, dtype)
-        return LoadedGenerator(completed, tokenizer, model.to(device), device, seed)
-
-    return load_unchanged(generator.model, load)
+    folder = model_folder(generator.model)
+    completed = complete(generator, folder)
+    tokenizer, model = _load(folder, completed.architecture, dtype)
+    return LoadedGenerator(completed, tokenizer, model.to(device), device, seed)
 
 
 def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtype:

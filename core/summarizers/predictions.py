@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from core.errors import CorpusError, PredictionError, RecipeError, SegmentationError
-from core.fingerprint import file_state
 from core.summarizers.systems import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from core.text.files import content_sha256, is_file, read_rows
 from core.text.limits import require_summary_length
@@ -94,7 +93,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
     """
     texts: dict[str, str] = {}
     places: dict[str, str] = {}
-    sha256, state = content_sha256(path), file_state(path)
+    sha256 = content_sha256(path)
     for place, row in read_rows(path, lambda names: [name for name in (KEY_FIELD, TEXT_FIELD) if name in names]):
         try:
             key, text = _prediction(row)
@@ -105,7 +104,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
         texts[key], places[key] = text, place
     if not texts:
         raise CorpusError(f"{path} holds no prediction.")
-    if (content_sha256(path), file_state(path)) != (sha256, state):  # the state, too: it may have been put back
+    if content_sha256(path) != sha256:
         raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
     return Predictions(name, sha256, texts)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError
-from core.fingerprint import file_sha256
+from core.provenance import file_sha256
 
 # Where a row stands ("line 7"), and the row.
 LocatedRow = tuple[str, dict[str, object]]

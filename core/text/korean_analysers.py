@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Any
 
 from core.errors import TokenizerError
-from core.text.package_data import load_package
 
 INSTALL = "pip install kiwipiepy konlpy python-mecab-ko"
 # The packages whose versions decide what an analyser gives.
@@ -34,7 +33,6 @@ def analyser(name: str) -> Morphs:
 
     Raises:
         TokenizerError: its package or Java is missing.
-        SegmentationError: its dictionary changes while it is loaded.
     """
     morphs = _LOADERS[name]()
     return lambda text: [morpheme for morpheme in morphs(readable(text)) if not morpheme.isspace()]
@@ -69,10 +67,9 @@ def load_kiwi() -> Any:
 
     Raises:
         TokenizerError: its package is missing.
-        SegmentationError: its model changes while it is loaded.
     """
     kiwi = _module("kiwi", "kiwipiepy")
-    return load_package(DATA["kiwi"], lambda: kiwi.Kiwi(num_workers=1))
+    return kiwi.Kiwi(num_workers=1)
 
 
 def nouns_and_adjectives(text: str) -> list[str]:
@@ -93,19 +90,13 @@ def _load_kiwi() -> Morphs:
 
 def _load_mecab() -> Morphs:
     mecab = _module("mecab", "mecab")
-    morphs: Morphs = load_package(DATA["mecab"], mecab.MeCab).morphs
+    morphs: Morphs = mecab.MeCab().morphs
     return morphs
 
 
 def _load_okt() -> Morphs:
-    _module("okt", "jpype")
-    _module("okt", "konlpy")
-    return load_package(DATA["okt"], _start_okt)
-
-
-def _start_okt() -> Morphs:
-    jpype = importlib.import_module("jpype")
-    jars = Path(str(importlib.import_module("konlpy").__file__)).parent / "java"
+    jpype: Any = _module("okt", "jpype")
+    jars = Path(str(_module("okt", "konlpy").__file__)).parent / "java"
     if not jpype.isJVMStarted():
         try:
             # KoNLPy would start it too, but neither headless nor leaving Ctrl-C and other signals to Python (-Xrs).

@@ -1,19 +1,20 @@
 """The files by which texts are cut and tokenized: trained pipelines, models and dictionaries, as packages bring them.
 
-A package may be changed under its version. So a run records their hashes, and each process that uses them compares:
-before it loads them, and with what it has in memory then.
+A package may be changed under its version. So a run records their hashes, and each process that uses them compares
+before it loads them.
 """
 
+import functools
 import importlib
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
 
 from core.errors import SegmentationError
+from core.provenance import files_below, files_sha256
 from core.text.korean_analysers import DATA, analyser, versions
-from core.text.package_data import loaded_sha256, package_sha256
 
 JAVA = "java"
-Loaded = TypeVar("Loaded")
 
 
 def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
@@ -31,25 +32,8 @@ def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
         if name in (pipeline, tokenizer):
             versions(name)  # its error says how to install it
             packages.append(DATA[name])
-    data = {package: f"sha256:{package_sha256(package)}" for package in packages}
+    data = {package: f"sha256:{_first_sha256(_folder(package))}" for package in packages}
     return data | ({JAVA: _java_version()} if tokenizer == "okt" else {})
-
-
-def load_with_data(recorded: Mapping[str, str], load: Callable[[], Loaded]) -> Loaded:
-    """What `load` makes with the files that a run has recorded, see `language_data`.
-
-    Raises:
-        SegmentationError: this machine has other files, or this process has others in memory. The message names the
-            package.
-    """
-    require_same_data(recorded)
-    loaded = load()
-    for name, data in recorded.items():
-        if loaded_sha256(name) not in (None, data.removeprefix("sha256:")):
-            raise SegmentationError(
-                f"{name} was changed after this process had loaded it. Start Python again, or restart the notebook."
-            )
-    return loaded
 
 
 def require_same_data(recorded: Mapping[str, str]) -> None:
@@ -59,12 +43,26 @@ def require_same_data(recorded: Mapping[str, str]) -> None:
         SegmentationError: names the package.
     """
     for name, was in recorded.items():
-        is_now = _java_version() if name == JAVA else f"sha256:{package_sha256(name)}"
+        is_now = _java_version() if name == JAVA else f"sha256:{_sha256(_folder(name))}"
         if was != is_now:
             raise SegmentationError(
                 f"{name} differs here: {was} was recorded, and this machine has {is_now}. Install the same on every "
-                "machine, or submit a new run."
+                "machine, or start Python again and submit a new run."
             )
+
+
+def _sha256(folder: Path) -> str:
+    return files_sha256(folder, files_below(folder))
+
+
+_first_sha256 = functools.cache(_sha256)  # a process keeps the pipeline that it has loaded, whatever is installed later
+
+
+def _folder(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise SegmentationError(f"The package {package}, by which texts are cut, is not installed here: install it.")
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 def _java_version() -> str:

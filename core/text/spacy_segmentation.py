@@ -20,7 +20,6 @@ from spacy.tokens import Doc, Token
 
 from core.errors import SegmentationError
 from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMark, runs
-from core.text.package_data import load_package
 from core.text.words import word_spans
 
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
@@ -57,7 +56,7 @@ def load_cutter(pipeline: str) -> Cutter:
     """What cuts a text with `blank` or an installed trained pipeline: one of each name for this process.
 
     Raises:
-        SegmentationError: the pipeline's files are damaged, or change while they are loaded.
+        SegmentationError: the pipeline's files are damaged.
     """
     chunker: Chunker
     if pipeline == "blank":
@@ -65,7 +64,7 @@ def load_cutter(pipeline: str) -> Cutter:
         nlp.add_pipe("sentencizer")
         chunker = stop_word_chunks
     else:
-        nlp = load_package(pipeline, lambda: _load_trained(pipeline))
+        nlp = _load_trained(pipeline)
         chunker = parsed_chunks
     nlp.add_pipe("line_breaks", first=True)
     # spaCy fails on half of a surrogate pair.

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from core.article_id_set import ArticleIds
 from core.models import model_folder
-from core.software import code_as_imported
+from core.provenance import code_as_imported
 from core.sweep_plan import SweepPlan
 from core.worker_factories import EpisodePlan
 from jobs.drive.bundles import has_unfinished, require_known_articles

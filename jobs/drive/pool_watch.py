@@ -9,7 +9,7 @@ from cluster.worker_info import Busy, WorkerInfo
 from core.errors import HubError, ModelError, NwsError, SegmentationError
 from core.models import ModelRef, model_folder
 from core.precision import ROWS_DEPEND
-from core.software import Software, differences, software
+from core.provenance import Software, differences, software
 from core.text.language_data import require_same_data
 from jobs.drive.run import Run
 from jobs.store import ActorShare

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.article_id_set import ArticleIds
 from core.errors import EndpointError
-from core.software import code_as_imported
+from core.provenance import code_as_imported
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.systems import UNCUT
 from core.sweep_plan import SweepPlan

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import CorpusError, NwsError
-from core.libraries import is_known, library_versions
-from core.software import UNKNOWN, code_as_imported
+from core.provenance import are_as_imported, is_known, library_versions
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.endpoint_replies import BACKEND
 from core.summarizers.systems import Draft
@@ -132,7 +131,7 @@ def write_summaries(
 
     from core.article_writer import ArticleWriter
     from core.gpu_arithmetic import find_device
-    from core.text.language_data import load_with_data
+    from core.text.language_data import require_same_data
     from core.text.segmentation import Segmenter, unsegmented
     from core.worker_factories import checked
 
@@ -143,9 +142,8 @@ def write_summaries(
     asked = {(article.key, article.content_hash, n) for article in articles for n in plan.lengths}
     others = len(rows) - len(known & asked)
     missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in plan.lengths} <= known]
-    segment = load_with_data(
-        dict(plan.language_data), lambda: Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented
-    )
+    require_same_data(dict(plan.language_data))
+    segment = Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented
     check_and_segment = checked(plan.language, segment, needs_reference=False)
     writer = ArticleWriter(plan, device) if missing else None
     summaries, now, failures = 0, 0, []
@@ -159,7 +157,7 @@ def write_summaries(
                 failures.append((article.key, str(error)))
         now += len(bundle)
         drafts = writer.write(bundle) if bundle else []
-        of_plan = _of_plan(plan, device)  # more modules may have been imported
+        of_plan = _of_plan(plan, device)  # the code may have been edited meanwhile
         for article, _, draft in drafts:
             if draft.n in plan.lengths and (article.key, article.content_hash, draft.n) not in known:
                 out.write(json.dumps(_row(article, of_plan, draft), ensure_ascii=False) + "\n")
@@ -186,14 +184,9 @@ def _of_plan(plan: SweepPlan, device: "torch.device") -> dict[str, str]:
     arithmetic = describe_gpu_arithmetic() if device.type == "cuda" else describe_arithmetic()
     environment = json.dumps([library_versions(), plan.language_data, arithmetic], sort_keys=True)
     parts = [models, pipeline_revision(plan.pipeline, plan.units), plan.precision, f"seed {plan.seed}"]
-    parts += [f"NWS {_code()}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
+    code = code_version() if are_as_imported() else "edited meanwhile"
+    parts += [f"NWS {code}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
     return {"system": system, "unit": plan.length_unit, "made_by": "|".join(parts)}
-
-
-def _code() -> str:
-    """As `code_version`, which does not look again: a module may have been imported since, of an edited file."""
-    version = code_version()
-    return version if code_as_imported() != UNKNOWN else f"{version.partition('+')[0]}+{UNKNOWN}"
 
 
 def _same(
@@ -204,8 +197,7 @@ def _same(
     Raises:
         EndpointError: it does not answer.
     """
-    # Two codes that nobody knows may be two, and so may two libraries.
-    if _code().endswith(f"+{UNKNOWN}") or not all(map(is_known, library_versions().values())):
+    if not are_as_imported() or not all(map(is_known, library_versions().values())):
         return []
     same = [row for row in rows if row.items() >= of_plan.items()]
     if not same or not isinstance(plan.generator, Endpoint):

@@ -11,7 +11,7 @@ from dataclasses import astuple, replace
 from typing import TYPE_CHECKING
 
 from core.errors import EndpointError
-from core.software import UNKNOWN, code_as_imported
+from core.provenance import code_as_imported
 from core.summarizers.adjustment import SAMPLE_ARTICLES, SAMPLE_LENGTHS, Adjustment, fit_adjustment
 from core.summarizers.endpoint import PREFIX, Endpoint
 from core.summarizers.endpoint_replies import BACKEND, Backend
@@ -76,11 +76,10 @@ def _with_fit(planned: PlannedStage, fitted: dict[str, Endpoint]) -> PlannedStag
 
 
 def _sample(endpoint: Endpoint, answers: Backend, articles: Sequence[Article], seed: int) -> str:
-    """SHA-256 of all that is asked, of whom and by which code; "" where nobody knows the model or the code."""
-    code = code_as_imported()
-    if answers.answered_by is None or code == UNKNOWN:
+    """SHA-256 of all that is asked, of whom and by which code; "" where nobody knows the model."""
+    if answers.answered_by is None:
         return ""
-    asked = [repr(endpoint.plain), repr(answers), code, seed, *SAMPLE_LENGTHS]
+    asked = [repr(endpoint.plain), repr(answers), code_as_imported(), seed, *SAMPLE_LENGTHS]
     asked += [article.content_hash for article in articles]
     return hashlib.sha256("\n".join(map(str, asked)).encode()).hexdigest()
 

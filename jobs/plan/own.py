@@ -55,21 +55,8 @@ def with_plugins(pinned: Pinned, more: Sequence[Plugin] = ()) -> Pinned:
         measured,
         recipe=pinned.recipe.model_copy(update={"plugins": tuple(specs)}),
         stages=_with_systems(measured, [plugin for plugin in plugins if plugin.systems()]),
-        revisions=pinned.revisions
-        | {
-            "plugins": {plugin.name: _revision(plugin) for plugin in plugins},
-            "libraries": _libraries(pinned.revisions["libraries"], plugins),
-        },
+        revisions=pinned.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}},
     )
-
-
-def _libraries(ours: Mapping[str, str], plugins: Sequence[Plugin]) -> dict[str, str]:
-    """Those of NWS, and what plugins import; where a plugin gets another one of the same name, both."""
-    libraries = dict(ours)
-    for plugin in plugins:
-        for name, version in plugin.libraries:
-            libraries[name if ours.get(name, version) == version else f"{name} of {plugin.name}"] = version
-    return libraries
 
 
 def _with_metrics(pinned: Pinned, metrics: Sequence[PluginMetric]) -> Pinned:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import RecipeError
-from core.fingerprint import file_sha256
+from core.provenance import file_sha256
 from core.text.files import is_file
 from jobs.installation import ROOT
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
-from core.libraries import library_versions
 from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
 from core.metrics.panel import Panel
 from core.metrics.specs import BY_MODEL
 from core.models import ModelRef, is_folder, parse_model, resolve_model
+from core.provenance import library_versions
 from core.summarizers.random_controls import DRAWS
 from core.summarizers.systems import System
 from core.sweep_plan import MetricsConfig, SweepPlan

@@ -3,13 +3,12 @@
 import contextlib
 import functools
 import importlib.metadata
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
-from core.software import are_as_imported, code_as_imported, source_files
+from core.provenance import SOURCES, are_as_imported, code_as_imported
 from jobs.installation import ROOT, git, is_installed
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for spaCy
@@ -97,21 +96,11 @@ def _named(sources: str) -> tuple[str, bool]:
 
 
 def described_commit(checkout: Path) -> str | None:
-    """The commit of a checkout, with `-dirty` if files differ from it; None outside of git."""
+    """The commit of a checkout, with `-dirty` if files differ from it or sources are in none; None outside of git."""
     described = git(checkout, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
     if described is None:
         return None
     commit = described.decode().strip()
-    return commit if commit.endswith(_DIRTY) or _has_sources_of_commit(checkout) else f"{commit}{_DIRTY}"
-
-
-def _has_sources_of_commit(checkout: Path) -> bool:
-    """Whether all sources are the commit's. Git does not look at files that it does not know, or is to leave alone."""
-    here = [os.path.relpath(path, checkout) for path in source_files(checkout) if os.path.isfile(path)]
-    listed = git(checkout, "ls-tree", "-r", "-z", "HEAD", "--", *{path.partition(os.sep)[0] for path in here}) or b""
-    lines = (line.partition("\t") for line in listed.decode("utf-8", "replace").split("\0"))
-    known = {path: described.split()[-1] for described, _, path in lines if path}  # described: mode, type and hash
-    links = {path for path in here if os.path.islink(os.path.join(checkout, path))}  # of which git keeps the target
-    files = [path for path in here if path not in links]
-    hashes = (git(checkout, "hash-object", "--", *files) or b"").decode().split() if files else []
-    return links <= known.keys() and [known.get(path) for path in files] == hashes
+    status = git(checkout, "status", "--porcelain", "--untracked-files=all", "--", *SOURCES) or b""
+    is_changed = any(line.endswith(b".py") for line in status.splitlines())
+    return commit if commit.endswith(_DIRTY) or not is_changed else f"{commit}{_DIRTY}"

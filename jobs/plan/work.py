@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from core.analysis.points import POLICY
-from core.libraries import is_known
 from core.plugins.plugin_system import PluginSystem
-from core.software import UNKNOWN
+from core.provenance import is_known
 from core.summarizers.rulers import OTHER_ARTICLE
 from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned
 
 
 def works(pinned: Pinned, code: str) -> dict[str, str]:
-    """The work of every system that has one, by its name; none where nobody knows the code or a library.
+    """The work of every system that has one, by its name; none where nobody knows a library.
 
     That of the nearest other article depends on which others there are: on the panels, once they are drawn.
     Policies have none: what they are is only known when they are trained, and then they are their run's own. Nor has
@@ -28,9 +27,9 @@ def works(pinned: Pinned, code: str) -> dict[str, str]:
 
     Args:
         pinned: what runs.
-        code: see `core.software.code_as_imported`.
+        code: see `core.provenance.code_as_imported`.
     """
-    if code == UNKNOWN or not all(map(is_known, pinned.revisions["libraries"].values())):
+    if not all(map(is_known, pinned.revisions["libraries"].values())):
         return {}
     about = {
         "code": code,

@@ -13,7 +13,6 @@ from core import smollm2
 from core.errors import ModelError
 from core.models import model_folder, parse_model, resolve_model, tokenizer_folder
 from core.smollm2 import smollm2_folder, smollm2_gguf
-from core.software import UNKNOWN
 from core.summarizers.generation import load_generator
 from core.summarizers.generators import KNOWN_GENERATORS, Generator, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
@@ -108,40 +107,6 @@ def test_what_other_code_or_another_library_made_is_not_taken(
         monkeypatch.setattr(smollm2, "library_versions", lambda: others)
     assert smollm2_folder() != folder
     assert len(made) == 2
-
-
-def test_it_is_not_made_while_nobody_knows_what_makes_it(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(smollm2, "code_as_imported", lambda: UNKNOWN)
-        with pytest.raises(ModelError, match="not made while NWS is edited"):
-            smollm2_folder()
-    edited = smollm2.library_versions() | {"gguf": "0.19 of unknown files"}
-    with monkeypatch.context() as patch:
-        patch.setattr(smollm2, "library_versions", lambda: edited)
-        with pytest.raises(ModelError, match="not made while gguf is edited"):
-            smollm2_folder()
-    assert made == []
-    folder = smollm2_folder()
-    monkeypatch.setattr(smollm2, "code_as_imported", lambda: UNKNOWN)
-    assert smollm2_folder() == folder
-
-
-def test_it_is_not_kept_where_what_makes_it_changed_meanwhile(
-    made: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    versions, convert = smollm2.library_versions() | {"gguf": "1"}, smollm2._convert
-
-    def meanwhile(file: Path, folder: Path) -> None:
-        convert(file, folder)
-        versions["gguf"] = "2"
-
-    monkeypatch.setattr(smollm2, "library_versions", lambda: dict(versions))
-    monkeypatch.setattr(smollm2, "_convert", meanwhile)
-    with pytest.raises(ModelError, match="not made while gguf is edited"):
-        smollm2_folder()
-    assert len(made) == 1
-    assert not any(folder.exists() for folder in made)
-    smollm2_folder()
 
 
 def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,6 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], t
 @pytest.mark.parametrize(
     "modules",
     [
-        [{"idx": 0, "name": "0", "path": "../bert", "type": "sentence_transformers.models.Transformer"}],
         [{"idx": 0, "name": "0", "path": "/etc", "type": "sentence_transformers.models.Transformer"}],
         [{"idx": 0, "name": "0", "path": "", "type": "nothing.of.this.name"}],
         [{"idx": 0}],
@@ -115,13 +114,11 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], t
     ],
     ids=str,
 )
-def test_modules_of_another_folder_or_none_are_refused(
-    tiny_models: dict[str, Path], tmp_path: Path, modules: object
-) -> None:
+def test_modules_that_are_none_are_refused(tiny_models: dict[str, Path], tmp_path: Path, modules: object) -> None:
     folder = tmp_path / "odd"
     shutil.copytree(tiny_models["bert"], folder)
     (folder / "modules.json").write_text(json.dumps(modules))
-    with pytest.raises(ModelError, match=r"The (encoder|model) in .*odd .*(as|which) its modules\.json (says|names)"):
+    with pytest.raises(ModelError, match=r"The encoder in .*odd cannot be loaded as its modules\.json says"):
         load(folder)
 
 
@@ -155,26 +152,3 @@ def test_a_model_that_lacks_weights_is_refused(tiny_models: dict[str, Path], tmp
         load(folder)
     with pytest.raises(ModelError, match=r"lacks 1 weights"):
         BertScorer(BertScoreConfig(resolve_model(parse_model(str(folder))), 1), CPU)
-
-
-def test_a_model_whose_vectors_are_a_missing_poolers_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    folder = tmp_path / "lacking"
-    shutil.copytree(tiny_models["bert"], folder)
-    read = {"modality_config": {"text": {"method": "forward", "method_output_name": "pooler_output"}}}
-    module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
-    (folder / "modules.json").write_text(json.dumps([module]))
-    (folder / "sentence_bert_config.json").write_text(json.dumps(read | {"module_output_name": "sentence_embedding"}))
-    load(folder)
-    weights = load_file(folder / "model.safetensors")
-    without_pooler = {name: tensor for name, tensor in weights.items() if "pooler" not in name}
-    save_file(without_pooler, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(ModelError, match=r"lacks 1 weights, such as .*pooler"):
-        load(folder)
-
-
-def test_loading_twice_leaves_what_is_drawn_elsewhere_alone() -> None:
-    torch.manual_seed(7)
-    expected = torch.rand(3)
-    torch.manual_seed(7)
-    load("all-MiniLM-L6-v2")
-    assert torch.equal(torch.rand(3), expected)

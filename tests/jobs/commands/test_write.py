@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from openai_server import openai_server
 
-from core.software import UNKNOWN
 from core.text.length import count_characters
 from core.text.words import count_words
 
@@ -89,10 +88,10 @@ def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("what", "instead"),
     [
-        ("core.libraries.library_versions", lambda: {"numpy": "of another time"}),
+        ("core.provenance.library_versions", lambda: {"numpy": "of another time"}),
         ("core.text.segmentation.pipeline_revision", lambda pipeline, units: "of another time"),
         ("core.arithmetic.describe_arithmetic", lambda: "another CPU"),
-        ("core.text.language_data.package_sha256", lambda package: "changed under its version"),
+        ("core.text.language_data.language_data", lambda pipeline, tokenizer: {}),
     ],
 )
 def test_what_is_written_with_something_else_is_written_anew(nws, news: str, monkeypatch, what: str, instead) -> None:
@@ -100,7 +99,6 @@ def test_what_is_written_with_something_else_is_written_anew(nws, news: str, mon
     korean = [{"id": f"a{i}", "text": text} for i, text in enumerate(KOREAN)]
     Path("korean.jsonl").write_text("".join(json.dumps(row) + "\n" for row in korean), encoding="utf-8")
     assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (2, 0)
-    monkeypatch.setattr("core.text.package_data._loaded", {})  # as in another process
     monkeypatch.setattr(what, instead)
     for module in ("jobs.drive.write_file", "jobs.plan.sweep", "jobs.plan.pinned"):  # where it was imported by name
         monkeypatch.setattr(f"{module}.{what.rpartition('.')[2]}", instead, raising=False)
@@ -108,29 +106,12 @@ def test_what_is_written_with_something_else_is_written_anew(nws, news: str, mon
     assert (again["summaries"], again["there"], again["others"]) == (2, 0, 2)
 
 
-def test_code_that_nobody_knows_is_no_known_code(nws, news: str, monkeypatch) -> None:
-    """A module was imported after its file was written to: two such codes may be two different ones."""
+def test_what_edited_code_has_written_is_written_anew(nws, news: str, monkeypatch) -> None:
+    """A module that was imported after the edit may be another one."""
     asked = ("write", news, "--system", "lead", "--n", "3", "-o", "out.jsonl", "--json")
-    monkeypatch.setattr("jobs.drive.write_file.code_version", lambda: f"0123456789ab-dirty+{UNKNOWN}")
-    assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (3, 3)
-
-
-def test_a_module_that_is_edited_before_it_is_imported_is_no_known_code(nws, news: str, monkeypatch) -> None:
-    """What writes is imported after all has been looked up."""
-    from core.article_writer import ArticleWriter
-
-    asked = ("write", news, "--system", "lead", "--n", "3", "-o", "out.jsonl", "--json")
-    load = ArticleWriter.__init__
     with monkeypatch.context() as edited:
-
-        def edit_and_load(*arguments) -> None:
-            edited.setattr("core.software._is_of_these_sources", lambda file, cached: False)
-            edited.setattr("core.software._OF_THESE_SOURCES", {})
-            load(*arguments)
-
-        edited.setattr(ArticleWriter, "__init__", edit_and_load)
-        assert nws(*asked).json["summaries"] == 3
-    assert all(f"+{UNKNOWN}|" in row["made_by"] for row in rows(Path("out.jsonl").read_text("utf-8")))
+        edited.setattr("jobs.drive.write_file.are_as_imported", lambda: False)
+        assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (3, 3)
     assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (3, 0)
 
 

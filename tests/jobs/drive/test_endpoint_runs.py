@@ -13,7 +13,6 @@ from rich.console import Console
 from tenacity import wait_none
 
 from core.errors import EndpointError, RecipeError, RepeatedFailureError
-from core.software import UNKNOWN
 from core.summarizers import endpoint_requests
 from core.text.length import count_characters
 from jobs.drive import driver
@@ -173,8 +172,6 @@ def test_what_another_model_or_other_code_is_to_be_asked_for_is_found_anew(
     with monkeypatch.context() as patched:
         patched.setattr("jobs.plan.fits.code_as_imported", lambda: "of another time")
         assert fitted()[0] == 15, "the summaries alone are those of the run before"
-        patched.setattr("jobs.plan.fits.code_as_imported", lambda: UNKNOWN)
-        assert (fitted()[0], fitted()[0]) == (15, 15)
     server.model = None
     assert (fitted()[0], fitted()[0]) == (21, 21), "nobody knows which model that is"
 

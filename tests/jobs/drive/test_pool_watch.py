@@ -10,8 +10,7 @@ from rich.console import Console
 
 import core.arithmetic  # noqa: F401  # or nobody knows how this process multiplies, and nothing is copied anyway
 from bench import stub_work
-from core.libraries import library_versions
-from core.software import UNKNOWN, software
+from core.provenance import library_versions, software
 from core.text import language_data
 from jobs.drive import driver
 from jobs.drive.pools import Makers
@@ -47,7 +46,6 @@ def works(store: Store, run_id: str) -> set[object]:
         (OTHER, "NWS 0123456789ab"),
         (tuple("torch 0.1" if name.startswith("torch ") else name for name in software()), "torch 0.1"),
         (software()[:-1], f"no {software()[-1]}"),
-        ((f"NWS {UNKNOWN}", *software()[1:]), f"NWS {UNKNOWN}"),
     ],
 )
 def test_rows_of_other_software_are_told_recorded_and_never_copied(
@@ -102,16 +100,6 @@ def test_a_library_that_was_another_one_when_the_run_was_planned_is_told_and_giv
         assert run(store).reused == 0
 
 
-def test_a_driver_that_imported_what_nobody_knows_makes_no_work(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it imports during a stage counts, too."""
-    unknown = (f"NWS {UNKNOWN}", *software()[1:])
-    answers = iter([software()])
-    monkeypatch.setattr("jobs.drive.pool_watch.software", lambda: next(answers, unknown))
-    outcome = run(store)
-    assert works(store, outcome.run_id) == {None}
-    assert store.run_info(outcome.run_id).code_version.endswith(f", NWS {UNKNOWN}")
-
-
 def test_a_model_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_are_not_copied(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,7 +125,7 @@ def test_a_pipeline_that_is_changed_during_a_stage_is_told_recorded_and_its_rows
 ) -> None:
     pytest.importorskip(PIPELINE)
     record, said, changed = RunWriter.record, io.StringIO(), []
-    of_package = language_data.package_sha256
+    of_package = language_data._sha256
 
     def changing(self: RunWriter, *arguments: object) -> None:
         record(self, *arguments)
@@ -145,7 +133,7 @@ def test_a_pipeline_that_is_changed_during_a_stage_is_told_recorded_and_its_rows
 
     with monkeypatch.context() as patch:
         patch.setattr(RunWriter, "record", changing)
-        patch.setattr(language_data, "package_sha256", lambda name: "0" * 64 if changed else of_package(name))
+        patch.setattr(language_data, "_sha256", lambda folder: "0" * 64 if changed else of_package(folder))
         outcome = run(store, said, pipeline=PIPELINE)
     assert f"Warning: {PIPELINE} differs here: " in said.getvalue()
     assert works(store, outcome.run_id) == {None}
@@ -177,7 +165,7 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     others = {**before.revisions["libraries"], "numpy": "0.0.1", "apex": "2"}
     del others["scipy"]
     with monkeypatch.context() as patch:
-        for module in ("jobs.plan.pinned", "core.software"):
+        for module in ("jobs.plan.pinned", "core.provenance"):
             patch.setattr(f"{module}.library_versions", lambda: others)
         for _ in range(2):
             console = Console(file=said, width=2000)

@@ -13,7 +13,7 @@ import pytest
 from bench import stub_work
 from cluster.job_api import RayJob
 from core.errors import ClusterError, NwsError, RecipeError, StoreError
-from core.fingerprint import file_sha256
+from core.provenance import file_sha256
 from jobs import cli
 from jobs.drive import driver, pools, ship
 from jobs.drive.follow import START, Place, follow_run

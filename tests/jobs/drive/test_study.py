@@ -12,7 +12,7 @@ from shards_here import QUIET, ShardsHere
 
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
-from core.software import software
+from core.provenance import software
 from jobs.drive import driver, study
 from jobs.drive.pools import Makers
 from jobs.drive.shard_drivers import NEVER_BEGAN

@@ -2,7 +2,6 @@
 
 import io
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -125,24 +124,6 @@ def test_another_source_is_another_work_of_every_system(tiny_models: dict[str, P
     assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
     assert works(one, "0123456789ab") == works(plan(tiny_models, plugin(tmp_path)), "0123456789ab")
     assert one.recipe.hash != other.recipe.hash
-
-
-def test_another_version_of_what_a_plugin_imports_is_another_work(
-    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    path, helper = plugin(tmp_path), tmp_path / "my_helper_of_tails.py"
-    path.write_text(f"import my_helper_of_tails\n{path.read_text()}")
-    helper.write_text("LAST = 1\n")
-    one = plan(tiny_models, path)
-    helper.write_text("LAST = 22\n")
-    # As a new process, which has not imported it.
-    monkeypatch.delitem(sys.modules, "my_helper_of_tails")
-    monkeypatch.setattr("core.libraries._IMPORTED", set())
-    other = plan(tiny_models, path)
-    assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
-    (told,) = require_same_revisions(one.revisions, other.revisions, "r1")
-    assert told.startswith("my_helper_of_tails sha256:")
 
 
 OBJECT = """

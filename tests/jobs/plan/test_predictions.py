@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from core.errors import RecipeError, StoreError
-from core.fingerprint import file_sha256
+from core.provenance import file_sha256
 from core.summarizers.predictions import parse_predictions
 from core.text.words import first_words
 from jobs.drive import driver

@@ -11,7 +11,6 @@ from core.analysis.points import POLICY
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
 from core.plugins.load import PluginSpec
-from core.software import UNKNOWN
 from core.summarizers.chunk_systems import ChunkSystem
 from core.sweep_plan import SweepPlan
 from jobs.plan import sweep
@@ -77,11 +76,10 @@ def test_what_decides_every_number_makes_another_work_of_every_system(
     assert not set(old.values()) & set(new.values())
 
 
-def test_other_code_is_another_work_and_code_that_nobody_knows_is_none(pinned: Pinned) -> None:
+def test_other_code_is_another_work_and_an_editable_library_leaves_none(pinned: Pinned) -> None:
     assert not set(works(pinned, CODE).values()) & set(works(pinned, "123456789abc").values())
     assert len(set(works(pinned, CODE).values())) == len(pinned.systems)
-    assert works(pinned, UNKNOWN) == {}
-    edited = pinned.revisions["libraries"] | {"rouge-score": "0.1.2 of unknown files"}
+    edited = pinned.revisions["libraries"] | {"rouge-score": "editable"}
     assert works(replace(pinned, revisions=pinned.revisions | {"libraries": edited}), CODE) == {}
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 import jobs.drive.driver
 from bench import stub_work
 from core.errors import NwsError, StoreError, StoreUnavailableError
-from core.software import software
+from core.provenance import software
 from jobs.drive import driver
 from jobs.drive.heartbeat_monitor import HeartbeatMonitor
 from jobs.store.runs import SILENT_SECONDS
