@@ -16,8 +16,6 @@ from core.text.rows import cleaned
 
 USAGE = ("prompt_tokens", "completion_tokens")
 BACKEND = ("answered_by", "system_fingerprint")
-NOT_STATED = "not stated"
-"""In place of a name, where there are others beside it."""
 MOST_TOKENS = 10**9
 """More than any model reads, and few enough to be summed in SQL."""
 # Characters of a model's name, or of why it ended.
@@ -63,7 +61,7 @@ class EndpointAnswer:
         text: on one line.
         extra: what is stored with the summary: `answered_by`, the model as the endpoint calls it in its answer;
             `system_fingerprint`, what it says that runs the model; `finish`, why it ended; `prompt_tokens` and
-            `completion_tokens`, what it has counted, and `requests`, how many it was sent for it. Any may be missing.
+            `completion_tokens`, what it has counted; of a summary `requests`, which is 1. Any other may be missing.
     """
 
     text: str

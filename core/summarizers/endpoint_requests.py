@@ -12,7 +12,7 @@ import os
 import socket
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
 import httpx
@@ -27,7 +27,6 @@ from tenacity import (
 
 from core.errors import EndpointError
 from core.summarizers.endpoint import Endpoint
-from core.summarizers.endpoint_drafts import Message, nearest, to_revise, with_costs
 from core.summarizers.endpoint_replies import (
     EndpointAnswer,
     Reply,
@@ -42,7 +41,6 @@ from core.summarizers.endpoint_replies import (
     retry_after,
 )
 from core.summarizers.prompt_template import most_new_tokens
-from core.text.words import count_words
 
 _KEY_VARIABLE = "OPENAI_API_KEY"
 _CONNECT_SECONDS = 10.0
@@ -163,7 +161,7 @@ class LoadedEndpoint:
 
         def ask(question: Question) -> Ask:
             async def answer(client: httpx.AsyncClient) -> EndpointAnswer:
-                reply = await self._post(client, _ask_for(question.text), question.most_tokens, question.draw)
+                reply = await self._post(client, question.text, question.most_tokens, question.draw)
                 try:
                     return read_answer(reply, self._without_key)
                 except UnusableReplyError as error:
@@ -193,7 +191,7 @@ class LoadedEndpoint:
 
     async def _greet(self) -> object:
         async with self._client() as client:
-            return await self._post(client, _ask_for("Hello"), 16)
+            return await self._post(client, "Hello", 16)
 
     async def _gather(self, asks: Sequence[Ask], heard: Heard) -> list[EndpointAnswer | EndpointError]:
         free = asyncio.Semaphore(self._endpoint.concurrency)
@@ -222,52 +220,26 @@ class LoadedEndpoint:
             return error
 
     async def _summary(self, client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer:
-        """The draft that is nearest to n words, of all that are asked for.
-
-        The first is what a model writes that is asked once. The others are drawn, and one that cannot be used is only
-        counted. What is revised is the nearest of these, then each answer in turn, until one has n words.
+        """What the model writes of a text that is asked for `n` words.
 
         Raises:
             EndpointError: there was no answer, after all attempts.
-            UnusableReplyError: the first answer holds no summary.
+            UnusableReplyError: the answer holds no summary.
         """
-        endpoint = self._endpoint
-        messages = _ask_for(endpoint.prompt.about(text, endpoint.asked_for(n)))
-        drafts = [await self._draft(client, messages, n)]
-        for draw in range(1, endpoint.best_of):
-            with contextlib.suppress(UnusableReplyError):
-                drafts.append(await self._draft(client, messages, n, draw))
-        requests, latest = endpoint.best_of, nearest(drafts, text, n)
-        for _ in range(endpoint.revise):
-            if count_words(latest.text) == n:
-                break
-            requests += 1
-            messages = [*messages, *to_revise(latest, n)]
-            try:
-                latest = await self._draft(client, messages, n)
-            except UnusableReplyError:
-                break
-            drafts.append(latest)
-        return with_costs(nearest(drafts, text, n), drafts, requests)
+        prompt = self._endpoint.prompt
+        reply = await self._post(client, prompt.about(text, n), most_new_tokens(n, prompt.unit))
+        answer = read_answer(reply, self._without_key)
+        return replace(answer, extra={**answer.extra, "requests": 1})
 
-    async def _draft(
-        self, client: httpx.AsyncClient, messages: Sequence[Message], n: int, draw: int = 0
-    ) -> EndpointAnswer:
-        """One answer; with a `draw` above 0 one that is drawn, by a seed of its own."""
-        most_tokens = most_new_tokens(n, self._endpoint.prompt.unit)
-        return read_answer(await self._post(client, messages, most_tokens, draw), self._without_key)
-
-    async def _post(
-        self, client: httpx.AsyncClient, messages: Sequence[Message], max_tokens: int, draw: int = 0
-    ) -> object:
-        """The JSON of a chat completion.
+    async def _post(self, client: httpx.AsyncClient, content: str, max_tokens: int, draw: int = 0) -> object:
+        """The JSON of a chat completion for one message; with a `draw` above 0 it is drawn, by a seed of its own.
 
         Raises:
             EndpointError: there was none, after all attempts.
         """
         body = {
             "model": self._endpoint.model,
-            "messages": messages,
+            "messages": [{"role": "user", "content": content}],
             "temperature": 1 if draw else 0,
             "seed": (self._seed + draw) % 2**63,
             "max_tokens": max_tokens,
@@ -331,10 +303,6 @@ class LoadedEndpoint:
         problem = one_line(problem.replace(self._key, "[key]") if self._key else problem)
         asked = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
         return EndpointError(f"{asked}, {problem[:_TOLD]}. {cure}".strip())
-
-
-def _ask_for(content: str) -> list[Message]:
-    return [{"role": "user", "content": content}]
 
 
 def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:

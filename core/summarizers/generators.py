@@ -106,11 +106,6 @@ class Generator:
         return self.exact and self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
 
     @property
-    def plain(self) -> "Generator":
-        """The same, asked for n words and free to write others: what it writes is cut to n."""
-        return replace(self, exact=False)
-
-    @property
     def models(self) -> tuple[ModelRef, ...]:
         """What has to be on the machine where it writes."""
         return (self.model,)

@@ -86,10 +86,6 @@ DEFAULT_PROMPTS: dict[LengthUnit, PromptTemplate] = {
     ),
 }
 """What is asked for unless told otherwise, by what n counts."""
-REVISE = (
-    "That has {words} words. Write it again in exactly {n} words, in the same language. Write nothing but the summary."
-)
-"""What a model is told of its text that has not n words. `words` is what `core.text.words` counts."""
 
 
 def most_new_tokens(n: int, unit: LengthUnit) -> int:

@@ -31,7 +31,6 @@ from jobs.drive.stages import require_complete, run_stage
 from jobs.drive.time_left import duration
 from jobs.drive.tracked_scalars import curve_scalars, update_scalars
 from jobs.drive.trackers import NO_TRACKERS, Trackers, open_trackers
-from jobs.plan.fits import with_fits
 from jobs.plan.job import find_job
 from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
@@ -70,7 +69,6 @@ def start(
     require_text_folder(store, run_id, pinned.recipe.model_dump(mode="json"))
     fetch_models(pinned.plans)
     with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
-        pinned = with_fits(pinned, store, reuse, functools.partial(console.print, markup=False))
         store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
         return _drive(store, run_id, pinned, pools, console, log_to=log_to)
 

@@ -133,11 +133,8 @@ def ship_run(
         RecipeError: the address is not that of a dashboard.
         ClusterError: the head does not answer or refuses the job. A run that exists by then is 'failed'.
     """
-    from jobs.plan.fits import with_fits  # and with it recipes, for which `nws cancel` need not wait
-
     head = Head(address)
     run_id = new_run_id(pinned.job)
-    pinned = with_fits(pinned, store, reuse, lambda found: print(found, file=sys.stderr))
     store.create_run(pinned.run_spec(head.address, reuse, name, note), run_id)
     with _or_given_up(store, run_id, epoch=0):
         own = files_to_ship(pinned.recipe.model_dump(mode="json"))

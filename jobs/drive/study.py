@@ -22,7 +22,6 @@ from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.shard_drivers import NEVER_BEGAN, ShardDrivers
 from jobs.drive.watchdog import DIED
-from jobs.plan.fits import with_fits
 from jobs.plan.pinned import Pinned
 from jobs.plan.shards import shards_of, whole_of
 from jobs.store import RunInfo, Store, StudySettings, is_stale
@@ -58,7 +57,6 @@ def create_study(
     if address is None:
         require_text_folder(store, study, pinned.recipe.model_dump(mode="json"))
         fetch_models(pinned.plans)  # once, before several drivers would
-    pinned = with_fits(pinned, store, reuse, functools.partial(console.print, markup=False))
     spec = pinned.run_spec(address, reuse, name, note)
     divided = shards_of(pinned, spec, shards, shard_articles)
     return store.create_study(spec, study, settings, whole_of(pinned), pinned.systems, divided)

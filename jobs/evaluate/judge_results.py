@@ -10,12 +10,13 @@ from typing import Any
 from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
 from core.analysis.verdicts import Agreement, SignTest, agreement, sign_test
 from core.errors import RecipeError
-from core.summarizers.endpoint_replies import NOT_STATED
 from core.whole_files import replacing
 from jobs.evaluate.judge import Pair, Plan, Verdict
 from jobs.evaluate.judge_questions import ATTEMPTS, MOST_TOKENS, Asked, Judge
 from jobs.evaluate.judge_replies import Replies, Reply
 from jobs.evaluate.judge_texts import DOCUMENT, OF_JUDGE, JudgedText
+
+_NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ class Verdicts:
 
     def answered_by(self, questions: Iterable[Asked]) -> list[str]:
         """Who says to have answered these, in the order of the names."""
-        return sorted({reply.answered_by or NOT_STATED for asked in questions for reply in self._of(asked)})
+        return sorted({reply.answered_by or _NOT_STATED for asked in questions for reply in self._of(asked)})
 
     def tally(self) -> Tally:
         questions = self._plan.questions
@@ -173,7 +174,7 @@ class Verdicts:
             asked_again=sum(len(each) > 1 for _, each in replies),
             no_verdict=sum(len(each) == ATTEMPTS for each in without),
             unanswered=sum(len(each) < ATTEMPTS for each in without),
-            answered_by=dict(sorted(Counter(reply.answered_by or NOT_STATED for reply in every).items())),
+            answered_by=dict(sorted(Counter(reply.answered_by or _NOT_STATED for reply in every).items())),
             tokens=dict(sum((Counter(reply.tokens) for reply in every), Counter[str]())),
         )
 

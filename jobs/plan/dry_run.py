@@ -8,7 +8,6 @@ from rich.console import Console
 from cluster.gpus import TYPE_PREFIX, GpuNode, cards_here
 from cluster.resources import ActorPlan, plan_actors
 from core.errors import ClusterError
-from core.summarizers.adjustment import SAMPLE_ARTICLES, SAMPLE_LENGTHS
 from core.summarizers.endpoint import Endpoint
 from jobs.plan.pinned import Pinned
 from jobs.plan.sharing import sharing_on
@@ -69,23 +68,17 @@ def _training(pinned: Pinned) -> dict[str, Any] | None:
     }
 
 
-def _requests(pinned: Pinned) -> dict[str, dict[str, int | None]]:
-    """How many requests each endpoint gets, by system: `least` and `most` for the summaries, and `before` them.
+def _requests(pinned: Pinned) -> dict[str, int | None]:
+    """How many requests each endpoint gets, by system. None: nobody knows how many articles there are.
 
-    Where answers of other runs are copied, there are fewer. None: nobody knows how many articles there are.
+    Where answers of other runs are copied, there are fewer.
     """
-    found: dict[str, dict[str, int | None]] = {}
+    found: dict[str, int | None] = {}
     for planned in pinned.stages:
         plan, endpoint = planned.plan, planned.plan.generator
         if isinstance(endpoint, Endpoint):
             each = 1 if endpoint.has_uncut else len(plan.lengths)
-            least, most = (
-                None if pinned.articles is None else pinned.articles * each * times
-                for times in (endpoint.best_of, endpoint.most_requests)
-            )
-            fitting = SAMPLE_ARTICLES if pinned.articles is None else min(SAMPLE_ARTICLES, pinned.articles)
-            before = fitting * len(SAMPLE_LENGTHS) if endpoint.adjust and endpoint.adjustment is None else 0
-            found[endpoint.signature] = {"least": least, "most": most, "before": before}
+            found[endpoint.signature] = None if pinned.articles is None else pinned.articles * each
     return found
 
 
@@ -136,12 +129,6 @@ def size_text(size: float) -> str:
     return f"{size / unit:.{0 if size >= 10 * unit else 1}f} {name}"
 
 
-def _counted(requests: dict[str, int | None]) -> str:
-    least, most, before = requests["least"], requests["most"], requests["before"]
-    counted = "unknown" if least is None else f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    return counted + (f", after {before} that show which numbers of words to ask for" if before else "")
-
-
 def print_description(plan: dict[str, Any], console: Console) -> None:
     """The description for people, one fact a line."""
 
@@ -163,7 +150,8 @@ def print_description(plan: dict[str, Any], console: Console) -> None:
     for generator in plan["generators"].values():
         line("generator", generator)
     for system, requests in plan["requests"].items():
-        line("requests", f"{system}: {_counted(requests)}; less what is copied from other runs")
+        counted = "unknown" if requests is None else f"{requests:,}"
+        line("requests", f"{system}: {counted}; less what is copied from other runs")
     for plugin in plan["plugins"].values():
         line("plugin", plugin)
     for name, file in plan["predictions"].items():

@@ -1,12 +1,11 @@
 """A sweep over n: the systems that a recipe chooses, and the stages in which they run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from core.errors import RecipeError
 from core.models import ModelRef, resolve_model, tokenizer_folder
-from core.summarizers.adjustment import Adjustment
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.endpoint import PREFIX, Endpoint, default_url
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
@@ -115,33 +114,30 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
     if name.startswith(PREFIX):
         settings = recipe.endpoint or EndpointRecipe()
         url = settings.base_url or default_url()
-        fit = settings.fits.get(name)
-        return Endpoint(
-            *(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPTS[unit], settings.concurrency),
-            *(settings.best_of, settings.revise, settings.adjust),
-            Adjustment(fit.intercept, fit.slope) if fit is not None and settings.adjust else None,
-        )
+        return Endpoint(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPTS[unit], settings.concurrency)
     generator = parse_generator(name, prompt, recipe.exact, unit)
     generator = replace(generator, model=resolve_model(generator.model))
     return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model), unit)
 
 
-def with_cut(generators: Iterable[Generator | Endpoint], cut: bool) -> list[Generator | Endpoint]:
+def with_cut(generators: Collection[Generator | Endpoint], cut: bool) -> list[Generator | Endpoint]:
     """Each generator, and if `cut` before those that are kept to n words the same ones that are not.
 
     Raises:
         RecipeError: there is to be such a one, and none is kept to n words.
     """
-    generators = list(generators)
-    kept = {one.signature for one in generators if one.signature != one.plain.signature}
-    if cut and not kept:
+    found: list[Generator | Endpoint] = []
+    for generator in generators:
+        if cut and isinstance(generator, Generator) and generator.is_exact:
+            found.append(replace(generator, exact=False))
+        found.append(generator)
+    if cut and len(found) == len(generators):
         raise RecipeError(
             "cut: true is for generators that are kept to n words, and there is none: a checkpoint that is asked for "
-            "{n} words without exact: false, or an endpoint with best_of, revise or adjust.",
+            "{n} words without exact: false.",
             settings=("systems",),
         )
-    both = ((one.plain, one) if cut and one.signature in kept else (one,) for one in generators)
-    return list({one.signature: one for several in both for one in several}.values())
+    return found
 
 
 def _in_recipe(

@@ -215,8 +215,7 @@ class RunRecipe(Strict):
     @property
     def hash(self) -> str:
         """SHA-256 of everything that decides the numbers, which is all except where it runs and what is shown."""
-        # What is fitted when a run begins is no part of what was asked for: the same recipe is found again.
-        decisive = self.model_dump(mode="json", exclude={**dict.fromkeys(WHERE | SHOWN, True), "endpoint": {"fits"}})
+        decisive = self.model_dump(mode="json", exclude=set(WHERE | SHOWN))
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 

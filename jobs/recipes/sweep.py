@@ -66,24 +66,6 @@ class Phase1Recipe(RunRecipe):
         return encoders
 
 
-class Fit(Strict):
-    """How the number of words is chosen that a model is asked for (`core.summarizers.adjustment`), as a run found it.
-
-    Attributes:
-        sample: SHA-256 of the articles and lengths that it was fitted on, the model that answered, and the code; ""
-            where nobody knows these, or several models have answered.
-        intercept, slope: of the line from words asked for to words written.
-        requests, prompt_tokens, completion_tokens: what that took, as far as the endpoint counts.
-    """
-
-    sample: str
-    intercept: float
-    slope: Annotated[float, Field(gt=0)]
-    requests: int
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
 class EndpointRecipe(Strict):
     """How systems `openai:MODEL` are asked.
 
@@ -92,21 +74,12 @@ class EndpointRecipe(Strict):
             and never in a recipe.
         concurrency: how many requests each actor has under way at most.
         input_price, output_price: of a million tokens read and written, in any currency, for what a run has cost.
-        best_of: how many drafts are asked for, of which the nearest to n words is kept.
-        revise: how often at most a model is told how many words its text has, and asked again.
-        adjust: whether it is asked for another number of words than n, so that it writes about n.
-        fits: by the name of a system, how; a run adds it before it begins.
     """
 
     base_url: str | None = None
     concurrency: PositiveInt = 8
     input_price: Annotated[float, Field(ge=0)] | None = None
     output_price: Annotated[float, Field(ge=0)] | None = None
-    # Left out where they change nothing, so that such recipes keep the hash that they had before.
-    best_of: Annotated[int, Field(ge=1, le=100, exclude_if=lambda drafts: drafts == 1)] = 1
-    revise: Annotated[int, Field(ge=0, le=100, exclude_if=lambda times: not times)] = 0
-    adjust: Annotated[bool, Field(exclude_if=lambda adjust: not adjust)] = False
-    fits: Annotated[Mapping[str, Fit], Field(exclude_if=lambda fits: not fits)] = {}
 
 
 class BaselinesRecipe(RunRecipe):
@@ -158,13 +131,10 @@ class BaselinesRecipe(RunRecipe):
     def _keeps_to_words(self) -> Self:
         if self.length_unit == "words":
             return self
-        endpoint = self.endpoint or EndpointRecipe()
         if self.exact and "exact" in self.model_fields_set:
             raise ValueError("exact: true counts words, and max_chars are characters: leave exact out")
         if self.cut:
             raise ValueError("cut: true is for generators that are kept to n words, and max_chars are characters")
-        if endpoint.best_of > 1 or endpoint.revise or endpoint.adjust:
-            raise ValueError("best_of, revise and adjust count words, and max_chars are characters: leave them out")
         return self
 
 

@@ -143,15 +143,14 @@ class Means(Database):
     def endpoint_use(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[EndpointUse]:
         """What the endpoints of some systems took, by system; none of systems that have no endpoint.
 
-        An answer that was cut to every n counts once, with the row that has it uncut. Rows of older versions do not
-        say how many requests they took: it was one.
+        An answer that was cut to every n counts once, with the row that has it uncut.
         """
         articles = func.count(SummaryRow.article_id.distinct())
-        sums = (func.sum(func.coalesce(*of)) for of in ((_REQUESTS, 1), (_PROMPT, 0), (_COMPLETION, 0)))
+        sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _PROMPT, _COMPLETION))
         query = (
             select(SummaryRow.system, articles, *sums, func.count(_ANSWERED_BY.distinct()))
             .where(_in_run(connection, run_id), SummaryRow.system.in_(systems))
-            .where(or_(_REQUESTS.is_not(None), _PROMPT.is_not(None)))
+            .where(_REQUESTS.is_not(None))
             .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
             .group_by(SummaryRow.system)
             .order_by(SummaryRow.system)

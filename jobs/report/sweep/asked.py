@@ -22,7 +22,7 @@ class Asked:
     Attributes:
         words: how well they keep to n.
         use: what those behind endpoints took.
-        endpoint: the recipe's part about endpoints, with prices and what was fitted before the run; {} without one.
+        endpoint: the recipe's part about endpoints, with prices; {} without one.
         names: what systems are called.
         length_unit: what n counts.
     """
@@ -49,7 +49,6 @@ def asked_json(asked: Asked) -> dict[str, Any]:
     return {
         f"asked_{asked.length_unit}": [asdict(words) for words in asked.words],
         "endpoint_use": [asdict(use) | {"cost": _cost(use, asked.endpoint)} for use in asked.use],
-        "fits": asked.endpoint.get("fits", {}),
     }
 
 
@@ -103,9 +102,6 @@ def _costs(asked: Asked) -> Iterator[str]:
                 f"{asked.names[use.system]}: {use.models} models have answered under this name, so its means mix them. "
                 "Each row names its model (answered_by in extra)."
             )
-    for system, fit in endpoint.get("fits", {}).items():
-        tokens = f"{fit['prompt_tokens']:,} tokens read, {fit['completion_tokens']:,} written"
-        yield f"{system}, once, to know which numbers of words to ask for: {fit['requests']} requests, {tokens}"
 
 
 def _cost(use: EndpointUse, endpoint: Mapping[str, Any]) -> float | None:

@@ -1,6 +1,5 @@
 """The numbers of a report, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -36,7 +35,6 @@ from jobs.terminal.system_names import names_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
-_KEPT_TO_N = re.compile(r"(?P<plain>.*\|prompt=[0-9a-f]{8})\|.+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +161,9 @@ def analyse(
 
 
 def cut_pairs(systems: Collection[str]) -> list[tuple[str, str]]:
-    """Generators that are kept to n words, each with the one that is only asked for them, if both are there.
-
-    The name of the first is that of the second and how it is kept: `|exact`, `|best_of=4|revise=2`.
-    """
-    found = ((system, _KEPT_TO_N.fullmatch(system)) for system in systems)
-    return [(system, name["plain"]) for system, name in found if name is not None and name["plain"] in systems]
+    """Generators that are kept to n words, each with the one that is only asked for them, if both are there."""
+    pairs = [(system, system.removesuffix("|exact")) for system in systems if system.endswith("|exact")]
+    return [pair for pair in pairs if pair[1] in systems]
 
 
 def _scores(curves: Iterable[Curve], magic: Iterable[MagicNumber]) -> Iterator[SweepScore]:

@@ -14,7 +14,6 @@ from tenacity import wait_none
 
 from core.errors import EndpointError, RecipeError
 from core.summarizers import endpoint_requests
-from core.summarizers.adjustment import Adjustment
 from core.summarizers.endpoint import Endpoint, default_url
 from core.summarizers.endpoint_requests import LoadedEndpoint
 from core.summarizers.prompt_template import PromptTemplate
@@ -167,80 +166,6 @@ def test_where_one_article_fails_the_others_are_not_asked_for_again(server: Open
     assert len(server.asked) == 5, "only while the same articles come again"
 
 
-def test_of_several_drafts_the_nearest_to_n_is_kept_and_of_these_the_one_that_invents_least(
-    server: OpenAiServer,
-) -> None:
-    loaded = load(server, best_of=4)
-    drafts = ["Snow fell on Dover again", "Rain fell", "Snow fell", "Dover closed"]
-    server.script.extend(Reply(200, completion(text)) for text in drafts)
-    (answer,) = loaded([TEXT], [0], [2])
-    assert answer.text == "Snow fell"
-    assert [(body["temperature"], body["seed"]) for body in server.asked] == [(0, 3), (1, 4), (1, 5), (1, 6)]
-    assert len({str(body["messages"]) for body in server.asked}) == 1
-    counted = {name: answer.extra[name] for name in ("requests", "prompt_tokens", "completion_tokens")}
-    assert counted == {"requests": 4, "prompt_tokens": 400, "completion_tokens": 28}
-    assert loaded.tokens == 428
-
-
-def test_a_draft_that_cannot_be_used_is_counted_and_the_others_are_kept(server: OpenAiServer) -> None:
-    loaded = load(server, best_of=3)
-    server.script.extend(Reply(200, completion(text)) for text in ("Snow fell on Dover", None, "Snow on Dover"))
-    (answer,) = loaded([TEXT], [0], [2])
-    assert (answer.text, answer.extra["requests"], answer.extra["prompt_tokens"]) == ("Snow on Dover", 3, 200)
-
-
-def test_counts_that_no_database_could_sum_are_left_out_of_a_sum_too(server: OpenAiServer) -> None:
-    usage = {"prompt_tokens": 10**9, "completion_tokens": 1}
-    server.scripted[""] = Reply(200, {**completion("Snow fell"), "usage": usage})
-    (answer,) = load(server, best_of=2)([TEXT], [0], [2])
-    assert (answer.extra["completion_tokens"], "prompt_tokens" in answer.extra) == (2, False)
-
-
-def test_a_model_is_told_how_many_words_it_has_written_until_they_are_n(server: OpenAiServer) -> None:
-    loaded = load(server, revise=3)
-    server.script.extend(Reply(200, completion(text)) for text in ("Snow fell on Dover", "Snow", "Snow fell", "No"))
-    (answer,) = loaded([TEXT], [0], [2])
-    assert (answer.text, answer.extra["requests"]) == ("Snow fell", 3)
-    asked = server.asked[-1]["messages"]
-    assert [(message["role"], message["content"][:20]) for message in asked] == [
-        ("user", "In 2 words:\n\nSnow fe"),
-        ("assistant", "Snow fell on Dover"),
-        ("user", "That has 4 words. Wr"),
-        ("assistant", "Snow"),
-        ("user", "That has 1 words. Wr"),
-    ]
-    assert "in exactly 2 words" in asked[2]["content"]
-    assert {body["temperature"] for body in server.asked} == {0}
-
-
-def test_revising_ends_with_the_nearest_text_and_begins_with_the_best_draft(server: OpenAiServer) -> None:
-    loaded = load(server, best_of=2, revise=2)
-    texts = ("Snow fell on Dover all day", "Snow fell on Dover", "Snow fell on Dover again today", None)
-    server.script.extend(Reply(200, completion(text)) for text in texts)
-    (answer,) = loaded([TEXT], [0], [3])
-    assert (answer.text, answer.extra["requests"]) == ("Snow fell on Dover", 4)
-    assert server.asked[2]["messages"][1]["content"] == "Snow fell on Dover"
-
-
-@pytest.mark.parametrize("kept", [{"best_of": 2}, {"revise": 1}])
-def test_a_text_that_was_chosen_among_those_of_two_models_is_of_both(
-    server: OpenAiServer, kept: dict[str, int]
-) -> None:
-    """What one of them alone would have written nobody knows, so no run may copy it as that one's."""
-    loaded = load(server, **kept)
-    for model, text in (("tiny-2026", "Snow fell on Dover"), ("tiny-2027", "Snow fell")):
-        server.script.append(Reply(200, json.dumps({**completion(text), "model": model}).encode()))
-    (answer,) = loaded([TEXT], [0], [2])
-    assert (answer.text, answer.extra["answered_by"]) == ("Snow fell", "tiny-2026, tiny-2027")
-    server.fingerprint = "fp_1"
-    server.script.append(Reply(200, completion("Snow fell on Dover")))
-    unstated = {name: value for name, value in completion("Snow fell").items() if name != "model"}
-    server.script.append(Reply(200, json.dumps({**unstated, "system_fingerprint": "fp_2"}).encode()))
-    (answer,) = loaded(["Another text"], [0], [2])
-    assert answer.extra["system_fingerprint"] == "fp_1, fp_2"
-    assert answer.extra["answered_by"] == "tiny-2026, not stated"
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -282,19 +207,6 @@ def test_the_order_of_what_a_backend_states_says_nothing(server: OpenAiServer) -
 def test_a_backend_that_states_nothing_has_no_name(server: OpenAiServer, nothing: object) -> None:
     server.first = Reply(200, json.dumps({**completion("Snow fell"), "model": nothing}).encode())
     assert load(server).backend.answered_by is None
-
-
-def test_what_is_asked_for_may_be_another_number(server: OpenAiServer) -> None:
-    (answer,) = load(server, adjust=True, adjustment=Adjustment(2, 1))([TEXT], [0], [5])
-    assert answer.text == "Snow fell on Dover and"
-    assert server.asked[0]["messages"][0]["content"].startswith("In 3 words:")
-    assert server.asked[0]["max_tokens"] == 72, "as for 5 words"
-
-
-def test_only_a_prompt_that_asks_for_n_can_be_kept_to_it() -> None:
-    for kept in ({"best_of": 2}, {"revise": 1}, {"adjust": True}):
-        with pytest.raises(RecipeError, match=r"write \{n\} into the prompt"):
-            Endpoint("tiny", "http://a/v1", PromptTemplate("Sum up: {article}"), **kept)  # type: ignore[arg-type]
 
 
 def test_nothing_listens(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,16 +261,7 @@ def test_what_decides_a_text_is_in_what_it_is_recorded_as() -> None:
         Endpoint("other", "http://a/v1", PROMPT),
         Endpoint("tiny", "http://b/v1", PROMPT),
         Endpoint("tiny", "http://a/v1", PromptTemplate("{n} words:\n\n{article}")),
-        Endpoint("tiny", "http://a/v1", PROMPT, best_of=2),
-        Endpoint("tiny", "http://a/v1", PROMPT, revise=2),
-        Endpoint("tiny", "http://a/v1", PROMPT, adjust=True, adjustment=Adjustment(1, 1)),
-        Endpoint("tiny", "http://a/v1", PROMPT, adjust=True, adjustment=Adjustment(2, 1)),
     ]
-    assert len({one.revision, *(other.revision for other in others)}) == 8
-    assert len({repr(one), *(map(repr, others))}) == 8
-    assert {other.plain for other in others[3:]} == {one}
-    name = one.signature
-    assert [other.signature for other in others[3:]] == [
-        *(f"{name}|best_of=2", f"{name}|revise=2", f"{name}|adjust", f"{name}|adjust")
-    ]
+    assert len({one.revision, *(other.revision for other in others)}) == 4
+    assert len({repr(one), *(map(repr, others))}) == 4
     assert repr(Endpoint("tiny", "http://a/v1", PROMPT, concurrency=1)) == repr(one), "rows are copied all the same"

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ModelError, RecipeError
+from core.errors import ModelError
 from core.models import ModelRef, parse_model, resolve_model
-from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import ARCHITECTURES, KNOWN_GENERATORS, Settings, for_architecture, parse_generator
 from core.summarizers.prompt_template import DEFAULT_PROMPT, DEFAULT_PROMPTS, PromptTemplate
 
@@ -169,5 +168,3 @@ def test_what_is_asked_for_characters_has_no_rule_of_words(tiny_models: dict[str
     assert parse_generator("smollm2", unit="characters").prompt == prompt
     own = PromptTemplate("A title of {n} characters: {article}", "characters")
     assert not parse_generator(str(tiny_models["llama"]), own, unit="characters").is_exact
-    with pytest.raises(RecipeError, match="best_of, revise and adjust count words"):
-        Endpoint("tiny", "http://here/v1", own, revise=1)

@@ -91,118 +91,25 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
     assert set(server.keys) == {f"Bearer {KEY}"}
 
 
-def test_drafts_and_revisions_are_another_system_whose_requests_are_counted_and_paid_once(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
-) -> None:
-    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    kept = {"endpoint": {"best_of": 2, "revise": 1}}
-    found = pinned(tiny_models, **kept)
-    assert describe(found)["requests"] == {system: {"least": 12, "most": 18, "before": 0} for system in found.systems}
-    first = driver.start(store, found, "inline", QUIET, reuse=True)
-    assert (first.summaries, first.reused, len(server.asked)) == (6, 0, 6 + 18)
-    (used,) = store.endpoint_use(first.run_id, found.systems)
-    assert (used.requests, used.read, used.written) == (18, 1800, 126)
-    again = driver.start(store, pinned(tiny_models, **kept), "inline", QUIET, reuse=True)
-    assert (again.reused, len(server.asked)) == (6, 24)
-
-
 def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
     said = io.StringIO()
-    endpoint = {"best_of": 2, "revise": 1, "adjust": True}
-    print_description(describe(pinned(tiny_models, cut=True, endpoint=endpoint)), Console(file=said, width=500))
-    plain, kept = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
-    assert plain.split(maxsplit=1)[1] == "openai:tiny|prompt=ad6eb8d0: 6; less what is copied from other runs"
-    assert "|adjust: 12 to 18, after 15 that show which numbers of words to ask for; less" in kept
+    print_description(describe(pinned(tiny_models)), Console(file=said, width=500))
+    (told,) = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
+    assert told.split(maxsplit=1)[1] == "openai:tiny|prompt=ad6eb8d0: 6; less what is copied from other runs"
     assert server.asked == [], "and it sends none"
-
-
-def test_what_a_model_is_asked_for_is_found_once_and_kept(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
-) -> None:
-    """The server writes two words more than it is asked for."""
-    adjusted: dict[str, object] = {"endpoint": {"adjust": True, "input_price": 0.1}}
-    found = pinned(tiny_models, **adjusted)
-    (system,) = found.systems
-    assert describe(found)["requests"] == {system: {"least": 6, "most": 6, "before": 15}}
-    said = io.StringIO()
-    first = driver.start(store, found, "inline", Console(file=said, width=500), reuse=True)
-    assert "openai:tiny: asked for (n - 2) / 1 words, by 15 requests." in said.getvalue()
-    assert len(server.asked) == 15 + 6
-    assert {(n, written) for _, n, _, _, _, written, *_ in rows(store, first.run_id)} == {(1, 3), (5, 5)}
-    info = store.run_info(first.run_id)
-    fit = info.recipe["endpoint"]["fits"]["openai:tiny"]
-    assert {name: fit[name] for name in ("intercept", "slope", "requests", "prompt_tokens")} == {
-        **{"intercept": 2, "slope": 1, "requests": 15, "prompt_tokens": 1500}
-    }
-    assert info.revisions["generators"][system].endswith("|asked for (n - 2) / 1 words")
-    assert info.recipe_hash == found.recipe.hash, "--resume finds the run by what was asked for"
-
-    resumed = driver.resume(store, first.run_id, "inline", None, None, QUIET)
-    assert (resumed.state, len(server.asked)) == ("done", 21)
-    server.scripted[""] = Reply(200, completion("Nothing is asked again."))
-    again = driver.start(store, pinned(tiny_models, **adjusted), "inline", QUIET, reuse=True)
-    assert (again.reused, len(server.asked)) == (6, 21)
-    more = driver.start(store, pinned(tiny_models, n=[1, 5, 7], **adjusted), "inline", QUIET, reuse=True)
-    assert (more.reused, len(server.asked)) == (6, 24), "of another n that alone, and by the same numbers"
-    asked = [body["messages"][0]["content"][:18] for body in server.asked[21:]]
-    assert asked == ["In exactly 5 words"] * 3
-    anew = driver.start(store, pinned(tiny_models, **adjusted), "inline", QUIET)
-    assert (anew.reused, len(server.asked)) == (0, 24 + 15 + 6)
-
-
-def test_what_another_model_or_other_code_is_to_be_asked_for_is_found_anew(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Behind the same address and name."""
-
-    def fitted() -> tuple[int, int]:
-        """How many requests a run has sent, and the intercept."""
-        before = len(server.asked)
-        run = driver.start(store, pinned(tiny_models, endpoint={"adjust": True}), "inline", QUIET, reuse=True)
-        fits = store.run_info(run.run_id).recipe["endpoint"]["fits"]
-        return len(server.asked) - before, fits["openai:tiny"]["intercept"]
-
-    assert (fitted(), fitted()) == ((21, 2), (0, 2))
-    server.model = "tiny-2027"
-    server.writes = lambda content: "word " * (int(content.split()[2]) + 1)
-    assert (fitted(), fitted()) == ((21, 1), (0, 1))
-    server.fingerprint = "fp_1"  # other weights under the same name
-    server.writes = lambda content: "word " * (int(content.split()[2]) + 3)
-    assert (fitted(), fitted()) == ((21, 3), (0, 3))
-    with monkeypatch.context() as patched:
-        patched.setattr("jobs.plan.fits.code_as_imported", lambda: "of another time")
-        assert fitted()[0] == 15, "the summaries alone are those of the run before"
-    server.model = None
-    assert (fitted()[0], fitted()[0]) == (21, 21), "nobody knows which model that is"
-
-
-def test_an_article_without_an_answer_is_left_out_of_what_is_fitted(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
-) -> None:
-    found = pinned(tiny_models, endpoint={"adjust": True})
-    second = list(found.corpora[0])[1]
-    server.scripted[second.text[:80]] = Reply(400, {"error": {"message": "too bad"}})
-    outcome = driver.start(store, found, "inline", QUIET)
-    assert (outcome.articles, outcome.failures) == (2, 1)
-    assert store.run_info(outcome.run_id).recipe["endpoint"]["fits"]["openai:tiny"]["intercept"] == 2
-    server.scripted[""] = Reply(400, {"error": {"message": "all bad"}})
-    with pytest.raises(EndpointError, match=r"(too|all) bad"):
-        driver.start(store, found, "inline", QUIET)
-    assert len(store.list_runs()) == 1, "there is no run before it is known what to ask for"
 
 
 def test_beside_what_is_kept_to_n_stands_what_is_cut(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
-    asked = {"cut": True, "systems": ["openai:tiny", str(tiny_models["llama"])], "endpoint": {"best_of": 2}}
-    found = pinned(tiny_models, **asked)
-    endpoint, kept, checkpoint, exact = found.systems
-    assert (kept, exact) == (f"{endpoint}|best_of=2", f"{checkpoint}|exact")
+    found = pinned(tiny_models, cut=True, systems=["openai:tiny", str(tiny_models["llama"])])
+    _, checkpoint, exact = found.systems
+    assert exact == f"{checkpoint}|exact"
     assert set(found.revisions["generators"]) == set(found.systems)
     again = pin(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
     assert (again.stages, again.revisions) == (found.stages, found.revisions)
     outcome = driver.start(store, found, "inline", QUIET, reuse=True)
-    assert (outcome.summaries, len(server.asked)) == (24, 6 + 12)
+    assert (outcome.summaries, len(server.asked)) == (18, 6)
     with pytest.raises(RecipeError, match="cut: true is for generators that are kept to n words"):
         pinned(tiny_models, cut=True)
 

@@ -228,8 +228,6 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
     [
         ({"exact": True}, "exact: true counts words"),
         ({"cut": True}, "kept to n words"),
-        ({"endpoint": {"best_of": 2}}, "best_of, revise and adjust count words"),
-        ({"endpoint": {"adjust": True}}, "best_of, revise and adjust count words"),
         ({"max_chars": [0]}, "max_chars: must be 1 or more, not 0"),
         ({"max_chars": []}, "max_chars: must not be empty"),
     ],

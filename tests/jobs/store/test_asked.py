@@ -22,10 +22,10 @@ def run_id(store: Store, run: tuple[str, int], articles: list[Article], summary:
     for i, article in enumerate(articles[:3]):
         for n in (3, 5):
             extra = {"words_asked": n, "words_written": WRITTEN[i, n], "prompt_tokens": 100 + n, "completion_tokens": 7}
-            extra |= {"requests": n, "answered_by": f"model-{i % 2}"} if n == 5 else {}
+            extra |= {"requests": 1} | ({"answered_by": f"model-{i % 2}"} if n == 5 else {})
             found.append(replace(summary(article, "asked", n), extra=extra))
         for n in (0, 3, 5):
-            found.append(replace(summary(article, "once", n), extra={"prompt_tokens": 90}))
+            found.append(replace(summary(article, "once", n), extra={"prompt_tokens": 90, "requests": 1}))
             found.append(summary(article, "lead", n))
     store.writer(*run).record([(articles[:3], BundleResult(tuple(found), ()))])
     return run[0]
@@ -40,7 +40,7 @@ def test_how_well_n_is_kept(store: Store, run_id: str) -> None:
 
 
 def test_an_answer_that_is_cut_to_every_n_is_counted_once(store: Store, run_id: str) -> None:
-    used = [EndpointUse("asked", 3, 3 * (1 + 5), 3 * (103 + 105), 3 * 14, 2), EndpointUse("once", 3, 3, 270, 0, 0)]
+    used = [EndpointUse("asked", 3, 6, 3 * (103 + 105), 3 * 14, 2), EndpointUse("once", 3, 3, 270, 0, 0)]
     assert store.endpoint_use(run_id, ["asked", "once", "lead"]) == used
 
 

@@ -30,7 +30,7 @@ def test_the_numbers_are_those_of_the_analysis(run, make_points):
 
 
 def test_what_is_kept_to_n_is_compared_with_the_same_generator_cut_to_n(run, make_points):
-    cut, kept, alone = "openai:tiny|prompt=1f0c3a77", "openai:tiny|prompt=1f0c3a77|best_of=4", "x|prompt=1f0c3a77|exact"
+    cut, kept, alone = "tiny|prompt=1f0c3a77", "tiny|prompt=1f0c3a77|exact", "x|prompt=1f0c3a77|exact"
     assert cut_pairs([kept, cut, alone, "lead", "m|textrank|chunks"]) == [(kept, cut)]
     points = make_points((cut, kept, alone, "lead"), (3, 5))
     numbers = analyse(run, points)

@@ -9,7 +9,6 @@ from jobs.store import AskedWords, EndpointUse
 from jobs.terminal.system_names import system_names
 
 NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"}
-FIT = {"sample": "…", "intercept": 2, "slope": 1, "requests": 40, "prompt_tokens": 4000, "completion_tokens": 280}
 
 
 class Told:
@@ -74,14 +73,9 @@ def test_several_models_under_one_name_are_told() -> None:
     assert "openai:tiny: 2 models have answered under this name, so its means mix them." in told
 
 
-def test_what_was_asked_before_the_run_is_told_too() -> None:
-    told = " ".join(printed(recipe={"endpoint": {"fits": {"openai:tiny": FIT}}}).split())
-    assert "openai:tiny, once, to know which numbers of words to ask for: 40 requests, 4,000 tokens read, 280" in told
-
-
 def test_a_run_without_generators_says_nothing() -> None:
     assert printed(revisions={}) == ""
-    assert asked_json(asked(revisions={})) == {"asked_words": [], "endpoint_use": [], "fits": {}}
+    assert asked_json(asked(revisions={})) == {"asked_words": [], "endpoint_use": []}
 
 
 def test_how_well_generators_fit_into_characters() -> None:
