@@ -16,7 +16,7 @@ with warnings.catch_warnings():  # transformers and others import it: in a noteb
     warnings.filterwarnings("ignore", message="IProgress not found")
     importlib.import_module("tqdm.auto")
 
-from jobs.python_api.answer import Answer
+from jobs.python_api.answer import ShownAnswer
 from jobs.python_api.result import Result
 from jobs.python_api.score import ScoreResult, score
 from jobs.python_api.stored_runs import RunStore, open_store
@@ -31,10 +31,10 @@ StoredRun = SweepResult = Result
 """Earlier names of `Result`."""
 
 __all__ = [
-    "Answer",
     "Result",
     "RunStore",
     "ScoreResult",
+    "ShownAnswer",
     "StoredRun",
     "SweepResult",
     "__version__",

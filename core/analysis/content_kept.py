@@ -106,6 +106,11 @@ class ContentKept:
     smallest: tuple[SmallestN, ...]
     length_unit: LengthUnit = "words"
 
+    @property
+    def by_share(self) -> dict[float, SmallestN]:
+        """`smallest` by its share."""
+        return {smallest.x: smallest for smallest in self.smallest}
+
 
 def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> tuple[ContentKept, ...]:
     """What each system keeps, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.

@@ -13,7 +13,7 @@ from jobs.commands.shared import out, reading
 from jobs.terminal.console import PrintableConsole, written_out
 
 if TYPE_CHECKING:
-    from jobs.store import Answer
+    from jobs.store import QueryResult
 
 _WEEK = 7 * 24 * 3600
 
@@ -65,7 +65,7 @@ def query(
                 print_rows(columns, rows, out)
 
 
-def _write(kind: Format, answer: "Answer") -> None:
+def _write(kind: Format, answer: "QueryResult") -> None:
     from jobs.report.formats import latex_table, markdown_table, parquet_bytes, put_csv
     from jobs.terminal.columns import columns_of
 

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import typer
@@ -77,7 +78,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
 
     where = store_flag(store)
     if as_json:
-        print(json.dumps(outcome.as_dict()))
+        print(json.dumps(asdict(outcome)))
     else:
         _print_answer(outcome, store)
         articles, summaries = counted(outcome.articles, "article"), counted(outcome.summaries, "summary")
@@ -110,7 +111,7 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
         run = opened.run_info(outcome.run_id)
         if run.job != "phase2":
-            print_kept_of_run(opened, run, outcome.kept, out, store_flag(store))
+            print_kept_of_run(opened, run, out, store_flag(store))
 
 
 def _main_reason(outcome: "Outcome", store: str) -> str:

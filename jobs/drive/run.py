@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
@@ -17,7 +17,6 @@ from core.errors import CancelledError, FencedError, StoreUnavailableError
 from jobs.drive.heartbeat import Heart
 from jobs.drive.watchdog import watchdog
 from jobs.store import FinalState, RunInfo, RunWriter, Store, seconds_of_driver
-from jobs.store.kept import RunKept
 from jobs.store.runs import require_epoch
 
 # Ctrl-C, SIGTERM, nws cancel.
@@ -29,7 +28,6 @@ class Outcome:
     """How a run stands when its driver ends.
 
     `articles` are those with summaries, `reused` summaries are copies. `seconds` is how long drivers worked on it.
-    `kept` is what its systems keep of the content, where this process has ended it and knows.
     """
 
     run_id: str
@@ -39,17 +37,12 @@ class Outcome:
     reused: int
     failures: int
     seconds: float = field(compare=False)
-    kept: RunKept | None = field(default=None, compare=False, repr=False)
-
-    def as_dict(self) -> dict[str, str | int | float]:
-        """All but `kept`."""
-        return {name: value for name, value in asdict(replace(self, kept=None)).items() if name != "kept"}
 
 
-def outcome_of(run: RunInfo, kept: RunKept | None = None) -> Outcome:
+def outcome_of(run: RunInfo) -> Outcome:
     """How a run stands now."""
     seconds = run.worked_seconds + seconds_of_driver(run)
-    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds, kept)
+    return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
 class Run(RunWriter):
@@ -152,15 +145,14 @@ def take_run(
     patient = store.waiting(functools.partial(console.print, markup=False))
     epoch = patient.claim_run(run_id, host, pid, take_over=claim.take_over, epoch=claim.epoch)
     with watchdog(store.url, run_id, epoch):
-        kept = _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
-    return outcome_of(patient.run_info(run_id), kept)
+        _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
+    return outcome_of(patient.run_info(run_id))
 
 
 def _work_to_the_end(
     store: Store, run_id: str, epoch: int, console: Console, work: Callable[[Run], None], stuck_after: float
-) -> RunKept | None:
+) -> None:
     state: FinalState = "failed"
-    kept = None
     try:
         with Heart(store, run_id, epoch, console, stuck_after) as heart, pool_warnings(heart.say):
             try:
@@ -176,17 +168,16 @@ def _work_to_the_end(
     finally:
         error = sys.exception()
         if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-            kept = _end_run(store, run_id, epoch, state, error, console)
-    return kept
+            _end_run(store, run_id, epoch, state, error, console)
 
 
 def _end_run(
     store: Store, run_id: str, epoch: int, state: FinalState, error: BaseException | None, console: Console
-) -> RunKept | None:
-    """End it as it stands. Returns what `RunWriter.finish` does."""
+) -> None:
+    """End it as it stands."""
     text = f"{type(error).__name__}: {error}" if error else None
     if isinstance(error, StoreUnavailableError):  # it was waited for already
         with contextlib.suppress(StoreUnavailableError):
-            return store.writer(run_id, epoch).finish(state, text)
-        return None
-    return store.waiting(functools.partial(console.print, markup=False)).writer(run_id, epoch).finish(state, text)
+            store.writer(run_id, epoch).finish(state, text)
+        return
+    store.waiting(functools.partial(console.print, markup=False)).writer(run_id, epoch).finish(state, text)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from core.analysis.content_kept import KEPT, ContentKept, content_kept
+from core.analysis.content_kept import KEPT, ContentKept
 from core.errors import RecipeError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def lengths_from(store: "Store", run_id: str) -> tuple[int, ...]:
             f"{KEPT}, or give the lengths themselves.",
             settings=("n",),
         )
-    lengths = named_lengths(content_kept(store.points(run_id, (KEPT,))))
+    lengths = named_lengths(store.answer(run_id).of_systems)
     if not lengths:
         raise RecipeError(
             f"No length of run {run_id} can be named: no system keeps any content at its longest n. Give the lengths "

@@ -6,12 +6,12 @@ from html import escape
 
 import pandas as pd
 
-from core.analysis.content_kept import KEPT, ContentKept, SmallestN
+from core.analysis.answer import Answer
+from core.analysis.content_kept import ContentKept, SmallestN
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of
-from jobs.report.sweep.kept import NOT_SCORED, KeptNumbers, kept_numbers
 from jobs.store import RunInfo, Store
-from jobs.terminal.system_names import names_of
+from jobs.terminal.system_names import SystemNames, names_of
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles")
 _SMALLEST_COLUMNS = (
@@ -21,31 +21,32 @@ _SMALLEST_COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Answer:
+class ShownAnswer:
     """How many words keep how much of the content, how sure that is, and what would tell more.
 
     `print` shows the sentences of `nws report`; a notebook does, too.
     """
 
     _run: RunInfo
-    _numbers: KeptNumbers
+    _answer: Answer
+    _names: SystemNames
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """At most five for each dataset: systems that one can choose, best first, what to compare with, what next."""
-        if not self._numbers.is_scored:
+        if not self._answer.is_scored:
             return (kept_answer.not_scored(self._run.id),)
         return tuple(f"{name}: {text}" for dataset in self._datasets() for name, text in self._said(dataset))
 
     @property
     def headlines(self) -> tuple[str, ...]:
         """What the best system keeps, in one sentence for each dataset."""
-        return tuple(kept_answer.headline(self._numbers, dataset) for dataset in self._datasets())
+        return tuple(kept_answer.headline(self._answer, dataset, self._names) for dataset in self._datasets())
 
     @property
     def kept(self) -> tuple[ContentKept, ...]:
         """What each system keeps by n, by dataset, system and ceiling; empty if the run was not scored by it."""
-        return self._numbers.of_systems
+        return self._answer.of_systems
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling (`of`) and n: the share of the ceiling with its 95 % interval.
@@ -70,7 +71,7 @@ class Answer:
         ]
         uncut = [
             (of.dataset, of.system, of.kind, "reference", 0, of.score.mean, of.score.low, of.score.high, of.articles)
-            for of in self._numbers.uncut
+            for of in self._answer.uncut
         ]
         return pd.DataFrame([*rows, *uncut], columns=_SHARE_COLUMNS)
 
@@ -91,7 +92,7 @@ class Answer:
         return frame.astype(dict.fromkeys(whole, "Int64"))
 
     def __repr__(self) -> str:
-        if not self._numbers.is_scored:
+        if not self._answer.is_scored:
             return self.sentences[0]
         lines = []
         for dataset in self._datasets():
@@ -99,7 +100,7 @@ class Answer:
         return "\n".join([*lines, "", *self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS])
 
     def _repr_html_(self) -> str:
-        if not self._numbers.is_scored:
+        if not self._answer.is_scored:
             return f"<p>{escape(self.sentences[0])}</p>"
         parts = []
         for dataset in self._datasets():
@@ -109,25 +110,22 @@ class Answer:
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 
     def _datasets(self) -> tuple[str, ...]:
-        return self._numbers.datasets or ("",)
+        return self._answer.datasets or ("",)
 
     def _said(self, dataset: str) -> tuple[tuple[str, str], ...]:
-        return kept_answer.sentences(self._numbers, dataset)
+        return kept_answer.sentences(self._answer, dataset, self._names)
 
     def _shared(self) -> list[str]:
-        return [f"Systems: {shared}." for shared in self._numbers.names.shared]
+        return [f"Systems: {shared}." for shared in self._names.shared]
 
     def _heading(self, dataset: str) -> str:
-        return kept_answer.heading(self._numbers, dataset)
+        return kept_answer.heading(self._answer, dataset)
 
 
 def _smallest_values(kept: ContentKept, at: SmallestN) -> tuple[object, ...]:
     return at.x, at.n, at.low, at.high, at.claimed, edge_of(kept, at.n), at.articles_for_one_step
 
 
-def answer_of(store: Store, run: RunInfo, labels: Mapping[str, str]) -> Answer:
+def shown_answer(store: Store, run: RunInfo, labels: Mapping[str, str]) -> ShownAnswer:
     """Read what a run's summaries keep; `labels` of systems go over those of its recipe."""
-    if KEPT not in run.signatures:
-        return Answer(run, NOT_SCORED)
-    points = store.points(run.id, (KEPT,), texts=False)
-    return Answer(run, kept_numbers(points, names_of([run], points.systems, labels)))
+    return ShownAnswer(run, store.answer(run.id), names_of([run], store.articles(run.id).systems(), labels))

@@ -14,7 +14,7 @@ import pandas as pd
 
 from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
-from jobs.python_api.answer import Answer, answer_of
+from jobs.python_api.answer import ShownAnswer, shown_answer
 from jobs.python_api.frames import comparison_frame, curve_frame, summary_frame
 from jobs.report.sweep import answer
 from jobs.report.sweep.numbers import Numbers, analyse, metrics_read
@@ -119,12 +119,12 @@ class Result:
             warnings.warn(warning, stacklevel=2)
         return figure
 
-    def answer(self) -> Answer:
+    def answer(self) -> ShownAnswer:
         """How many words keep how much of the content, and how sure that is: print it, or read its frames.
 
         Empty of numbers, with a sentence that says so, where the run was not scored by content kept.
         """
-        return answer_of(self._store, self.info, self._labels)
+        return shown_answer(self._store, self.info, self._labels)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
         """Where choosing words pays most: which n remain candidates for each system, and how sure that is.
@@ -200,7 +200,7 @@ class Result:
             return None  # a notebook shows the text then
         numbers = self._numbers("bertscore_f1")
         parts = [
-            Answer(self.info, numbers.kept)._repr_html_(),
+            ShownAnswer(self.info, numbers.kept, numbers.names)._repr_html_(),
             f"<p>{escape(self._description())}</p>",
             self._picture(),
         ]
@@ -226,8 +226,9 @@ class Result:
 
     def _numbers(self, metric: str, to: str = "report") -> Numbers:
         chosen = find_metric(metric, to, self.info)
-        points = self._store.points(self.info.id, metrics_read(chosen, self.info))
-        return analyse(self.info, points, chosen, self._labels)
+        stored = self._store.stored_answer(self.info.id)
+        points = self._store.points(self.info.id, metrics_read(chosen, self.info, stored))
+        return analyse(self.info, points, chosen, self._labels, answer=stored)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         ids = iter(self._store.article_keys(self.info.id))

@@ -25,16 +25,16 @@ _MOST_TICKS = 15
 def draw_kept(numbers: Numbers, paper: float | None = None) -> tuple[Figure, str | None]:
     """The figure of a sweep with shares, and what its reader must be told of its letters; `paper` as in `Frame`."""
     kept = numbers.kept
-    by_dataset = {dataset: kept_series(kept, dataset) for dataset in kept.datasets}
+    by_dataset = {dataset: kept_series(kept, dataset, numbers.names) for dataset in kept.datasets}
     kinds = kept_kinds(kept)
     looks = system_looks(kinds)
-    ends = end_labels(kept.names, {name: "system" if name == WHOLE else kind for name, kind in kinds.items()}, paper)
+    ends = end_labels(numbers.names, {name: "system" if name == WHOLE else kind for name, kind in kinds.items()}, paper)
     width, height = label_size(ends.values())
     run = numbers.run
     footer = (
         "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
         f"{how_intervals_are_drawn(map(len, by_dataset.values()))}: 95 % intervals over articles",
-        *kept.names.shared,
+        *numbers.names.shared,
     )
     made_by = (
         f"content kept: {spaced_signature(metric_signature(run, KEPT))}",

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from core.analysis.answer import Answer
 from core.analysis.content_kept import ContentKept
 from core.summarizers.rulers import PERSON
 from core.types import SystemKind
 from jobs.report.looks import At, Series
-from jobs.report.sweep.kept import KeptNumbers
 from jobs.report.sweep.kept_answer import share_interval_text, share_text
 from jobs.terminal.numerals import counted
+from jobs.terminal.system_names import FULL_NAMES, SystemNames
 from jobs.terminal.table_style import role
 
 WHOLE = "person, in full"
@@ -19,11 +20,11 @@ GUIDES = {50.0: "half", 90.0: "90 %"}
 _STEP = 20.0
 
 
-def kept_series(numbers: KeptNumbers, dataset: str) -> tuple[Series, ...]:
+def kept_series(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> tuple[Series, ...]:
     """A line for each system, and one for a person's whole summaries where the run has them."""
-    of_reference = [held["reference"] for held in numbers.of(dataset).values()]
-    lines = [Series(kept.system, tuple(_points(kept, numbers.names[kept.system]))) for kept in of_reference]
-    person = numbers.uncut_of(dataset).get(PERSON)
+    of_reference = [held["reference"] for held in answer.of(dataset).values()]
+    lines = [Series(kept.system, tuple(_points(kept, names[kept.system]))) for kept in of_reference]
+    person = answer.uncut_of(dataset).get(PERSON)
     if person is not None and lines:
         lengths = [at.n for kept in of_reference for at in kept.lengths]
         share = person.score.mean
@@ -39,10 +40,10 @@ def kept_top(lines: Sequence[Series]) -> float:
     return max(3 * _STEP, _STEP * math.ceil(highest / _STEP))
 
 
-def kept_kinds(numbers: KeptNumbers) -> dict[str, SystemKind]:
+def kept_kinds(answer: Answer) -> dict[str, SystemKind]:
     """What each line is."""
-    kinds: dict[str, SystemKind] = {kept.system: kept.kind for kept in numbers.of_systems}
-    return kinds | {WHOLE: "upper bound"} if any(uncut.system == PERSON for uncut in numbers.uncut) else kinds
+    kinds: dict[str, SystemKind] = {kept.system: kept.kind for kept in answer.of_systems}
+    return kinds | {WHOLE: "upper bound"} if any(uncut.system == PERSON for uncut in answer.uncut) else kinds
 
 
 def _points(kept: ContentKept, name: str) -> Iterator[At]:

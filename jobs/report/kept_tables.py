@@ -7,7 +7,6 @@ from core.analysis import Interval
 from core.analysis.content_kept import KEPT, ContentKept, Share
 from jobs.report.formats import latex_cell, tabular
 from jobs.report.numbers import interval_columns
-from jobs.report.sweep.kept import smallest_of
 from jobs.report.sweep.kept_answer import basis
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import RunInfo
@@ -78,7 +77,7 @@ def _table(numbers: Numbers, dataset: str) -> str:
 def _cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[str]:
     by_n = {at.n: at.share for at in kept.lengths}
     yield from (_share_cell(by_n.get(n)) for n in lengths)
-    half = smallest_of(kept)[_HALF]
+    half = kept.by_share[_HALF]
     low, high = (f"$>${kept.longest}" if end is None else str(end) for end in (half.low, half.high))
     yield f"$>${kept.longest}" if half.n is None else f"{half.n} ({low}--{high})"
 

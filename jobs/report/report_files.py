@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from core.analysis import Metric, Points
+from core.analysis.answer import Answer
 from core.errors import NwsError
 from core.whole_files import replacing
 from jobs.report.figure_files import PAPER_WIDTHS, save, save_pdf
@@ -96,11 +97,13 @@ def write_sweep_report(
     metric: Metric = "bertscore_f1",
     how: Shown = PLAIN,
     asked: Asked | None = None,
+    answer: Answer | None = None,
 ) -> ReportFiles:
     """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
 
     So is `kept` of a run that was scored by content kept. `out_dir` is made where it does not exist; files of an
-    earlier report in it are replaced. `asked` is what its generators were asked for.
+    earlier report in it are replaced. `asked` is what its generators were asked for, `answer` the run's where it is
+    stored.
 
     Raises:
         RecipeError: a label is of no system, or another system is called so.
@@ -108,7 +111,7 @@ def write_sweep_report(
         NwsError: `out_dir` cannot be written.
     """
     with busy("Computing intervals"):
-        numbers = analyse(run, points, metric, how.labels)
+        numbers = analyse(run, points, metric, how.labels, answer=answer)
     curves = _Part(
         "curves",
         curve_columns(numbers),
@@ -215,9 +218,10 @@ def _report_sweep(
     store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: Shown
 ) -> ReportFiles:
     with busy("Reading summaries"):
-        points = store.points(run.id, metrics_read(metric, run))
+        answer = store.stored_answer(run.id)
+        points = store.points(run.id, metrics_read(metric, run, answer))
         asked = read_asked(store, run, names_of([run], points.systems, how.labels))
-    return write_sweep_report(run, points, out_dir, console, metric, how, asked)
+    return write_sweep_report(run, points, out_dir, console, metric, how, asked, answer)
 
 
 def _report_policies(

@@ -100,22 +100,18 @@ def answer_html(store: Store, run: RunInfo) -> str:
     Raises:
         NwsError: the store cannot be read, or has too little for an answer.
     """
-    from core.analysis.content_kept import KEPT
     from jobs.report.page.kept_section import kept_section
     from jobs.report.sweep import kept_answer
-    from jobs.report.sweep.kept import NOT_SCORED, kept_numbers
 
     means = store.curve_means(run.id)
     names = names_of([run], [at.system for at in means])
-    numbers = NOT_SCORED
-    if KEPT in run.signatures:
-        numbers = kept_numbers(store.points(run.id, (KEPT,), texts=False), names)
-    sections = {dataset: kept_section(f"k{i}", numbers, dataset) for i, dataset in enumerate(numbers.datasets)}
+    answer = store.answer(run.id)
+    sections = {dataset: kept_section(f"k{i}", answer, dataset, names) for i, dataset in enumerate(answer.datasets)}
     said = [
         (
-            kept_answer.heading(numbers, dataset),
-            kept_answer.headline(numbers, dataset),
-            kept_answer.sentences(numbers, dataset),
+            kept_answer.heading(answer, dataset),
+            kept_answer.headline(answer, dataset, names),
+            kept_answer.sentences(answer, dataset, names),
             section,
         )
         for dataset, section in sections.items()
@@ -129,7 +125,7 @@ def answer_html(store: Store, run: RunInfo) -> str:
         of_policies=_of_policies(store, run) if run.job == "phase2" else [],
         said=said,
         how_sure=f"{kept_answer.HOW_SURE} {kept_answer.WHAT_IT_IS}",
-        not_scored="" if numbers.is_scored or run.job == "phase2" else kept_answer.not_scored(run.id),
+        not_scored="" if answer.is_scored or run.job == "phase2" else kept_answer.not_scored(run.id),
         means=by_dataset,
         lengths={dataset: sorted({n for by_n in of.values() for n in by_n}) for dataset, of in by_dataset.items()},
         names=names,

@@ -18,7 +18,7 @@ from jobs.store.progress import ActorShare as ActorShare
 from jobs.store.progress import NewSummary as NewSummary
 from jobs.store.progress import Progress as Progress
 from jobs.store.progress import Reason as Reason
-from jobs.store.query import Answer as Answer
+from jobs.store.query import QueryResult as QueryResult
 from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo
 from jobs.store.results import Stage as Stage

@@ -4,7 +4,7 @@ While a run goes on, the views compute their means from its summaries (`live_mea
 `jobs.store.views`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a large
 run. The views compute them until all are stored, and again once a driver takes the run.
 
-With them it is stored what the systems keep of the content, which no view computes while a run goes on.
+With them the answer of the run is stored (`jobs.store.answers`), which no view computes while a run goes on.
 """
 
 from collections.abc import Collection, Generator, Mapping
@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 from sqlalchemy import ColumnElement, Connection, Float, case, cast, column, delete, func, or_, select, table, update
 
 from core.metrics.specs import F1S
+from jobs.store.answers import answer_rows, computed_answer, has_answer
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
-from jobs.store.kept import RunKept, kept_of_run, kept_rows
 from jobs.store.new_score_columns import column_rows
 from jobs.store.runs import read_shards, runs_with_rows
 from jobs.store.tables import (
+    AnswerRow,
     Base,
     ContentKeptRow,
     RunBestRow,
@@ -39,7 +40,7 @@ _LIVE: tuple[tuple[type[Base], str], ...] = (
     (RunMeanRow, "live_study_means"),
     (RunBestRow, "live_best_n"),
 )
-_KEPT: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow)
+_OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
 
 Piece: TypeAlias = tuple[type[Base], list[dict[str, Any]]]
 """Rows of one table."""
@@ -162,13 +163,10 @@ def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
     return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
 
 
-def keep_means(store: Database, run_id: str) -> RunKept | None:
-    """Store what the views read of a run that has ended. A driver that takes the run meanwhile ends this.
+def keep_means(store: Database, run_id: str) -> None:
+    """Store what the views read of a run that has ended, and its answer. A driver that takes it meanwhile ends this.
 
-    Of a study, its means are made of what is stored of its shards.
-
-    Returns:
-        What its systems keep of the content; None where nobody knows, or it was stored before.
+    Of a study, these are made of what is stored of its shards.
     """
     with store.reading() as reader:
         shards = read_shards(reader, run_id)
@@ -179,20 +177,23 @@ def keep_means(store: Database, run_id: str) -> RunKept | None:
         query = select(RunRow.driver_epoch).where(RunRow.id == run_id, ended, ~RunRow.means_kept)
         epoch = reader.execute(query).scalar()
         if epoch is None:
-            return None
-        found = kept_of_run(reader, run_id)
-        with closing(live_pieces(reader, run_id, found)) as pieces:
+            return
+        with closing(live_pieces(reader, run_id)) as pieces:
             for piece in pieces:
                 with store.writing() as writer:
                     if not set_kept(writer, run_id, epoch, False):
-                        return None
+                        return
                     insert_new(writer, *piece)
+    with store.reading() as reader:  # which sees the columns that were stored
+        is_whole = has_answer(reader, run_id)
+        rows = answer_rows(run_id, computed_answer(reader, run_id, whole=run_id)) if is_whole else {}
     with store.writing() as writer:
-        set_kept(writer, run_id, epoch, True)
-    return found
+        if set_kept(writer, run_id, epoch, True):
+            for piece in rows.items():
+                insert_new(writer, *piece)
 
 
-def live_pieces(connection: Connection, run_id: str, found: RunKept | None) -> Generator[Piece, None, None]:
+def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
     """The rows to store for a run, in pieces."""
     for stored_table, live in _LIVE:
         names = stored_table.__table__.columns.keys()
@@ -203,8 +204,6 @@ def live_pieces(connection: Connection, run_id: str, found: RunKept | None) -> G
                 yield stored_table, [dict(row) for row in rows]
     for columns in column_rows(connection, run_id):
         yield ScoreColumnRow, columns
-    if found is not None:
-        yield from kept_rows(run_id, found).items()
 
 
 def forget_means(connection: Connection, run_id: str) -> None:
@@ -219,7 +218,7 @@ def forget_means(connection: Connection, run_id: str) -> None:
 
 def forget_answer(connection: Connection, run_id: str) -> None:
     """Remove the rows that people read as they are, whatever `means_kept` says, once the run has a driver again."""
-    for stored_table in _KEPT:
+    for stored_table in _OF_ANSWER:
         _delete(connection, stored_table, run_id)
 
 

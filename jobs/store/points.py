@@ -33,11 +33,15 @@ def read_points(
     repeated_words: bool,
     only_systems: Sequence[str] | None = None,
     texts: bool = True,
+    whole: str | None = None,
 ) -> Points:
-    """The points of a run; without `texts`, which take most of the time, all are `NO_TEXT`."""
+    """The points of a run; without `texts`, which take most of the time, all are `NO_TEXT`.
+
+    `whole` is a run whose columns are known to be whole, although `RunRow.means_kept` does not say so yet.
+    """
     metrics = METRICS if metrics is None else metrics
     runs = runs_with_rows(connection, run_id)
-    points = None if repeated_words else read_columns(connection, runs, metrics, texts)
+    points = None if repeated_words else read_columns(connection, runs, metrics, texts, whole)
     if points is None:
         read = [_read_rows(connection, part, metrics, repeated_words, only_systems, texts) for part in runs]
         points = Points.together([part for part in read if len(part)]) if len(read) > 1 else read[0]

@@ -26,7 +26,7 @@ _STEPS_BETWEEN_LOOKS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResult:
     """The result of a query: its column names, and its rows, to be read once and before the query is left.
 
     Values are as the database driver gives them: JSON is text on SQLite and parsed on Postgres.
@@ -82,7 +82,7 @@ class Queries(Database):
     """The method of a store for SQL that a person writes."""
 
     @contextlib.contextmanager
-    def query(self, sql: str, timeout: float | None = None) -> Iterator[Answer]:
+    def query(self, sql: str, timeout: float | None = None) -> Iterator[QueryResult]:
         """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
 
         Args:
@@ -104,7 +104,7 @@ class Queries(Database):
                 with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
                     if not result.returns_rows:
                         raise StoreError("the SQL returns no rows: write one SELECT")
-                    yield Answer(tuple(result.keys()), watch.rows(result))
+                    yield QueryResult(tuple(result.keys()), watch.rows(result))
         except UnicodeEncodeError as error:
             raise not_text(error) from error
         except SQLAlchemyError as error:

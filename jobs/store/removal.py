@@ -12,6 +12,7 @@ from jobs.store.fence import lock_run
 from jobs.store.partitions import drop_unused, truncate_partitions
 from jobs.store.runs import RunInfo, is_stale, read_run, read_shards
 from jobs.store.tables import (
+    AnswerRow,
     ArticleRow,
     Base,
     ContentKeptRow,
@@ -36,7 +37,7 @@ from jobs.store.text_files import remove_unused
 
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
-    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ScoreColumnRow, ContentKeptRow, SmallestNRow),
+    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ScoreColumnRow, ContentKeptRow, SmallestNRow, AnswerRow),
     *(FailureRow, SummaryRow, EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, PanelArticleRow, StudyRow),
 )
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow, PanelArticleRow)

@@ -16,7 +16,6 @@ from jobs.store.database import Database
 from jobs.store.datasets_read import keep_read
 from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
-from jobs.store.kept import RunKept
 from jobs.store.kept_scores import store_kept
 from jobs.store.means import forget_means, keep_means
 from jobs.store.new_summaries import NewSummaries, by_place, insert_summaries, new_summaries, stored_keys
@@ -269,14 +268,10 @@ class RunWriter:
         insert_new(connection, UpdateRow, [run_key | update_row(result) for result in results])
         insert_new(connection, EpisodeRow, [run_key | row for result in results for row in episode_rows(result)])
 
-    def finish(self, state: FinalState, error: str | None = None) -> RunKept | None:
-        """End the run; its driver can write no more until somebody claims the run again.
+    def finish(self, state: FinalState, error: str | None = None) -> None:
+        """End the run, and store its means and answer; its driver can write no more until somebody claims it again."""
 
-        Returns:
-            What its systems keep of the content, see `keep_means`.
-        """
-
-        def attempt() -> RunKept | None:
+        def attempt() -> None:
             with self.store.writing() as connection:
                 run = read_run(connection, self.id)
                 if (run.driver_epoch, run.state) != (self.epoch, state):  # else only the answer was lost
@@ -284,9 +279,9 @@ class RunWriter:
                     text = None if error is None else escaped(error)
                     self._set(connection, state=state, finished_at=datetime.now(UTC), error=text)
                     forget_means(connection, self.id)
-            return keep_means(self.store, self.id)
+            keep_means(self.store, self.id)
 
-        return self.store.retried(attempt)
+        self.store.retried(attempt)
 
     def _set(self, connection: Connection, **values: object) -> None:
         connection.execute(update(RunRow).where(RunRow.id == self.id).values(values))

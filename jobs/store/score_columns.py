@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from core.metrics.specs import F1S, KEPT
 from jobs.store.tables import RunRow, ScoreColumnRow
@@ -29,15 +29,16 @@ TYPES = {"system": "<i2", "article": "<i4", "n": "<i4", "words": "<i4", "text": 
 
 
 def read_columns(
-    connection: Connection, run_ids: Sequence[str], metrics: Sequence[str], texts: bool
+    connection: Connection, run_ids: Sequence[str], metrics: Sequence[str], texts: bool, whole: str | None = None
 ) -> "Points | None":
     """The points of runs, of whose systems the kinds are not known here; None where one has no columns of these.
 
-    One column of all runs is read after the other, so that little more than what is returned is held.
+    One column of all runs is read after the other, so that little more than what is returned is held. Columns are
+    whole of runs whose means are kept, and of the run `whole`.
     """
     row = ScoreColumnRow
     about = select(row.run_id, row.column_values).join(RunRow, RunRow.id == row.run_id)
-    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, RunRow.means_kept)
+    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, or_(RunRow.means_kept, RunRow.id == whole))
     found = {run_id: json.loads(values) for run_id, values in connection.execute(about)}
     if not set(METRICS).issuperset(metrics) or len(found) < len(run_ids):
         return None

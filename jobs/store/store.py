@@ -1,6 +1,7 @@
 """The store: runs, articles, summaries, failures and policies, in SQLite or Postgres."""
 
 from jobs.store.address import parse_address
+from jobs.store.answers import Answers
 from jobs.store.articles import Articles
 from jobs.store.checkpoints import Checkpoints
 from jobs.store.copies import Copies
@@ -35,7 +36,19 @@ def open_store(url: str, *, read_only: bool = False) -> "Store":
 
 
 class Store(
-    Runs, Lifecycle, Removal, Results, Articles, Means, Checkpoints, Watching, Copies, DatasetsRead, Studies, Queries
+    Runs,
+    Lifecycle,
+    Removal,
+    Results,
+    Articles,
+    Means,
+    Answers,
+    Checkpoints,
+    Watching,
+    Copies,
+    DatasetsRead,
+    Studies,
+    Queries,
 ):
     """One open store. Its methods are in these parts; what a run's driver writes goes through its `writer`.
 

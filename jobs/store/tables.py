@@ -347,6 +347,15 @@ class SmallestNRow(Base):
     articles_for_one_step: Mapped[int | None]
 
 
+class AnswerRow(Base):
+    """Of a run that has ended: all of its answer, of which `content_kept` and `smallest_n` have the most (`Answer`)."""
+
+    __tablename__ = "answers"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    answer: Mapped[dict[str, Any]]
+
+
 class LogLineRow(Base):
     """Something a driver said about its run, in the order of `number`."""
 

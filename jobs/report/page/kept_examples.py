@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis import Points
+from core.analysis.answer import Answer
 from core.analysis.content_kept import KEPT
 from jobs.report.page.archive import Source
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.kept import KeptNumbers
 from jobs.store import Store
 
 _QUARTILES = (0.25, 0.5, 0.75)
@@ -36,21 +36,21 @@ class KeptExamples:
 
 
 def kept_examples(
-    store: Store, sources: Sequence[Source], numbers: KeptNumbers, points: Points, dataset: str
+    store: Store, sources: Sequence[Source], answer: Answer, points: Points, dataset: str
 ) -> KeptExamples | None:
     """None where the answer names no n.
 
     Args:
         store: where the texts are.
         sources: the runs of the page.
-        numbers: of `points`.
+        answer: of `points`.
         points: under the names that systems have on the page.
         dataset: which one.
 
     Raises:
         StoreError: the texts cannot be read.
     """
-    ranked, n = kept_answer.ranked_systems(numbers, dataset), kept_answer.named_length(numbers, dataset)
+    ranked, n = kept_answer.ranked_systems(answer, dataset), kept_answer.named_length(answer, dataset)
     if not ranked or n is None:
         return None
     is_of = np.array([of == dataset for of, _ in points.articles])

@@ -1,15 +1,16 @@
-"""The page's answer for a dataset: how many words keep how much, as sentences, a chart, and two tables of numbers."""
+"""The page's answer for a dataset: how many words keep how much, as sentences, a chart, and two tables of answer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from jobs.report.kept_lines import GUIDES, kept_kinds, kept_series, kept_top
 from jobs.report.looks import system_looks
 from jobs.report.page.charts import Chart, Guide, Lines, length_label, line_chart
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of, edge_text
-from jobs.report.sweep.kept import KeptNumbers, smallest_of
+from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import role
 
 _HEIGHT = 480.0
@@ -56,36 +57,35 @@ class KeptSection:
     smallest: tuple[SmallestTable, ...]
 
 
-def kept_section(section: str, numbers: KeptNumbers, dataset: str) -> KeptSection | None:
+def kept_section(section: str, answer: Answer, dataset: str, names: SystemNames) -> KeptSection | None:
     """None where there is no such score."""
-    by_system = numbers.of(dataset)
+    by_system = answer.of(dataset)
     if not by_system:
         return None
     of_reference = {system: held["reference"] for system, held in by_system.items()}
-    kinds = kept_kinds(numbers)
+    kinds = kept_kinds(answer)
     looks = {name: look.classes for name, look in system_looks(kinds).items()}
-    looks_of_names = {numbers.names[name]: look for name, look in looks.items()}
-    names = numbers.names
+    looks_of_names = {names[name]: look for name, look in looks.items()}
     named = {system: f"{names[system]}{role(kept.kind)}" for system, kept in of_reference.items()}
     lengths = sorted({at.n for kept in of_reference.values() for at in kept.lengths})
     return KeptSection(
-        headline=kept_answer.headline(numbers, dataset),
-        basis=kept_answer.basis(numbers, dataset),
+        headline=kept_answer.headline(answer, dataset, names),
+        basis=kept_answer.basis(answer, dataset),
         sentences=tuple(
-            (name, looks_of_names.get(name, ""), said) for name, said in kept_answer.sentences(numbers, dataset)
+            (name, looks_of_names.get(name, ""), said) for name, said in kept_answer.sentences(answer, dataset, names)
         ),
-        chart=_chart(section, numbers, dataset, Lines(looks, names.shown)),
+        chart=_chart(section, answer, dataset, names, Lines(looks, names.shown)),
         lengths=tuple(lengths),
         shares={named[system]: dict(_shares(kept)) for system, kept in of_reference.items()},
         smallest=tuple(_smallest_tables(by_system, named)),
     )
 
 
-def _chart(section: str, numbers: KeptNumbers, dataset: str, lines: Lines) -> Chart:
-    described = f"{kept_answer.headline(numbers, dataset)} The table below has every number."
+def _chart(section: str, answer: Answer, dataset: str, names: SystemNames, lines: Lines) -> Chart:
+    described = f"{kept_answer.headline(answer, dataset, names)} The table below has every number."
     title = f"Content kept by n, {dataset}"
-    axes = length_label(numbers.length_unit), "content kept (%)"
-    series = kept_series(numbers, dataset)
+    axes = length_label(answer.length_unit), "content kept (%)"
+    series = kept_series(answer, dataset, names)
     top = kept_top(series)
     return line_chart(
         *(f"{section}-kept", title, described, series, lines, *axes),
@@ -105,7 +105,7 @@ def _smallest_tables(
 ) -> Iterator[SmallestTable]:
     for of, called in _CEILINGS.items():
         rows = {
-            named[system]: tuple(_smallest_cell(held[of], smallest_of(held[of])[x]) for x in SHARES[of])
+            named[system]: tuple(_smallest_cell(held[of], held[of].by_share[x]) for x in SHARES[of])
             for system, held in by_system.items()
             if of in held and (of != "longest" or len(held[of].lengths) > 1)
         }

@@ -147,7 +147,8 @@ def collect(
     for run, points in zip(runs, points_by_run, strict=True):
         require_summaries(run, points)
     points, sources = combine([(run.id, points) for run, points in zip(runs, points_by_run, strict=True)])
-    numbers = analyse(runs[0], points, metric, labels, runs[1:])
+    stored = store.stored_answer(runs[0].id) if len(runs) == 1 else None
+    numbers = analyse(runs[0], points, metric, labels, runs[1:], stored)
     article_ids = sorted({article_id for _, article_id in points.articles})
     lengths = sorted(set(points.n.tolist()) - {0}) + [0] * bool((points.n == 0).any())
     viewed = viewed_systems(sources, kinds_of(points), numbers.names)

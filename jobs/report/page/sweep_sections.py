@@ -141,7 +141,7 @@ def _section(
         articles=max((point.of_articles for point in points), default=0),
         lengths=lengths,
         lines=lines,
-        kept=kept_section(f"d{i}", numbers.kept, dataset),
+        kept=kept_section(f"d{i}", numbers.kept, dataset, numbers.names),
         answers=_answers(numbers, dataset),
         strips=strips,
         strip_key=tuple(mark for mark in _MARKS if mark in occurring),

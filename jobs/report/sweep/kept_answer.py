@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from core.analysis import LEAD, RANDOM, Comparison, Interval, Uncut, lengths_text
+from core.analysis.answer import Answer
 from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.sweep.edges import edge_of, edge_text
-from jobs.report.sweep.kept import KeptNumbers, smallest_of
 from jobs.terminal.numerals import counted, listed, of_length
-from jobs.terminal.system_names import SystemNames
+from jobs.terminal.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
@@ -47,36 +47,35 @@ def not_scored(run: str, where: str = "") -> str:
     return f"This run does not say how much of the content is kept. Score it: nws add-metric {run} kept{where}"
 
 
-def sentences(numbers: KeptNumbers, dataset: str, most: int = _MOST_SYSTEMS) -> tuple[Sentence, ...]:
+def sentences(
+    answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, most: int = _MOST_SYSTEMS
+) -> tuple[Sentence, ...]:
     """The best systems of a dataset, what to compare them with, and what to do next: at most `most` + 2 sentences."""
-    by_system = numbers.of(dataset)
-    ranked = ranked_systems(numbers, dataset)
+    by_system = answer.of(dataset)
+    ranked = ranked_systems(answer, dataset)
     if not ranked:
         return ((NEXT, "No summary here has a score of content kept: it takes references of other articles, too."),)
-    said = [
-        (numbers.names[system], _of_system(by_system[system], is_first=i == 0))
-        for i, system in enumerate(ranked[:most])
-    ]
+    said = [(names[system], _of_system(by_system[system], is_first=i == 0)) for i, system in enumerate(ranked[:most])]
     best = by_system[ranked[0]]["reference"]
     compared = (
-        *_rulers(by_system, numbers.uncut_of(dataset), best, ranked[:most]),
-        *_over_others(numbers, dataset, ranked[0]),
-        *_over_lead(numbers.names, numbers.vs_lead_of(dataset, ranked[0])),
+        *_rulers(by_system, answer.uncut_of(dataset), best, ranked[:most]),
+        *_over_others(answer, dataset, ranked[0], names),
+        *_over_lead(names, answer.vs_lead_of(dataset, ranked[0])),
     )
-    steps = " ".join(_steps(numbers.names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most))
+    steps = " ".join(_steps(names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most))
     return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, steps)] * bool(steps))
 
 
-def headline(numbers: KeptNumbers, dataset: str) -> str:
+def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> str:
     """What the best system keeps, in one sentence; and what the first words of the text do, where that is as much."""
-    ranked = ranked_systems(numbers, dataset)
+    ranked = ranked_systems(answer, dataset)
     if not ranked:
         return "How much of the content is kept is not known here."
-    by_system = numbers.of(dataset)
+    by_system = answer.of(dataset)
     kept = by_system[ranked[0]]["reference"]
-    half, longest, name = smallest_of(kept)[_HALF], kept.lengths[-1], numbers.names[ranked[0]]
+    half, longest, name = kept.by_share[_HALF], kept.lengths[-1], names[ranked[0]]
     lead = by_system[LEAD]["reference"] if LEAD in by_system and ranked[0] != LEAD else None
-    as_good = "" if lead is None else _first_words(lead, kept, numbers.names[LEAD])
+    as_good = "" if lead is None else _first_words(lead, kept, names[LEAD])
     if half.n is not None and edge_of(kept, half.n) is None:
         length = _capital(of_length(half.n, kept.length_unit))
         sure = sure_text(kept, half)
@@ -89,28 +88,28 @@ def headline(numbers: KeptNumbers, dataset: str) -> str:
     return f"{of_length(longest.n, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
 
 
-def named_length(numbers: KeptNumbers, dataset: str) -> int | None:
+def named_length(answer: Answer, dataset: str) -> int | None:
     """The n that the answer names first of its best system, and that lies between others tried; else its longest.
 
     Either half is kept from there on, or a share of what a person or the system's own longest n keeps.
     """
-    ranked = ranked_systems(numbers, dataset)
+    ranked = ranked_systems(answer, dataset)
     if not ranked:
         return None
-    held = numbers.of(dataset)[ranked[0]]
+    held = answer.of(dataset)[ranked[0]]
     kept = held["reference"]
-    named = [(kept, smallest_of(kept)[_HALF])]
+    named = [(kept, kept.by_share[_HALF])]
     if person := held.get("person"):
         named += [(person, smallest) for smallest in person.smallest if smallest.n is not None][-1:]
     elif own := held.get("longest"):
-        named.append((own, smallest_of(own)[_OWN]))
+        named.append((own, own.by_share[_OWN]))
     inside = (smallest.n for of, smallest in named if smallest.n is not None and edge_of(of, smallest.n) is None)
     return next(inside, kept.longest)
 
 
-def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
+def ranked_systems(answer: Answer, dataset: str) -> tuple[str, ...]:
     """Systems that one can choose, or controls if there are none: what keeps most at the longest common n first."""
-    by_system = numbers.of(dataset)
+    by_system = answer.of(dataset)
     for kind in ("system", "control"):
         chosen = {
             system: {at.n: at.share.mean for at in held["reference"].lengths}
@@ -124,15 +123,15 @@ def ranked_systems(numbers: KeptNumbers, dataset: str) -> tuple[str, ...]:
     return ()
 
 
-def heading(numbers: KeptNumbers, dataset: str) -> str:
+def heading(answer: Answer, dataset: str) -> str:
     """The question that `sentences` answer, and what the answer rests on."""
-    rests_on, unit = basis(numbers, dataset), numbers.length_unit
+    rests_on, unit = basis(answer, dataset), answer.length_unit
     return f"{dataset}: how many {unit} keep how much?{f' ({rests_on})' * bool(rests_on)}".removeprefix(": ")
 
 
-def basis(numbers: KeptNumbers, dataset: str) -> str:
+def basis(answer: Answer, dataset: str) -> str:
     """How many articles at which n, and which have been left out; "" if there are none."""
-    held = [kept["reference"] for kept in numbers.of(dataset).values()]
+    held = [kept["reference"] for kept in answer.of(dataset).values()]
     if not held:
         return ""
     fewest, most = min(kept.articles for kept in held), max(kept.articles for kept in held)
@@ -140,7 +139,7 @@ def basis(numbers: KeptNumbers, dataset: str) -> str:
     lengths = sorted({at.n for kept in held for at in kept.lengths})
     span = f"n = {lengths[0]}"
     if len(lengths) > 1:
-        span = f"{len(lengths)} lengths from {lengths[0]} to {of_length(lengths[-1], numbers.length_unit)}"
+        span = f"{len(lengths)} lengths from {lengths[0]} to {of_length(lengths[-1], answer.length_unit)}"
     dropped = max(kept.dropped for kept in held)
     left_out = f"; left out: at most {counted(dropped, 'article')} of a system, for lack of an n" if dropped else ""
     return f"{size}, {span}{left_out}"
@@ -239,20 +238,20 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
     if reached:
         yield smallest_text(held, "reference", reached[-1], called(reached[-1].x))
     else:
-        half = smallest_of(kept)[_HALF]
+        half = kept.by_share[_HALF]
         perhaps = "" if half.low is None else f", though {half.low} may"
         yield f"No n up to {kept.longest} keeps half{perhaps}."
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:
             yield smallest_text(held, "person", of_person[-1], f"{called(of_person[-1].x)} of what a person keeps")
-    elif (own := held.get("longest")) and (most := smallest_of(own)[_OWN]).n != own.longest:
+    elif (own := held.get("longest")) and (most := own.by_share[_OWN]).n != own.longest:
         yield smallest_text(held, "longest", most, f"{share_text(_OWN)} of what it keeps with {own.longest}")
 
 
 def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
     """What to add to the best system's answer where `lead` needs no more words for half, or keeps as much; else ""."""
-    half, best_half = smallest_of(lead)[_HALF].n, smallest_of(best)[_HALF].n
+    half, best_half = lead.by_share[_HALF].n, best.by_share[_HALF].n
     if half is not None and (best_half is None or half <= best_half):
         keep = "keep half, too" if half == best_half else "already keep half"
         return f"; the text's first {of_length(half, lead.length_unit)} {keep} ({name})"
@@ -262,22 +261,22 @@ def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
     return ""
 
 
-def _over_others(numbers: KeptNumbers, dataset: str, best: str) -> Iterator[str]:
+def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) -> Iterator[str]:
     """Which other systems the best one is shown to keep more than (Holm over all pairs of a dataset: 5 % err)."""
-    n, shown = numbers.compared(dataset, best)
+    n, shown = answer.compared(dataset, best)
     if n is None:
         return
-    name, where = numbers.names[best], of_length(n, numbers.length_unit)
+    name, where = names[best], of_length(n, answer.length_unit)
     more, unclear, less = ([one for one, is_above in shown.items() if is_above is kind] for kind in (True, None, False))
     said = [
-        f"{verb} to keep more than {_some(numbers.names, systems, word)}"
+        f"{verb} to keep more than {_some(names, systems, word)}"
         for verb, systems, word in (("shown", more, "and"), ("not shown", unclear, "or"))
         if systems
     ]
     if said:
         yield f"With {where}, {name} is {', and '.join(said)}."
     if less:  # the mean that puts it first is of other articles, too
-        others = _some(numbers.names, less, "and")
+        others = _some(names, less, "and")
         yield f"With {where}, {name} is shown to keep less than {others} of the same articles."
 
 
@@ -339,7 +338,7 @@ def _rulers(
 
 def _half_text(kept: ContentKept) -> str:
     """From which n on half is kept, in brackets; "" if with none."""
-    half = smallest_of(kept)[_HALF].n
+    half = kept.by_share[_HALF].n
     if half is None:
         return ""
     edge = edge_of(kept, half)
@@ -352,7 +351,7 @@ def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
     kept, lengths = held["reference"], held["reference"].lengths
     if len(lengths) == 1:
         yield f"Only n = {kept.longest} was tried: try shorter and longer n."
-    elif smallest_of(kept)[_HALF].n is None:
+    elif kept.by_share[_HALF].n is None:
         further = listed([str(math.ceil(kept.longest * times)) for times in _LONGER])
         yield f"Try n above {kept.longest}, such as {further}: no n so far keeps half."
     if kept.articles < FEWEST_ARTICLES:

@@ -22,12 +22,12 @@ from core.analysis import (
     sweep_curves,
     uncut_scores,
 )
-from core.analysis.content_kept import KEPT
+from core.analysis.answer import Answer, answer_of
+from core.analysis.content_kept import KEPT, ContentKept, SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
 from jobs.report.numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
-from jobs.report.sweep.edges import edge_of_gain
-from jobs.report.sweep.kept import KeptNumbers, kept_json, kept_numbers
+from jobs.report.sweep.edges import edge_of, edge_of_gain
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.metrics import metrics_of
@@ -56,7 +56,7 @@ class Numbers(RunNumbers[SweepScore]):
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
     vs_cut: tuple[Comparison, ...]
     same_texts: tuple[SameText, ...]
-    kept: KeptNumbers
+    kept: Answer
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def curve_columns(numbers: Numbers) -> tuple[ColumnSpec[SweepScore], ...]:
     )
 
 
-def _kept_columns(kept: KeptNumbers) -> tuple[ColumnSpec[SweepScore], ...]:
+def _kept_columns(kept: Answer) -> tuple[ColumnSpec[SweepScore], ...]:
     """The share of the reference that a system keeps at n, with its interval, in a run that has it."""
     shares = {
         (of.dataset, of.system, at.n): at.share for of in kept.of_systems if of.of == "reference" for at in of.lengths
@@ -107,9 +107,9 @@ def _kept_columns(kept: KeptNumbers) -> tuple[ColumnSpec[SweepScore], ...]:
     return (ColumnSpec("kept", mean), *ends) if shares else ()
 
 
-def metrics_read(metric: Metric, run: RunInfo) -> tuple[Metric, ...]:
-    """The metrics that the report of a run about `metric` needs of every point."""
-    kept = [KEPT] * (KEPT in metrics_of([run]))
+def metrics_read(metric: Metric, run: RunInfo, answer: Answer | None) -> tuple[Metric, ...]:
+    """The metrics that the report of a run about `metric` needs of every point, if its `answer` is known or not."""
+    kept = [KEPT] * (answer is None and KEPT in metrics_of([run]))
     return tuple(dict.fromkeys((*compared_metrics(metric), *kept)))
 
 
@@ -124,6 +124,7 @@ def analyse(
     metric: Metric = "bertscore_f1",
     labels: Mapping[str, str] | None = None,
     others: Sequence[RunInfo] = (),
+    answer: Answer | None = None,
 ) -> Numbers:
     """The numbers of a report.
 
@@ -133,6 +134,7 @@ def analyse(
         metric: what the report is about.
         labels: of systems, over those of the recipe.
         others: further runs whose summaries are among the points.
+        answer: of the run, where it is stored; else it is computed from the points.
 
     Raises:
         RecipeError: a label is of no system, or another system is called so.
@@ -142,7 +144,7 @@ def analyse(
     require_summaries(run, points)
     names = names_of((run, *others), points.systems, labels)
     curves, magic = sweep_curves(points, metric), magic_numbers(points, metric)
-    kept = kept_numbers(points, names)
+    kept = answer_of(points) if answer is None else answer
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared_metrics(metric))
     return Numbers(
         run=run,
@@ -246,4 +248,37 @@ def _magic_json(number: MagicNumber) -> dict[str, Any]:
         "recommended": list(number.recommended),
         "at": edge_of_gain(number),
         "verdict": number.verdict,
+    }
+
+
+def kept_json(answer: Answer) -> list[dict[str, Any]]:
+    """For each dataset, system and ceiling, as plain JSON values. Shares are of the ceiling: 1 is all of it."""
+    return [
+        {
+            "dataset": kept.dataset,
+            "system": kept.system,
+            **kind_flags(kept.kind),
+            "of": kept.of,
+            "unit": kept.length_unit,
+            "longest": kept.longest,
+            "articles": kept.articles,
+            "dropped": kept.dropped,
+            "lengths": [
+                {"n": at.n, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": at.articles}
+                for at in kept.lengths
+            ],
+            "smallest_n": {f"{smallest.x:g}": _smallest_json(kept, smallest) for smallest in kept.smallest},
+        }
+        for kept in answer.of_systems
+    ]
+
+
+def _smallest_json(kept: ContentKept, smallest: SmallestN) -> Mapping[str, Any]:
+    return {
+        "n": smallest.n,
+        "low": smallest.low,
+        "high": smallest.high,
+        "claimed": smallest.claimed,
+        "at": edge_of(kept, smallest.n),
+        "articles_for_one_step": smallest.articles_for_one_step,
     }

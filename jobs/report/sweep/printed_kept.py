@@ -2,50 +2,48 @@
 
 from rich.console import Console
 
-from core.analysis.content_kept import KEPT
+from core.analysis.answer import Answer
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.kept import NOT_SCORED, KeptNumbers, kept_numbers
 from jobs.store import RunInfo, Store
-from jobs.store.kept import RunKept
-from jobs.terminal.system_names import names_of
+from jobs.terminal.system_names import FULL_NAMES, SystemNames, names_of
 from jobs.terminal.table_style import print_line, print_sentence
 
 
-def print_kept(numbers: KeptNumbers, datasets: tuple[str, ...], run: RunInfo, console: Console, where: str) -> None:
+def print_kept(
+    answer: Answer,
+    datasets: tuple[str, ...],
+    run: RunInfo,
+    console: Console,
+    where: str,
+    names: SystemNames = FULL_NAMES,
+) -> None:
     """Print the answer of each dataset, in at most five lines. `where` is what `nws` needs to find the run."""
-    if not numbers.is_scored:
+    if not answer.is_scored:
         print_line(console, kept_answer.not_scored(run.id, where))
         return
     for i, dataset in enumerate(datasets):
         if i > 0:
             console.print()
-        print_line(console, kept_answer.heading(numbers, dataset), style="bold underline")
-        for name, sentence in kept_answer.sentences(numbers, dataset):
+        print_line(console, kept_answer.heading(answer, dataset), style="bold underline")
+        for name, sentence in kept_answer.sentences(answer, dataset, names):
             more = (
                 f" Articles needed for narrower intervals: nws plan {run.id}{where}" if name == kept_answer.NEXT else ""
             )
             print_sentence(console, name, sentence + more)
 
 
-def print_kept_notes(numbers: KeptNumbers, console: Console) -> None:
+def print_kept_notes(answer: Answer, console: Console, names: SystemNames = FULL_NAMES) -> None:
     """Print how to read these answers."""
-    if numbers.of_systems:
+    if answer.of_systems:
         console.print()
-        shared = [f"Systems: {shared}." for shared in numbers.names.shared]
+        shared = [f"Systems: {shared}." for shared in names.shared]
         for note in (*shared, kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS):
             print_line(console, note, style="dim")
 
 
-def print_kept_of_run(store: Store, run: RunInfo, found: RunKept | None, console: Console, where: str) -> None:
-    """Print the answers of a run as its driver `found` them, or else from its summaries; nothing if there are none."""
+def print_kept_of_run(store: Store, run: RunInfo, console: Console, where: str) -> None:
+    """Print the answers of a run; nothing if it has no summaries."""
     if run.summaries:
-        numbers = NOT_SCORED
-        if found is not None:
-            systems = {*(kept.system for kept in found.of_systems), *(uncut.system for uncut in found.uncut)}
-            names = names_of([run], sorted(systems))
-            numbers = KeptNumbers(True, found.of_systems, found.uncut, found.vs_lead, found.all_pairs, names)
-        elif KEPT in run.signatures:
-            points = store.points(run.id, (KEPT,), texts=False)
-            numbers = kept_numbers(points, names_of([run], points.systems))
-        print_kept(numbers, numbers.datasets, run, console, where)
+        answer = store.answer(run.id)
+        print_kept(answer, answer.datasets, run, console, where, names_of([run], answer.systems))
         console.print()

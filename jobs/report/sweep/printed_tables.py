@@ -34,8 +34,8 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
 
     `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
-    print_kept(numbers.kept, numbers.scored, numbers.run, console, where)
-    print_kept_notes(numbers.kept, console)
+    print_kept(numbers.kept, numbers.scored, numbers.run, console, where, numbers.names)
+    print_kept_notes(numbers.kept, console, numbers.names)
     console.print()
     print_run(numbers, f"seed {numbers.run.seed}", console, where)
     for dataset in numbers.scored:

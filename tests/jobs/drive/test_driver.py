@@ -3,6 +3,7 @@
 import io
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from unittest import mock
 
@@ -50,7 +51,7 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 
 def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     outcome = driver.start(store, pinned, "inline", QUIET)
-    told = outcome.as_dict()
+    told = asdict(outcome)
     assert 0 < told.pop("seconds") < 600
     assert told == {
         "run_id": outcome.run_id,

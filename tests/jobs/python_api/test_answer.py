@@ -7,9 +7,11 @@ import pytest
 from made_scores import kept_points
 from run_infos import run_info
 
+from core.analysis.answer import NOT_SCORED, answer_of
 from core.analysis.content_kept import content_kept
-from jobs.python_api.answer import Answer
-from jobs.report.sweep.kept import NOT_SCORED, kept_json, kept_numbers
+from jobs.python_api.answer import ShownAnswer
+from jobs.report.sweep.numbers import kept_json
+from jobs.terminal.system_names import FULL_NAMES
 
 SHARES = {
     "a": {3: 0.3, 7: 0.42, 21: 0.55},
@@ -20,11 +22,11 @@ POINTS = [*kept_points(SHARES), *kept_points({"a": {3: 0.1, 7: 0.2}}, dataset="t
 
 
 @pytest.fixture
-def answer() -> Answer:
-    return Answer(run_info(), kept_numbers(POINTS))
+def answer() -> ShownAnswer:
+    return ShownAnswer(run_info(), answer_of(POINTS), FULL_NAMES)
 
 
-def test_it_reads_as_sentences(answer: Answer) -> None:
+def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
     assert answer.sentences[0].startswith(
         "a: 3 words keep 30 % of the reference's content, 7 keep 42 %, 21 keep 55 % ("
     )
@@ -35,11 +37,11 @@ def test_it_reads_as_sentences(answer: Answer) -> None:
     assert "98 % with changed numbers" in shown
 
 
-def test_kept_is_what_the_analysis_says(answer: Answer) -> None:
+def test_kept_is_what_the_analysis_says(answer: ShownAnswer) -> None:
     assert answer.kept == content_kept(POINTS)
 
 
-def test_shares_by_n(answer: Answer) -> None:
+def test_shares_by_n(answer: ShownAnswer) -> None:
     frame = answer.to_pandas()
     assert len(frame) == sum(len(kept.lengths) for kept in answer.kept) + 1
     at = frame.query("dataset == 'news' and system == 'a' and of == 'reference'")
@@ -51,23 +53,23 @@ def test_shares_by_n(answer: Answer) -> None:
     assert (whole["system"], whole["kind"], whole["share"]) == ("person", "upper bound", pytest.approx(0.6))
 
 
-def test_the_smallest_n_is_that_of_report_json(answer: Answer) -> None:
+def test_the_smallest_n_is_that_of_report_json(answer: ShownAnswer) -> None:
     frame = answer.smallest_n().set_index(["dataset", "system", "of", "x"])
-    for kept in kept_json(kept_numbers(POINTS)):
+    for kept in kept_json(answer_of(POINTS)):
         for x, at in json.loads(json.dumps(kept["smallest_n"])).items():
             row = frame.loc[kept["dataset"], kept["system"], kept["of"], float(x)]
             assert {name: None if pd.isna(row[name]) else row[name] for name in at} == at
     assert frame.loc[("news", "a", "reference", 0.5), "at"] == "longest"
 
 
-def test_a_notebook_shows_it_with_every_text_escaped(answer: Answer) -> None:
+def test_a_notebook_shows_it_with_every_text_escaped(answer: ShownAnswer) -> None:
     html = answer._repr_html_()
     assert "<li><b>&lt;b&gt;</b>: 3 words keep 20 %" in html
     assert "<b>b</b>" not in html
 
 
 def test_a_run_without_the_metric_is_told_how_to_get_it() -> None:
-    answer = Answer(run_info(), NOT_SCORED)
+    answer = ShownAnswer(run_info(), NOT_SCORED, FULL_NAMES)
     assert answer.sentences == (str(answer),)
     assert str(answer).endswith("nws add-metric p1-0421 kept")
     assert (answer.kept, len(answer.to_pandas()), len(answer.smallest_n())) == ((), 0, 0)
@@ -76,6 +78,6 @@ def test_a_run_without_the_metric_is_told_how_to_get_it() -> None:
 
 def test_a_run_that_was_scored_but_has_no_score_says_why() -> None:
     points = [*kept_points({"a": {3: float("nan")}}, articles=1)]
-    answer = Answer(run_info(), kept_numbers(points))
+    answer = ShownAnswer(run_info(), answer_of(points), FULL_NAMES)
     assert "it takes references of other articles" in str(answer)
     assert answer.sentences[0] in str(answer)

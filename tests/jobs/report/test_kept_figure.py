@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 from made_scores import kept_points
 
+from core.analysis.answer import answer_of
 from jobs.report.kept_figure import draw_kept
 from jobs.report.kept_lines import WHOLE, kept_kinds, kept_series
-from jobs.report.sweep.kept import kept_numbers
 from jobs.report.sweep.numbers import analyse
 
 SHARES = {
@@ -23,7 +23,7 @@ def scored(run):
 
 
 def test_lines_are_in_per_cent_and_a_whole_summary_is_level():
-    numbers = kept_numbers(kept_points(SHARES))
+    numbers = answer_of(kept_points(SHARES))
     lines = {line.name: line for line in kept_series(numbers, "news")}
     assert set(lines) == {"a", "random", "person", WHOLE}
     assert [(at.x, pytest.approx(at.y)) for at in lines["a"].points] == [(3, 30), (7, 42), (21, 55)]
@@ -35,7 +35,7 @@ def test_lines_are_in_per_cent_and_a_whole_summary_is_level():
 
 
 def test_without_a_person_there_is_no_such_line():
-    numbers = kept_numbers(kept_points({"a": {3: 0.3}}))
+    numbers = answer_of(kept_points({"a": {3: 0.3}}))
     assert [line.name for line in kept_series(numbers, "news")] == ["a"]
     assert kept_kinds(numbers) == {"a": "system"}
     assert kept_series(numbers, "talks") == ()
@@ -54,6 +54,6 @@ def test_the_figure_has_a_panel_for_each_dataset(scored):
 
 
 def test_no_band_lies_above_the_whole_reference():
-    numbers = kept_numbers(kept_points({"reference-words": {3: 0.5, 21: 0.99}}))
+    numbers = answer_of(kept_points({"reference-words": {3: 0.5, 21: 0.99}}))
     ((short, long),) = (line.points for line in kept_series(numbers, "news"))
     assert short.high < long.high == 100

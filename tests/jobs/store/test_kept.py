@@ -1,16 +1,12 @@
 """What the systems of a run that has ended keep of the content is stored, as the analysis says it."""
 
-import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from core.analysis.content_kept import KEPT, content_kept
 from core.types import Article, BundleResult
-from jobs.report.sweep.kept import kept_numbers
-from jobs.report.sweep.printed_kept import print_kept_of_run
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 
@@ -93,19 +89,12 @@ def test_summaries_that_lack_the_score_count_as_if_they_were_not_there(store, sc
     assert {system for (system,) in rows(store, "SELECT DISTINCT system FROM content_kept")} == {"mini"}
 
 
-def test_who_ends_a_run_is_told_what_was_found_and_nobody_reads_the_summaries_again(store, scored, monkeypatch):
+def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored, monkeypatch):
     run_id = scored[0]
-    expected = kept_numbers(store.points(run_id, (KEPT,)))
-    found = store.writer(*scored).finish("done")
-    assert (found.of_systems, found.uncut) == (expected.of_systems, expected.uncut)
-    assert store.writer(*scored).finish("done") is None  # as after a lost answer: it is stored already
-
-    def told(found):
-        console = Console(file=io.StringIO(), width=1_000)
-        print_kept_of_run(store, store.run_info(run_id), found, console, "")
-        return console.file.getvalue()
-
-    from_summaries = told(None)
-    monkeypatch.setattr("jobs.report.sweep.printed_kept.kept_numbers", None)
-    assert told(found) == from_summaries
-    assert "how many words keep how much?" in from_summaries
+    live = store.answer(run_id)
+    assert (store.stored_answer(run_id), live.datasets) == (None, ("a", "b"))
+    store.writer(*scored).finish("done")
+    monkeypatch.setattr("core.analysis.answer.answer_of", None)
+    assert store.answer(run_id) == store.stored_answer(run_id) == live
+    assert live.vs_lead
+    assert live.uncut

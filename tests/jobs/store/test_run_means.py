@@ -136,9 +136,9 @@ def test_a_driver_that_dies_before_all_is_kept_leaves_the_views_live(store, goin
 def test_who_takes_the_run_while_it_is_kept_has_it(store, going_on, monkeypatch):
     run_id, taken = going_on[0], []
 
-    def take_first(connection, run_id, found, pieces=means.live_pieces):
+    def take_first(connection, run_id, pieces=means.live_pieces):
         taken.append(store.claim_run(run_id, "host-b", 12))
-        yield from pieces(connection, run_id, found)
+        yield from pieces(connection, run_id)
 
     before = views(store)
     with monkeypatch.context() as patched:

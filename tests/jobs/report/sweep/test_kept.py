@@ -4,9 +4,9 @@ import json
 
 from made_scores import kept_points
 
+from core.analysis.answer import NOT_SCORED, answer_of
 from core.analysis.content_kept import content_kept
-from jobs.report.sweep.kept import NOT_SCORED, kept_json, kept_numbers, smallest_of
-from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
+from jobs.report.sweep.numbers import analyse, curve_columns, kept_json, metrics_read, report_json
 
 SHARES = {"a": {3: 0.3, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 7: 0.2, 21: 0.3}, "person": {0: 0.6, 3: 0.4}}
 
@@ -24,7 +24,7 @@ def test_a_report_has_the_answer_of_the_analysis(run):
     assert told["lengths"][1] == {
         "n": 7, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": 60
     }  # fmt: skip
-    half = smallest_of(kept)[0.5]
+    half = kept.by_share[0.5]
     assert told["smallest_n"]["0.5"] == {
         "n": half.n, "low": half.low, "high": half.high, "claimed": half.claimed, "at": "longest",
         "articles_for_one_step": half.articles_for_one_step,
@@ -44,10 +44,11 @@ def test_a_run_without_the_metric_has_none(run, make_points):
 def test_only_runs_that_have_it_are_asked_for_it(run):
     import dataclasses
 
-    assert "kept" not in metrics_read("bertscore_f1", run)
+    assert "kept" not in metrics_read("bertscore_f1", run, None)
     scored = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
-    assert metrics_read("bertscore_f1", scored)[-1] == "kept"
-    assert metrics_read("kept", scored).count("kept") == 1
+    assert metrics_read("bertscore_f1", scored, None)[-1] == "kept"
+    assert "kept" not in metrics_read("bertscore_f1", scored, NOT_SCORED)
+    assert metrics_read("kept", scored, None).count("kept") == 1
 
 
 def test_curves_have_the_share_of_the_reference_beside_the_mean(run):
@@ -61,7 +62,7 @@ def test_curves_have_the_share_of_the_reference_beside_the_mean(run):
 
 
 def test_numbers_by_dataset():
-    numbers = kept_numbers([*kept_points(SHARES), *kept_points({"b": {3: 0.1}}, dataset="talks")])
+    numbers = answer_of([*kept_points(SHARES), *kept_points({"b": {3: 0.1}}, dataset="talks")])
     assert numbers.datasets == ("news", "talks")
     assert list(numbers.of("talks")) == ["b"]
     assert set(numbers.of("news")["a"]) == {"reference", "person", "longest"}

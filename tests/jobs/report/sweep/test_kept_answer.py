@@ -4,7 +4,7 @@ import pytest
 from made_scores import kept_points
 
 from core.analysis import Interval
-from jobs.report.sweep.kept import kept_numbers
+from core.analysis.answer import answer_of
 from jobs.report.sweep.kept_answer import (
     COMPARED,
     NEXT,
@@ -28,7 +28,7 @@ def shifted(by, lengths=NEWS):
 
 
 def said(shares, **how):
-    return dict(sentences(kept_numbers(kept_points(shares, **how)), "news"))
+    return dict(sentences(answer_of(kept_points(shares, **how)), "news"))
 
 
 def test_what_the_best_system_keeps_by_n_and_how_sure_that_is():
@@ -41,7 +41,7 @@ def test_what_the_best_system_keeps_by_n_and_how_sure_that_is():
 
 def test_best_first_and_at_most_three_systems_and_five_lines():
     shares = {name: shifted(by) for name, by in (("b", 0.0), ("d", -0.1), ("a", 0.05), ("c", -0.05), ("random", 0.2))}
-    found = sentences(kept_numbers(kept_points(shares)), "news")
+    found = sentences(answer_of(kept_points(shares)), "news")
     assert [name for name, _ in found] == ["a", "b", "c", COMPARED, NEXT]
     assert "of the reference's content" in found[0][1]
     assert "of the reference's content" not in found[1][1]
@@ -50,14 +50,14 @@ def test_best_first_and_at_most_three_systems_and_five_lines():
 
 def test_systems_are_compared_at_the_longest_n_that_all_have():
     longer = {n: share - 0.02 for n, share in NEWS.items()} | {41: 0.6}
-    numbers = kept_numbers(kept_points({"longer": longer, "better": NEWS}))
+    numbers = answer_of(kept_points({"longer": longer, "better": NEWS}))
     assert ranked_systems(numbers, "news") == ("better", "longer")
 
 
 def test_without_a_system_controls_are_told_and_never_upper_bounds_or_other_articles():
     shares = {"lead": shifted(0.01), "random": NEWS, "reference-words": shifted(0.2), "other-article": shifted(0.1)}
-    assert ranked_systems(kept_numbers(kept_points(shares)), "news") == ("lead", "random")
-    assert ranked_systems(kept_numbers(kept_points({"person": NEWS})), "news") == ()
+    assert ranked_systems(answer_of(kept_points(shares)), "news") == ("lead", "random")
+    assert ranked_systems(answer_of(kept_points({"person": NEWS})), "news") == ()
 
 
 def test_rulers_stand_beside_the_systems():
@@ -149,7 +149,7 @@ def test_how_many_articles_would_narrow_the_answer():
 
 
 def test_where_no_summary_has_the_score_it_is_said():
-    (told,) = sentences(kept_numbers([]), "news")
+    (told,) = sentences(answer_of([]), "news")
     assert told == (NEXT, "No summary here has a score of content kept: it takes references of other articles, too.")
 
 
@@ -161,11 +161,11 @@ def test_a_run_without_the_metric_is_told_how_to_get_it():
 
 def test_what_it_rests_on():
     points = [p for p in kept_points({"a": NEWS, "b": NEWS}) if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
-    assert basis(kept_numbers(points), "news") == (
+    assert basis(answer_of(points), "news") == (
         "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article of a system, for lack of an n"
     )
-    assert basis(kept_numbers(kept_points({"a": {9: 0.3}})), "news") == "60 articles, n = 9"
-    assert basis(kept_numbers(kept_points({"a": NEWS})), "other") == ""
+    assert basis(answer_of(kept_points({"a": {9: 0.3}})), "news") == "60 articles, n = 9"
+    assert basis(answer_of(kept_points({"a": NEWS})), "other") == ""
 
 
 @pytest.mark.parametrize(("share", "text"), [(0.414, "41 %"), (-0.001, "0 %"), (-0.02, "-2 %"), (1.0, "100 %")])
@@ -193,7 +193,7 @@ def test_shares_that_have_a_name():
 
 def test_the_n_that_the_answer_names():
     def named(shares):
-        return named_length(kept_numbers(kept_points(shares)), "news")
+        return named_length(answer_of(kept_points(shares)), "news")
 
     assert named({"a": NEWS}) == 11  # 80 % of what it keeps with 21
     assert named({"a": shifted(0.2)}) == 7  # half
@@ -207,7 +207,7 @@ def test_the_n_that_the_answer_names():
 
 def test_the_headline_names_the_first_words_where_they_do_as_well():
     def told(system, lead):
-        return headline(kept_numbers(kept_points({"a": system, "lead": lead}, spread=0.01)), "news")
+        return headline(answer_of(kept_points({"a": system, "lead": lead}, spread=0.01)), "news")
 
     low, middle, high = {3: 0.2, 5: 0.3, 7: 0.4}, {3: 0.3, 5: 0.55, 7: 0.6}, {3: 0.3, 5: 0.45, 7: 0.6}
     assert (
@@ -250,7 +250,7 @@ def test_the_best_system_may_be_the_second_of_its_pair():
 def test_a_system_that_leads_by_easier_articles_is_not_said_to_keep_as_much():
     points = kept_points({"a": shifted(-0.05), "b": NEWS}, spread=0.1)
     easy = {p.article_id for p in points if p.system == "b" and p.n == 21 and p.scores["kept"] > NEWS[21] + 0.03}
-    told = dict(sentences(kept_numbers([p for p in points if p.system == "b" or p.article_id in easy]), "news"))
+    told = dict(sentences(answer_of([p for p in points if p.system == "b" or p.article_id in easy]), "news"))
     assert told[COMPARED] == "With 21 words, a is shown to keep less than b of the same articles."
 
 

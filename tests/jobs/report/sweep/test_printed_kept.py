@@ -6,7 +6,7 @@ import io
 from made_scores import kept_points
 from rich.console import Console
 
-from jobs.report.sweep.kept import NOT_SCORED, kept_numbers
+from core.analysis.answer import NOT_SCORED, answer_of
 from jobs.report.sweep.kept_answer import sentences
 from jobs.report.sweep.printed_kept import print_kept, print_kept_notes, print_kept_of_run
 
@@ -20,7 +20,7 @@ def shown(show, *args):
 
 
 def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
-    numbers = kept_numbers([*kept_points(SHARES), *kept_points(SHARES, dataset="talks")])
+    numbers = answer_of([*kept_points(SHARES), *kept_points(SHARES, dataset="talks")])
     text = shown(print_kept, numbers, numbers.datasets, run, "")
     parts = text.strip().split("\n\n")
     assert [part.splitlines()[0] for part in parts] == [
@@ -34,7 +34,7 @@ def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
 
 
 def test_names_are_no_markup(run):
-    numbers = kept_numbers(kept_points({"[a]": {3: 0.3, 21: 0.4}}))
+    numbers = answer_of(kept_points({"[a]": {3: 0.3, 21: 0.4}}))
     assert "\n[a]: 3 words keep" in shown(print_kept, numbers, numbers.datasets, run, "")
 
 
@@ -44,10 +44,10 @@ def test_a_run_without_the_metric_is_told_how_to_get_it(run):
 
 
 def test_the_notes_say_what_it_does_not_see():
-    text = shown(print_kept_notes, kept_numbers(kept_points(SHARES)))
+    text = shown(print_kept_notes, answer_of(kept_points(SHARES)))
     assert "the reference has 99 % with “not” put in, and 98 % with changed numbers" in text
     assert shown(print_kept_notes, NOT_SCORED) == ""
 
 
 def test_of_a_run_without_summaries_there_is_nothing_to_say(run):
-    assert shown(print_kept_of_run, None, dataclasses.replace(run, summaries=0), None, "") == ""
+    assert shown(print_kept_of_run, None, dataclasses.replace(run, summaries=0), "") == ""

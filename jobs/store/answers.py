@@ -1,0 +1,107 @@
+"""The answer of a run: stored when the run has ended, and read (`core.analysis.answer`).
+
+The table `answers` has all of it, `content_kept` and `smallest_n` have the numbers that people query.
+"""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, exists, select
+
+from core.metrics.specs import KEPT
+from jobs.store.database import Database, reads
+from jobs.store.runs import runs_with_rows
+from jobs.store.tables import AnswerRow, Base, ContentKeptRow, RunRow, SmallestNRow, SummaryRow
+
+if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
+    from pydantic import TypeAdapter
+
+    from core.analysis.answer import Answer
+    from core.analysis.content_kept import ContentKept
+
+Rows = list[dict[str, Any]]
+
+
+class Answers(Database):
+    """The methods of a store that read what systems keep of the content."""
+
+    @reads
+    def answer(self, connection: Connection, run_id: str) -> "Answer":
+        """As it was stored when the run ended, or else as its summaries have it now."""
+        found = _stored_answer(connection, run_id)
+        return computed_answer(connection, run_id) if found is None else found
+
+    @reads
+    def stored_answer(self, connection: Connection, run_id: str) -> "Answer | None":
+        """As it was stored when the run ended; None where it has to be computed."""
+        return _stored_answer(connection, run_id)
+
+
+def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
+    from core.analysis.answer import NOT_SCORED
+
+    if not _is_scored(connection, run_id):
+        return NOT_SCORED
+    query = select(AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
+    stored = connection.execute(query.where(AnswerRow.run_id == run_id, RunRow.means_kept)).scalar()
+    return None if stored is None else _adapter().validate_python(stored)
+
+
+def computed_answer(connection: Connection, run_id: str, whole: str | None = None) -> "Answer":
+    """The answer from the summaries of a run; `whole` as in `read_points`."""
+    from core.analysis.answer import answer_of
+    from jobs.store.points import read_points
+
+    return answer_of(read_points(connection, run_id, (KEPT.column,), repeated_words=False, whole=whole))
+
+
+def has_answer(connection: Connection, run_id: str) -> bool:
+    """Whether a run has summaries that were scored by content kept."""
+    has_rows = exists().where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
+    return _is_scored(connection, run_id) and bool(connection.execute(select(has_rows)).scalar())
+
+
+def _is_scored(connection: Connection, run_id: str) -> bool:
+    signatures = connection.execute(select(RunRow.signatures).where(RunRow.id == run_id)).scalar()
+    return KEPT.name in (signatures or {})
+
+
+def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
+    """The rows of a run by table."""
+    run = {"run_id": run_id}
+    shares = [
+        run
+        | _place(kept)
+        | {"n": at.n, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": at.articles}
+        for kept in answer.of_systems
+        for at in kept.lengths
+    ]
+    uncut = [
+        run
+        | {"dataset": uncut.dataset, "system": uncut.system, "kind": uncut.kind, "of": "reference", "n": 0}
+        | {"share": uncut.score.mean, "low": uncut.score.low, "high": uncut.score.high, "articles": uncut.articles}
+        for uncut in answer.uncut
+    ]
+    smallest = [
+        run
+        | _place(kept)
+        | {"longest": kept.longest, "x": at.x, "n": at.n, "low": at.low, "high": at.high, "claimed": at.claimed}
+        | {"articles_for_one_step": at.articles_for_one_step}
+        for kept in answer.of_systems
+        for at in kept.smallest
+    ]
+    whole = run | {"answer": _adapter().dump_python(answer, mode="json")}
+    return {ContentKeptRow: [*shares, *uncut], SmallestNRow: smallest, AnswerRow: [whole]}
+
+
+def _place(kept: "ContentKept") -> dict[str, Any]:
+    return {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind, "of": kept.of}
+
+
+@cache
+def _adapter() -> "TypeAdapter[Answer]":
+    from pydantic import TypeAdapter
+
+    from core.analysis.answer import Answer
+
+    return TypeAdapter(Answer)
