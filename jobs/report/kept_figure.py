@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from core.analysis.content_kept import KEPT
 from core.text.length import LengthUnit
 from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
-from jobs.report.kept_lines import GUIDES, WHOLE, kept_kinds, kept_series, kept_top
 from jobs.report.lines import draw_lines, end_labels, how_intervals_are_drawn, label_size, spread_labels
-from jobs.report.looks import system_looks
+from jobs.report.looks import GUIDES, WHOLE, kept_kinds, kept_series, kept_top, system_looks
 from jobs.report.sweep.kept_answer import basis
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_signature, spaced_signature

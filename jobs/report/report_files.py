@@ -18,9 +18,8 @@ from core.whole_files import replacing
 from jobs.report.figure_files import PAPER_WIDTHS, save, save_pdf
 from jobs.report.formats import write_csv
 from jobs.report.kept_figure import draw_kept
-from jobs.report.kept_tables import kept_latex, share_columns, share_rows
 from jobs.report.means_figure import draw_policies, draw_sweep
-from jobs.report.means_latex import means_latex
+from jobs.report.means_latex import kept_latex, means_latex, share_columns, share_rows
 from jobs.report.policies.learning_figure import draw_learning
 from jobs.report.policies.numbers import (
     PolicyResults,

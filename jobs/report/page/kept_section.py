@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
-from jobs.report.kept_lines import GUIDES, kept_kinds, kept_series, kept_top
-from jobs.report.looks import system_looks
+from jobs.report.looks import GUIDES, kept_kinds, kept_series, kept_top, system_looks
 from jobs.report.page.charts import Chart, Guide, Lines, length_label, line_chart
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of, edge_text

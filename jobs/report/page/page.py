@@ -24,12 +24,10 @@ from core.whole_files import replacing
 from jobs.plan.revisions import is_of_commit, told_version
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
-from jobs.report.page.kept_examples import kept_examples
-from jobs.report.page.opening import opening
+from jobs.report.page.kept_examples import kept_examples, opening
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
 from jobs.report.page.style import TEMPLATES, style
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
-from jobs.report.page.system_notes import system_notes
 from jobs.report.policies import answer as policy_answer
 from jobs.report.policies.numbers import analyse_policies, policy_results
 from jobs.report.sweep import answer, kept_answer
@@ -48,7 +46,7 @@ from jobs.terminal.metrics import (
 )
 from jobs.terminal.numerals import counted, decimals, interval_text, of_length, p_text, signed
 from jobs.terminal.run_status import dataset_part, duration
-from jobs.terminal.system_names import with_labels
+from jobs.terminal.system_names import system_notes, with_labels
 from jobs.terminal.table_style import role
 
 _MOST_FAILURES = 500

@@ -9,17 +9,29 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import LEAD, Comparison, MagicNumber, PairedLength, Uncut
+from core.analysis.answer import Answer
 from core.summarizers.rulers import RULERS
 from jobs.report.numbers import SweepScore, short_note
 from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
+from jobs.report.sweep import kept_answer
 from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
-from jobs.report.sweep.printed_kept import print_kept, print_kept_notes
+from jobs.store import RunInfo, Store
 from jobs.terminal.caution import not_equal
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
-from jobs.terminal.table_style import NAME_WIDTH, WIDTH, names_column, print_line, print_title, role, system_name
+from jobs.terminal.system_names import FULL_NAMES, SystemNames, names_of
+from jobs.terminal.table_style import (
+    NAME_WIDTH,
+    WIDTH,
+    names_column,
+    print_line,
+    print_sentence,
+    print_title,
+    role,
+    system_name,
+)
 
 _NEARLY_ONE = 0.5
 """A note names two systems that write the same text in at least this share of summaries."""
@@ -240,3 +252,43 @@ def _print_uncut(dataset: str, uncut: list[Uncut], numbers: Numbers, console: Co
     )
     names = [Text(numbers.names[score.system] + role(score.kind)) for score in uncut]
     print_table(names_column("system", names), [column.column(uncut) for column in columns], console)
+
+
+def print_kept(
+    answer: Answer,
+    datasets: tuple[str, ...],
+    run: RunInfo,
+    console: Console,
+    where: str,
+    names: SystemNames = FULL_NAMES,
+) -> None:
+    """Print the answer of each dataset, in at most five lines. `where` is what `nws` needs to find the run."""
+    if not answer.is_scored:
+        print_line(console, kept_answer.not_scored(run.id, where))
+        return
+    for i, dataset in enumerate(datasets):
+        if i > 0:
+            console.print()
+        print_line(console, kept_answer.heading(answer, dataset), style="bold underline")
+        for name, sentence in kept_answer.sentences(answer, dataset, names):
+            more = (
+                f" Articles needed for narrower intervals: nws plan {run.id}{where}" if name == kept_answer.NEXT else ""
+            )
+            print_sentence(console, name, sentence + more)
+
+
+def print_kept_notes(answer: Answer, console: Console, names: SystemNames = FULL_NAMES) -> None:
+    """Print how to read these answers."""
+    if answer.of_systems:
+        console.print()
+        shared = [f"Systems: {shared}." for shared in names.shared]
+        for note in (*shared, kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS):
+            print_line(console, note, style="dim")
+
+
+def print_kept_of_run(store: Store, run: RunInfo, console: Console, where: str) -> None:
+    """Print the answers of a run; nothing if it has no summaries."""
+    if run.summaries:
+        answer = store.answer(run.id)
+        print_kept(answer, answer.datasets, run, console, where, names_of([run], answer.systems))
+        console.print()

@@ -7,7 +7,7 @@ from made_scores import kept_points
 
 from core.analysis.answer import answer_of
 from jobs.report.kept_figure import draw_kept
-from jobs.report.kept_lines import WHOLE, kept_kinds, kept_series
+from jobs.report.looks import WHOLE, kept_kinds, kept_series
 from jobs.report.sweep.numbers import analyse
 
 SHARES = {

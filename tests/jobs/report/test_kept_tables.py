@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from made_scores import kept_points
 
-from jobs.report.kept_tables import kept_latex, share_columns, share_rows
+from jobs.report.means_latex import kept_latex, share_columns, share_rows
 from jobs.report.sweep.numbers import analyse
 
 SHARES = {"a_b": {3: -0.03, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 21: 0.3}}
