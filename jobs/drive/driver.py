@@ -29,8 +29,7 @@ from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import require_complete, run_stage
 from jobs.drive.time_left import duration
-from jobs.drive.tracked_scalars import curve_scalars, update_scalars
-from jobs.drive.trackers import NO_TRACKERS, Trackers, open_trackers
+from jobs.drive.trackers import Trackers, curve_scalars, open_trackers
 from jobs.plan.job import find_job
 from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
@@ -89,8 +88,7 @@ def resume(
 
     `accelerator` and `actors` replace the recipe's. They do not change the numbers, but for the last digits on another
     kind of device, and with these the draws of a training. `take_over` replaces a driver that seems to be alive.
-    With `epoch` the run is already the caller's, see `Store.claim_run`. `log_to` are the trackers that it is logged to:
-    they get what earlier drivers have stored, too.
+    With `epoch` the run is already the caller's, see `Store.claim_run`. `log_to` are the trackers that it is logged to.
 
     Raises:
         NwsError: another driver works on it, there is no such run, or its models, articles or segmentation have
@@ -140,7 +138,7 @@ def drive_alone(store: Store, run_id: str, pinned: Pinned, pools: Pools, console
     epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
     heart = Heart(store, run_id, epoch, Console(quiet=True))
     run = Run(store, run_id, epoch, heart)
-    _run_all(run, pinned, pools, console, NO_TRACKERS)
+    _run_tracked(run, pinned, pools, console)
     run.finish("done")
 
 
@@ -169,15 +167,12 @@ def _drive(
     return take_run(store, run_id, console, work, claim, stuck_after)
 
 
-def _run_tracked(run: Run, pinned: Pinned, pools: Pools, console: Console, log_to: Sequence[str]) -> None:
-    """Do all the work, and log to the trackers: what the store has already, what is added, and the finished run."""
-    if not log_to:
-        _run_all(run, pinned, pools, console, NO_TRACKERS)
-        return
+def _run_tracked(run: Run, pinned: Pinned, pools: Pools, console: Console, log_to: Sequence[str] = ()) -> None:
+    """Do all the work, and log to the trackers: what is added, and the finished run."""
     with open_trackers(log_to, run.store.run_info(run.id), run.say) as trackers:
-        trackers.log(update_scalars(run.store.update_numbers(run.id)))
         _run_all(run, pinned, pools, console, trackers)
-        trackers.log(curve_scalars(run.store.curve_means(run.id)))
+        if log_to:
+            trackers.log(curve_scalars(run.store.curve_means(run.id)))
 
 
 def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers: Trackers) -> None:

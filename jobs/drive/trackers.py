@@ -1,52 +1,153 @@
-"""The trackers that a run is logged to, besides the store. None of them can end the run."""
+"""The trackers that a run is logged to while it works, besides the store. None of them can end the run."""
 
 import importlib.util
+import json
+import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import ClassVar, Protocol
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from core.errors import RecipeError
-from core.registry import Registry
-from jobs.drive.tracked_scalars import Scalar, run_facts
-from jobs.store import RunInfo
+from core.registry import did_you_mean
+from jobs.store import CurveMeans, RunInfo
 
+if TYPE_CHECKING:  # a sweep must not wait for torch
+    from core.learning.learner import Updated
+
+# A name, a step, which is an update of a training, from 0, or n of a curve, and a value.
+Scalar: TypeAlias = tuple[str, int, float]
+Failures: TypeAlias = tuple[type[Exception], ...]
+
+# What TensorBoard and MLflow both take in a name.
+_NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
 # Of an address: a name and a password.
 _USER = re.compile(r"//[^/@\s]+@")
 
 
 class Tracker(Protocol):
-    """One run in a tracker, opened where an earlier driver has left it.
-
-    Attributes:
-        failures: what its library raises where it cannot be written or reached.
-    """
-
-    failures: ClassVar[tuple[type[Exception], ...]]
+    """One run in a tracker, opened by what made its numbers."""
 
     def __init__(self, run: RunInfo) -> None: ...
 
-    def describe(self, facts: Mapping[str, str]) -> None:
-        """Keep what made the numbers."""
+    @staticmethod
+    def failures() -> Failures:
+        """What its library raises where it cannot be written or reached."""
 
     def log(self, scalars: Sequence[Scalar]) -> None:
-        """Keep numbers. What the tracker has already is not logged again."""
+        """Keep numbers."""
 
-    def close(self, done: bool) -> None:
-        """End the run there: as done, or as one that may be resumed."""
-
-    def where(self) -> str:
-        """Where the run is, or the command that shows it: "TensorBoard: …", for the line after the run."""
+    def close(self, done: bool) -> str:
+        """End the run there: as done, or as one that may be resumed. Returns where it is, or a command to show it."""
 
 
-TRACKERS: Registry[type[Tracker]] = Registry(
-    "tracker",
-    {
-        "tensorboard": "jobs.drive.tensorboard_log:TensorBoardLog",
-        "mlflow": "jobs.drive.mlflow_log:MlflowLog",
-        "wandb": "jobs.drive.wandb_log:WandbLog",
-    },
-)
+class TensorBoard:
+    """Event files in the folder `tensorboard/RUN`, one of each driver."""
+
+    def __init__(self, run: RunInfo) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        self._writer = SummaryWriter(f"tensorboard/{run.id}")
+        self._writer.add_text("made_by", f"```\n{json.dumps(_facts(run), indent=2, ensure_ascii=False)}\n```")
+
+    @staticmethod
+    def failures() -> Failures:
+        return (OSError,)
+
+    def log(self, scalars: Sequence[Scalar]) -> None:
+        for name, step, value in scalars:
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+    def close(self, done: bool) -> str:
+        self._writer.close()
+        return "TensorBoard: tensorboard --logdir tensorboard"
+
+
+class Mlflow:
+    """A run at `MLFLOW_TRACKING_URI`, or in `mlflow.db` in the current folder; a resumed one has the same tag."""
+
+    _PARAMS, _METRICS, _LONGEST = 100, 1_000, 6_000  # MLflow takes so many in a request, and so long a parameter
+
+    def __init__(self, run: RunInfo) -> None:
+        # Read by the import: a server that is away must not hold up the run for minutes.
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "15")
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+        from mlflow import MlflowClient
+        from mlflow.entities import Param
+
+        self._client = MlflowClient()
+        self._experiment = name = os.environ.get("MLFLOW_EXPERIMENT_NAME", "nws")
+        known = self._client.get_experiment_by_name(name)
+        experiment = known.experiment_id if known else self._client.create_experiment(name)
+        tags = {"nws.run": run.id, "job": run.job, **({"mlflow.note.content": run.note} if run.note else {})}
+        self._id = self._client.create_run(experiment, tags=tags, run_name=run.name or run.id).info.run_id
+        params = [Param(name, value[: self._LONGEST]) for name, value in _facts(run).items()]
+        for start in range(0, len(params), self._PARAMS):
+            self._client.log_batch(self._id, params=params[start : start + self._PARAMS])
+
+    @staticmethod
+    def failures() -> Failures:
+        from mlflow.exceptions import MlflowException
+
+        return (OSError, MlflowException)
+
+    def log(self, scalars: Sequence[Scalar]) -> None:
+        from mlflow.entities import Metric
+
+        now = int(time.time() * 1000)
+        metrics = [Metric(name, value, now, step) for name, step, value in scalars]
+        for start in range(0, len(metrics), self._METRICS):
+            self._client.log_batch(self._id, metrics=metrics[start : start + self._METRICS])
+
+    def close(self, done: bool) -> str:
+        self._client.set_terminated(self._id, "FINISHED" if done else "KILLED")
+        uri = self._client.tracking_uri
+        if uri.startswith("http"):
+            return f"MLflow: experiment {self._experiment} at {uri}"
+        return f"MLflow: mlflow ui --backend-store-uri {uri}"
+
+
+class Wandb:
+    """A run in Weights & Biases, by its own settings (`WANDB_MODE=offline`, `WANDB_PROJECT`); a resumed one goes on."""
+
+    def __init__(self, run: RunInfo) -> None:
+        import wandb
+
+        self._run: Any = wandb.init(
+            project=os.environ.get("WANDB_PROJECT", "nws"),
+            id=run.id,
+            name=run.name or run.id,
+            notes=run.note,
+            job_type=run.job,
+            resume="allow",
+            settings=wandb.Settings(console="off", quiet=True),
+        )
+        self._run.config.update(_facts(run), allow_val_change=True)
+        self._names: set[str] = set()
+
+    @staticmethod
+    def failures() -> Failures:
+        import wandb
+
+        return (OSError, wandb.Error)
+
+    def log(self, scalars: Sequence[Scalar]) -> None:
+        for name, step, value in scalars:
+            if name not in self._names:
+                self._run.define_metric(name, step_metric=f"{name}/step")
+                self._names.add(name)
+            self._run.log({name: value, f"{name}/step": step})
+
+    def close(self, done: bool) -> str:
+        self._run.finish(exit_code=0 if done else 1)
+        where = f"wandb sync {self._run.settings.sync_dir}" if self._run.offline else self._run.url
+        return f"Weights & Biases: {where}"
+
+
+TRACKERS: dict[str, type[Tracker]] = {"tensorboard": TensorBoard, "mlflow": Mlflow, "wandb": Wandb}
 
 
 def require_trackers(names: Iterable[str]) -> None:
@@ -57,7 +158,8 @@ def require_trackers(names: Iterable[str]) -> None:
     """
     for name in names:
         if name not in TRACKERS:
-            raise TRACKERS.unknown(name, "log_to")
+            known = f"The trackers are {', '.join(TRACKERS)}.{did_you_mean(name, TRACKERS)}"
+            raise RecipeError(f"There is no tracker {name!r}. {known}", settings=("log_to",))
         if importlib.util.find_spec(name) is None:
             raise RecipeError(f"{name} is not installed: pip install 'nws[{name}]'.", settings=("log_to",))
 
@@ -65,62 +167,85 @@ def require_trackers(names: Iterable[str]) -> None:
 class Trackers:
     """The trackers of a run. One that fails is warned of once and left out from then on: the store has everything."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._opened: dict[str, Tracker] = {}
+    def __init__(self, names: Iterable[str], run: RunInfo, say: Callable[[str], None]) -> None:
         self._say = say
-
-    def open(self, name: str, run: RunInfo) -> None:
-        """Open one of `require_trackers`, once."""
-        kind = TRACKERS[name]
-        try:
-            self._opened[name] = kind(run)
-        except kind.failures as error:
-            self._say(_warning(name, error))
+        self._opened: dict[str, Tracker] = {}
+        for name in dict.fromkeys(names):
+            with self._without_failing(name):
+                self._opened[name] = TRACKERS[name](run)
 
     def log(self, scalars: Iterable[Scalar]) -> None:
         """Log numbers to all of them."""
-        if self._opened:
-            listed = list(scalars)
-            self.for_each(lambda tracker: tracker.log(listed))
-
-    def for_each(self, act: Callable[[Tracker], None]) -> None:
-        """Do something with all of them."""
+        listed = list(scalars) if self._opened else []
         for name, tracker in list(self._opened.items()):
-            try:
-                act(tracker)
-            except tracker.failures as error:
-                del self._opened[name]
-                self._say(_warning(name, error))
+            with self._without_failing(name):
+                tracker.log(listed)
 
+    def close(self, done: bool) -> None:
+        """End the run in all of them, and say where it is."""
+        for name, tracker in list(self._opened.items()):
+            with self._without_failing(name):
+                self._say(_USER.sub("//", tracker.close(done)))
 
-NO_TRACKERS = Trackers(lambda warning: None)
-"""The store alone."""
-
-
-def _warning(name: str, error: Exception) -> str:
-    reason = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
-    return f"Warning: {name} fails, so nothing more is logged to it ({reason}). The run goes on; the store has it all."
+    @contextmanager
+    def _without_failing(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except TRACKERS[name].failures() as error:
+            self._opened.pop(name, None)
+            reason = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
+            self._say(
+                f"Warning: {name} fails, so nothing more is logged to it ({reason}). The run goes on; the store has it "
+                "all."
+            )
 
 
 @contextmanager
 def open_trackers(names: Sequence[str], run: RunInfo, say: Callable[[str], None]) -> Iterator[Trackers]:
-    """Trackers for a run while the block works on it, told what made its numbers.
+    """Trackers for a run while the block works on it.
 
     Args:
-        names: see `require_trackers`; each once.
+        names: see `require_trackers`.
         run: as it stands.
         say: takes the warning that one of them fails, and in the end a line for each on where the run is.
     """
-    trackers = Trackers(say)
-    for name in dict.fromkeys(names):
-        trackers.open(name, run)
-    if names:
-        facts = run_facts(run)
-        trackers.for_each(lambda tracker: tracker.describe(facts))
-    done = False
+    trackers, done = Trackers(names, run, say), False
     try:
         yield trackers
         done = True
     finally:
-        trackers.for_each(lambda tracker: tracker.close(done))
-        trackers.for_each(lambda tracker: say(_USER.sub("//", tracker.where())))
+        trackers.close(done)
+
+
+def update_scalars(updates: "Iterable[Updated]") -> Iterator[Scalar]:
+    """A learning curve for each number of the table `updates`: `training/POLICY/reward` and so on, by update."""
+    for updated in updates:
+        numbers = asdict(updated.statistics)
+        update = numbers.pop("update")
+        for name, value in numbers.items():
+            yield _safe(f"training/{updated.learner.training.name}/{name}"), update, value
+
+
+def curve_scalars(curves: Iterable[CurveMeans]) -> Iterator[Scalar]:
+    """Mean scores by n: `bertscore_f1/DATASET/SYSTEM` and so on, and of how many `articles`; n = 0 is uncut."""
+    for at in curves:
+        for name, value in {"articles": at.articles, **at.means}.items():
+            yield _safe(f"{name}/{at.dataset}/{at.system}"), at.n, value
+
+
+def _facts(run: RunInfo) -> dict[str, str]:
+    """What made the numbers of a run, as texts: seed, code, recipe, revisions and signatures, by dotted names."""
+    parts = ("job", "seed", "code_version", "recipe", "revisions", "signatures")
+    return dict(_flat({part: getattr(run, part) for part in parts}))
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield _safe(f"{prefix}{key}"), value if isinstance(value, str) else json.dumps(value)
+
+
+def _safe(name: str) -> str:
+    return _NO_PART_OF_A_NAME.sub("_", name.replace("|", "/"))

@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from rich.console import Console
 
@@ -21,10 +20,9 @@ from jobs.drive.pools import Pools
 from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Run
 from jobs.drive.stored_policies import describe_training
-from jobs.drive.tracked_scalars import update_scalars
-from jobs.drive.trackers import NO_TRACKERS, Trackers
+from jobs.drive.trackers import Trackers, update_scalars
 from jobs.plan.pinned import PlannedTraining
-from jobs.store import PolicyCheckpoint, RoundResult, Stage, UpdateNumbers
+from jobs.store import PolicyCheckpoint, RoundResult, Stage
 
 PREPARATION = Stage("preparation")
 """The stage under which failures of training articles are stored."""
@@ -41,7 +39,7 @@ def train_policies(
     pools: Pools,
     console: Console,
     equal_failures: EqualFailures,
-    trackers: Trackers = NO_TRACKERS,
+    trackers: Trackers,
 ) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on, with `libraries` as they are recorded.
 
@@ -72,7 +70,7 @@ def train_policies(
                 decoded = _decoded(run, pool, finished, articles)
                 results = [_result(result, training, articles, decoded) for result in updated]
                 run.record_round(results)
-                trackers.log(update_scalars(_numbers(result) for result in updated))
+                trackers.log(update_scalars(updated))
                 advance(len(updated), 0)
                 _tell(run, updated, articles)
         software.look_at_driver()  # the updates are made here
@@ -179,11 +177,6 @@ def _checkpoint(learner: Learner, planned: PlannedTraining, articles: int) -> Po
         config=describe_training(training, planned, articles),
         state=to_bytes(learner.state()),
     )
-
-
-def _numbers(updated: Updated) -> UpdateNumbers:
-    numbers = asdict(updated.statistics)
-    return UpdateNumbers(updated.learner.training.name, numbers.pop("update"), numbers)
 
 
 def is_kept(learner: Learner, articles: int) -> bool:

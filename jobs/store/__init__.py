@@ -8,7 +8,6 @@ from jobs.store.checkpoints import GreedyReward as GreedyReward
 from jobs.store.checkpoints import PolicyCheckpoint as PolicyCheckpoint
 from jobs.store.checkpoints import PolicyInfo as PolicyInfo
 from jobs.store.checkpoints import RoundResult as RoundResult
-from jobs.store.checkpoints import UpdateNumbers as UpdateNumbers
 from jobs.store.copies import Reusable as Reusable
 from jobs.store.copies import StageWork as StageWork
 from jobs.store.means import AskedWords as AskedWords

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, and_, column, func, select, table
 from core.errors import StoreError
 from jobs.store.database import Database, reads
 from jobs.store.engine import is_storable, require_64_bits, require_json, upsert
-from jobs.store.tables import EpisodeRow, PolicyRow, UpdateRow
+from jobs.store.tables import EpisodeRow, PolicyRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need
     from core.learning.exchange import ArticleGradient, Decoded
@@ -96,18 +96,8 @@ class GreedyReward:
     reward: float
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateNumbers:
-    """An update of a policy, counted from 0: its numbers by the columns of the table `updates`."""
-
-    policy: str
-    update_number: int
-    numbers: Mapping[str, float]
-
-
 _CURVE_COLUMNS = tuple(field.name for field in fields(CurveRow))
 _CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
-_KEY = ("run_id", "policy", "update_number")
 
 
 class Checkpoints(Database):
@@ -153,16 +143,6 @@ class Checkpoints(Database):
         )
         rewards = [GreedyReward(*row) for row in connection.execute(query)]
         return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
-
-    @reads
-    def update_numbers(self, connection: Connection, run_id: str) -> list[UpdateNumbers]:
-        """The updates of a run's policies, by policy and update."""
-        rows = connection.execute(select(UpdateRow.__table__).where(UpdateRow.run_id == run_id)).mappings()
-        updates = [
-            UpdateNumbers(row["policy"], row["update_number"], {name: row[name] for name in row if name not in _KEY})
-            for row in rows
-        ]
-        return sorted(updates, key=lambda update: (update.policy, update.update_number))
 
 
 def _columns_for(info: type[PolicyCheckpoint] | type[PolicyInfo]) -> Select[Any]:
