@@ -103,11 +103,11 @@ def test_an_article_without_one_is_named() -> None:
         Predictions("mine", "0" * 64, {"another": "text"}).summarize(document(), [3])
 
 
-def test_a_file_that_is_changed_and_put_back_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_written_to_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "x.jsonl", {"id": "1", "prediction": "A word."})
 
     def rows(*_: object) -> Iterator[tuple[str, dict[str, str]]]:
-        path.write_bytes(path.read_bytes())
+        path.write_bytes(path.read_bytes() * 2)
         yield "line 1", {"id": "1", "prediction": "Another word."}
 
     monkeypatch.setattr(predictions, "read_rows", rows)
