@@ -9,9 +9,9 @@ from doc_pages import ROOT
 PAGES = sorted(ROOT.glob("docs/decisions/*.md"))
 
 
-@pytest.mark.parametrize("index", ["DECISIONS.md", "CONTRIBUTING.md"])
-def test_every_page_is_in_both_tables(index: str) -> None:
-    linked = set(re.findall(r"\]\(docs/decisions/([\w-]+\.md)\)", (ROOT / index).read_text(encoding="utf-8")))
+def test_every_page_is_in_the_table() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(docs/decisions/([\w-]+\.md)\)", contributing))
     assert linked == {page.name for page in PAGES}
 
 
