@@ -27,16 +27,12 @@ try:
     __version__ = importlib.metadata.version("nws")
 except importlib.metadata.PackageNotFoundError:  # shipped to a cluster, not installed there
     __version__ = "unknown"
-StoredRun = SweepResult = Result
-"""Earlier names of `Result`."""
 
 __all__ = [
     "Result",
     "RunStore",
     "ScoreResult",
     "ShownAnswer",
-    "StoredRun",
-    "SweepResult",
     "__version__",
     "open_store",
     "score",

@@ -38,23 +38,18 @@ _FAILURE_COLUMNS = ("dataset", "key", "stage", "error_class", "message")
 class Result:
     """A run's summaries with their scores, and what follows from them.
 
-    `info` is how the run stood when it was looked up, with its recipe, seed, revisions and signatures. Everything else
+    `run` is how the run stood when it was looked up, with its recipe, seed, revisions and signatures. Everything else
     is read when it is asked for. What `nws.sweep` returns is kept in a temporary file until it is dropped.
     """
 
     _store: Store
-    info: RunInfo
+    run: RunInfo
     _labels: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def run(self) -> RunInfo:
-        """The same as `info`."""
-        return self.info
 
     @property
     def points(self) -> Points:
         """Every summary's scores, as the analysis reads them."""
-        return self._store.points(self.info.id, (*metrics_of([self.info]), *PARTS), repeated_words=True)
+        return self._store.points(self.run.id, (*metrics_of([self.run]), *PARTS), repeated_words=True)
 
     @property
     def rows(self) -> tuple[Mapping[str, Any], ...]:
@@ -64,18 +59,14 @@ class Result:
     @property
     def failed(self) -> tuple[FailureInfo, ...]:
         """The articles that could not be finished, and why."""
-        return tuple(self._store.failures(self.info.id))
+        return tuple(self._store.failures(self.run.id))
 
     def summaries(self) -> pd.DataFrame:
         """Every summary with its scores: the columns of the table `summaries`, and the article's dataset and key.
 
         `attrs` of the frame has the run's seed, code version, revisions and the signatures of the metrics.
         """
-        return summary_frame(self.info, self._rows())
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The same as `summaries`."""
-        return self.summaries()
+        return summary_frame(self.run, self._rows())
 
     def failures(self) -> pd.DataFrame:
         """The articles that could not be finished, a row each: key, error and message."""
@@ -94,10 +85,6 @@ class Result:
         """
         return curve_frame(self._numbers(metric, "draw curves of"))
 
-    def curve(self, metric: str = "bertscore_f1") -> pd.DataFrame:
-        """The same as `curves`."""
-        return self.curves(metric)
-
     def plot(self, metric: str | None = None) -> "Figure":
         """The figure of `nws report`, which a notebook shows by itself: `savefig` writes it.
 
@@ -112,7 +99,7 @@ class Result:
         from jobs.report.kept_figure import draw_kept  # and with it matplotlib
         from jobs.report.means_figure import draw_sweep
 
-        numbers = self._numbers(metric or (KEPT if KEPT in self.info.signatures else "bertscore_f1"))
+        numbers = self._numbers(metric or (KEPT if KEPT in self.run.signatures else "bertscore_f1"))
         is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)
         figure, warning = draw_kept(numbers) if is_kept else draw_sweep(numbers)
         if warning:
@@ -124,7 +111,7 @@ class Result:
 
         Empty of numbers, with a sentence that says so, where the run was not scored by content kept.
         """
-        return shown_answer(self._store, self.info, self._labels)
+        return shown_answer(self._store, self.run, self._labels)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
         """Where choosing words pays most: which n remain candidates for each system, and how sure that is.
@@ -160,7 +147,7 @@ class Result:
         """
         from jobs.evaluate.compare import compare_runs
 
-        return comparison_frame(compare_runs(self._store, self.info.id, None, [a, b], None, metric, self._labels))
+        return comparison_frame(compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels))
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
         """Write the run's report as one HTML page, as `nws report RUN --page` does; returns its path.
@@ -172,35 +159,35 @@ class Result:
         """
         from jobs.report.page.page import write_page
 
-        write_page(self._store, [self.info.id], Path(path), metric, labels=self._labels)
+        write_page(self._store, [self.run.id], Path(path), metric, labels=self._labels)
         return Path(path)
 
     def __str__(self) -> str:
-        return f"{self.answer()}\n\n{self._description()}" if self.info.summaries else self._description()
+        return f"{self.answer()}\n\n{self._description()}" if self.run.summaries else self._description()
 
     def __repr__(self) -> str:
-        if not self.info.summaries or KEPT not in self.info.signatures:
+        if not self.run.summaries or KEPT not in self.run.signatures:
             return self._description()
         return " ".join((*self.answer().headlines, self._description()))
 
     def _description(self) -> str:
-        means = self._store.curve_means(self.info.id)
-        names = names_of([self.info], {at.system for at in means}, self._labels)
+        means = self._store.curve_means(self.run.id)
+        names = names_of([self.run], {at.system for at in means}, self._labels)
         systems = ", ".join(sorted(names.shown.values()))
         lengths = ", ".join(str(n) for n in sorted({at.n for at in means}) if n)
-        what = "A sweep" if self.info.id == SWEEP else f"Run {self.info.id}, {self.info.state},"
-        articles = counted(self.info.articles_done, "article")
-        failed = "No article" if not self.info.failures else counted(self.info.failures, "article")
-        unit = "" if self.info.length_unit == "words" else f" {self.info.length_unit}"
+        what = "A sweep" if self.run.id == SWEEP else f"Run {self.run.id}, {self.run.state},"
+        articles = counted(self.run.articles_done, "article")
+        failed = "No article" if not self.run.failures else counted(self.run.failures, "article")
+        unit = "" if self.run.length_unit == "words" else f" {self.run.length_unit}"
         wrote = f": {systems} at n = {lengths}{unit}" if means else ""
         return f"{what} of {articles}{wrote}. {failed} failed."
 
     def _repr_html_(self) -> str | None:
-        if not self.info.summaries:
+        if not self.run.summaries:
             return None  # a notebook shows the text then
         numbers = self._numbers("bertscore_f1")
         parts = [
-            ShownAnswer(self.info, numbers.kept, numbers.names)._repr_html_(),
+            ShownAnswer(self.run, numbers.kept, numbers.names)._repr_html_(),
             f"<p>{escape(self._description())}</p>",
             self._picture(),
         ]
@@ -214,26 +201,26 @@ class Result:
             pays += f" {answer.headline(numbers, dataset)}"
             parts += [f"<p><b>{escape(pays)}</b></p>", f"<ul>{items}</ul>"]
             parts += [f"<p>{known}</p>", _table(numbers, dataset)]
-        signature = escape(metric_signature(self.info, numbers.metric))
-        return "".join([*parts, f"<p><small>{signature}, seed {self.info.seed}</small></p>"])
+        signature = escape(metric_signature(self.run, numbers.metric))
+        return "".join([*parts, f"<p><small>{signature}, seed {self.run.seed}</small></p>"])
 
     def _picture(self) -> str:
         """The plot as an image in HTML."""
         png = io.BytesIO()
         self.plot().savefig(png, format="png", dpi=_SHOWN_DPI)
         picture = b64encode(png.getvalue()).decode()
-        return f'<img alt="The plot of {escape(self.info.id)}" src="data:image/png;base64,{picture}">'
+        return f'<img alt="The plot of {escape(self.run.id)}" src="data:image/png;base64,{picture}">'
 
     def _numbers(self, metric: str, to: str = "report") -> Numbers:
-        chosen = find_metric(metric, to, self.info)
-        stored = self._store.stored_answer(self.info.id)
-        points = self._store.points(self.info.id, metrics_read(chosen, self.info, stored))
-        return analyse(self.info, points, chosen, self._labels, answer=stored)
+        chosen = find_metric(metric, to, self.run)
+        stored = self._store.stored_answer(self.run.id)
+        points = self._store.points(self.run.id, metrics_read(chosen, self.run, stored))
+        return analyse(self.run, points, chosen, self._labels, answer=stored)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
-        ids = iter(self._store.article_keys(self.info.id))
+        ids = iter(self._store.article_keys(self.run.id))
         while batch := list(itertools.islice(ids, _ARTICLES_AT_ONCE)):
-            for article in self._store.article_texts(self.info.id, batch):
+            for article in self._store.article_texts(self.run.id, batch):
                 for summary in article.summaries:
                     yield {"dataset": article.dataset, "key": article.key, **summary}
 

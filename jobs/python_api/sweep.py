@@ -45,7 +45,7 @@ def sweep(
 
     The numbers are those of `nws submit baselines` with the same articles and options: texts byte for byte, scores to
     1e-6. It runs in this process, on a GPU where there is one, else on one CPU thread. Its summaries are in a temporary
-    file, which is removed with the result: what is to stay is written by `to_pandas` and `report`.
+    file, which is removed with the result: what is to stay is written by `summaries` and `report`.
 
     Args:
         articles: a list of dicts, a frame of pandas, polars or Arrow, a `datasets.Dataset`, or the path of a file, as
@@ -88,7 +88,7 @@ def sweep(
     >>> sweep
     11 words keep 17 % (0–33 %) of the reference's content (textrank); the text's first 11 words keep 20 % (lead).
     A sweep of 6 articles: lead, other-article, random, reference-words, textrank at n = 7, 9, 11. No article failed.
-    >>> sweep.curve().pivot(index="system", columns="n", values="mean").round(2)
+    >>> sweep.curves().pivot(index="system", columns="n", values="mean").round(2)
     n                  7     9     11
     system
     lead             0.32  0.35  0.37
@@ -96,7 +96,7 @@ def sweep(
     random           0.29  0.32  0.34
     reference-words  0.64  0.68  0.73
     textrank         0.32  0.33  0.33
-    >>> sweep.to_pandas().query("system == 'lead' and n == 7").text.iloc[0]
+    >>> sweep.summaries().query("system == 'lead' and n == 7").text.iloc[0]
     'Trams will run through the night in'
     >>> print(sweep.recommended().answer[0])
     no n can be recommended yet: 6 articles cannot tell 3 n apart; largest gain over random +.030 at n = 7, 95 %
@@ -198,8 +198,8 @@ def _run(pinned: "Pinned") -> Result:
         with _threads_kept(), open_pools(pinned.recipe, "inline", SWEEP, console) as pools:
             drive_alone(store, SWEEP, pinned, pools, console)
         result = Result(store, store.run_info(SWEEP))
-        if not result.info.summaries:
-            articles, first = result.info.total_articles, result.failed[0]
+        if not result.run.summaries:
+            articles, first = result.run.total_articles, result.failed[0]
             raise CorpusError(
                 f"No article could be summarised. The first of {articles}, {first.key!r}: {first.message}"
             )

@@ -45,8 +45,8 @@ def store(folder: Path) -> Iterator[Store]:
         yield opened
 
 
-def stored(store: Store, run: str) -> nws.StoredRun:
-    return nws.StoredRun(store, store.run_info(run))
+def stored(store: Store, run: str) -> nws.Result:
+    return nws.Result(store, store.run_info(run))
 
 
 def run_with(store: Store, tiny_models: dict[str, Path], *plugins: Path) -> str:

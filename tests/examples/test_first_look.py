@@ -43,7 +43,7 @@ def test_readme_shows_it() -> None:
     section = readme.split("## From Python\n")[1].split("\n## ")[0]
     code = "\n".join(cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code")
     called = set(re.findall(r"sweep\.\w+\(", section))
-    assert called == {"sweep.plot(", "sweep.recommended(", "sweep.curve(", "sweep.to_pandas("}
+    assert called == {"sweep.plot(", "sweep.recommended(", "sweep.curves(", "sweep.summaries("}
     assert called <= set(re.findall(r"sweep\.\w+\(", code))
     (swept,) = re.findall(r"^sweep = .*$", section, re.MULTILINE)
     assert swept.partition("  #")[0].replace('"news.jsonl"', "articles") in code

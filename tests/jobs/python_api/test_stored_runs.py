@@ -26,7 +26,7 @@ def store(url: str) -> Iterator[nws.RunStore]:
 
 
 @pytest.fixture
-def run(store: nws.RunStore) -> nws.StoredRun:
+def run(store: nws.RunStore) -> nws.Result:
     return store.run()
 
 
@@ -39,7 +39,7 @@ def test_runs_are_those_of_nws_ls(store: nws.RunStore, url: str, nws_command) ->
     assert found["created_at"].isoformat() == listed["created_at"]
 
 
-def test_summaries_are_the_rows_of_the_table(run: nws.StoredRun, url: str) -> None:
+def test_summaries_are_the_rows_of_the_table(run: nws.Result, url: str) -> None:
     sql = "select a.key, s.* from summaries s join articles a on a.id = s.article_id order by a.key, system, n"
     with open_to_write(url, read_only=True) as store, store.query(sql) as answer:
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
@@ -47,12 +47,12 @@ def test_summaries_are_the_rows_of_the_table(run: nws.StoredRun, url: str) -> No
     assert len(frame) == 6 * 5 * 3
     for name in ("key", "run_id", "article_id", "system", "n", "text", "words", "bertscore_f1", "rouge2_recall"):
         assert frame[name].tolist() == [row[name] for row in rows]
-    assert frame.attrs["run"] == run.info.id
+    assert frame.attrs["run"] == run.run.id
     assert frame.attrs["signatures"]["bertscore"].startswith("bertscore|model:")
 
 
-def test_curves_are_those_of_the_report(run: nws.StoredRun, url: str, nws_command, tmp_path: Path) -> None:
-    assert nws_command("report", run.info.id, "--store", url, "--metric", "rouge1_f1", "--out", "found").code == 0
+def test_curves_are_those_of_the_report(run: nws.Result, url: str, nws_command, tmp_path: Path) -> None:
+    assert nws_command("report", run.run.id, "--store", url, "--metric", "rouge1_f1", "--out", "found").code == 0
     with (tmp_path / "found" / "curves.csv").open(newline="") as file:
         reported = list(csv.DictReader(file))
     frame = run.curves("rouge1_f1")
@@ -62,8 +62,8 @@ def test_curves_are_those_of_the_report(run: nws.StoredRun, url: str, nws_comman
     assert frame.is_control.tolist() == [row["is_control"] == "1" for row in reported]
 
 
-def test_a_comparison_is_that_of_nws_compare(run: nws.StoredRun, url: str, nws_command) -> None:
-    told = nws_command("compare", run.info.id, "--system", TEXTRANK, "--system", "lead", "--store", url, "--json").json
+def test_a_comparison_is_that_of_nws_compare(run: nws.Result, url: str, nws_command) -> None:
+    told = nws_command("compare", run.run.id, "--system", TEXTRANK, "--system", "lead", "--store", url, "--json").json
     frame = run.compare(TEXTRANK, "lead")
     (compared,) = told["comparisons"]
     assert frame.n.tolist() == [7, 9, 11]
@@ -73,35 +73,35 @@ def test_a_comparison_is_that_of_nws_compare(run: nws.StoredRun, url: str, nws_c
     assert frame.signature.unique().tolist() == [told["signatures"]["a"]]
 
 
-def test_a_report_is_the_page_of_nws_report(run: nws.StoredRun, url: str, nws_command, tmp_path: Path) -> None:
+def test_a_report_is_the_page_of_nws_report(run: nws.Result, url: str, nws_command, tmp_path: Path) -> None:
     written = run.report(tmp_path / "new" / "mine.html")
-    assert nws_command("report", run.info.id, "--store", url, "--page", "theirs.html").code == 0
+    assert nws_command("report", run.run.id, "--store", url, "--page", "theirs.html").code == 0
     assert written.read_bytes() == (tmp_path / "theirs.html").read_bytes()
 
 
-def test_a_stored_run_tells_what_a_sweep_tells(store: nws.RunStore, run: nws.StoredRun) -> None:
+def test_a_stored_run_tells_what_a_sweep_tells(store: nws.RunStore, run: nws.Result) -> None:
     assert run._description() == (
-        f"Run {run.info.id}, done, of 6 articles: lead, other-article, random, reference-words, textrank "
+        f"Run {run.run.id}, done, of 6 articles: lead, other-article, random, reference-words, textrank "
         "at n = 7, 9, 11. No article failed."
     )
-    labelled = store.run(run.info.id, {"textrank": "TextRank", "lead": "First words"})
+    labelled = store.run(run.run.id, {"textrank": "TextRank", "lead": "First words"})
     assert labelled._description().split(": ")[1].startswith("First words, TextRank, other-article")
     assert labelled.compare("TextRank", "First words").a.unique().tolist() == [TEXTRANK]
     with pytest.raises(RecipeError, match="no system 'oracle' in run"):
-        store.run(run.info.id, {"oracle": "Oracle"})
+        store.run(run.run.id, {"oracle": "Oracle"})
     assert run.recommended().system.tolist() == [TEXTRANK]
     assert run.failures().empty
-    assert len(run.points) == len(run.rows) == len(run.to_pandas())
+    assert len(run.points) == len(run.rows) == len(run.summaries())
     assert run.plot().axes
     assert "<caption>mean BERTScore F1 by n</caption>" in run._repr_html_()
 
 
-def test_the_newest_run_with_summaries_unless_another_is_named(store: nws.RunStore, run: nws.StoredRun) -> None:
-    assert run.info.id == store.runs().query("summaries > 0").id.iloc[0]
+def test_the_newest_run_with_summaries_unless_another_is_named(store: nws.RunStore, run: nws.Result) -> None:
+    assert run.run.id == store.runs().query("summaries > 0").id.iloc[0]
 
 
-def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.StoredRun, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=f"'mine'.*{run.info.id}"):
+def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.Result, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=f"'mine'.*{run.run.id}"):
         store.run("mine")
     with pytest.raises(RecipeError, match=r"no system 'oracle' in run .*lead, other-article, random"):
         run.compare("oracle", "lead")

@@ -31,12 +31,12 @@ def rows(sample_rows: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def found(rows: list[dict[str, str]]) -> nws.SweepResult:
+def found(rows: list[dict[str, str]]) -> nws.Result:
     return nws.sweep(rows, n=[3, 7], systems=SYSTEMS, seed=3)
 
 
 def test_the_numbers_are_those_of_the_command_line(
-    rows: list[dict[str, str]], found: nws.SweepResult, nws_command, tmp_path: Path
+    rows: list[dict[str, str]], found: nws.Result, nws_command, tmp_path: Path
 ) -> None:
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     systems = [word for name in (*SYSTEMS, *ALWAYS) for word in ("--system", name)]
@@ -47,7 +47,7 @@ def test_the_numbers_are_those_of_the_command_line(
     with nws.open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
         run = store.run(store.runs().id[0])
         stored, curves = run.summaries(), run.curves()
-    frame = found.to_pandas()
+    frame = found.summaries()
     assert len(frame) == 5 * 7 * 2 + 5  # lead3 has uncut summaries, too
     for name in ("key", "system", "n", "text", "words"):
         assert frame[name].tolist() == stored[name].tolist()
@@ -57,19 +57,19 @@ def test_the_numbers_are_those_of_the_command_line(
     assert frame.attrs["revisions"]["encoders"] == stored.attrs["revisions"]["encoders"]
     assert (frame.attrs["seed"], frame.attrs["code_version"]) == (3, stored.attrs["code_version"])
     for name in ("system", "n", "signature", "mean", "low", "gain_mean", "gain_high"):
-        ours, theirs = found.curve()[name].tolist(), curves[name].tolist()
+        ours, theirs = found.curves()[name].tolist(), curves[name].tolist()
         assert ours == (pytest.approx(theirs, abs=1e-6, nan_ok=True) if name not in ("system", "signature") else theirs)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pylist, datasets.Dataset.from_list, iter])
 def test_articles_are_read_from_whatever_holds_them(
-    rows: list[dict[str, str]], found: nws.SweepResult, make: Callable[[list[dict[str, str]]], object]
+    rows: list[dict[str, str]], found: nws.Result, make: Callable[[list[dict[str, str]]], object]
 ) -> None:
     again = nws.sweep(make(rows), n=7, systems="textrank", seed=3)
     chosen = ("textrank", *ALWAYS, "other-article")
-    expected = found.to_pandas().query(f"n == 7 and system in {chosen}")
-    assert again.to_pandas().text.tolist() == expected.text.tolist()
-    assert again.to_pandas().article_id.tolist() == expected.article_id.tolist()
+    expected = found.summaries().query(f"n == 7 and system in {chosen}")
+    assert again.summaries().text.tolist() == expected.text.tolist()
+    assert again.summaries().article_id.tolist() == expected.article_id.tolist()
 
 
 def test_several_references_in_a_frame_with_holes() -> None:
@@ -80,7 +80,7 @@ def test_several_references_in_a_frame_with_holes() -> None:
         }
     )
     found = nws.sweep(frame, n=3, systems=[], text_field="body", reference_field="abstracts")
-    assert found.to_pandas().key.unique().tolist() == ["row-0", "row-2"]
+    assert found.summaries().key.unique().tolist() == ["row-0", "row-2"]
     (failure,) = found.failures().to_dict("records")
     assert (failure["key"], failure["error_class"]) == ("row-1", "EmptyArticleError")
     assert (
@@ -89,7 +89,7 @@ def test_several_references_in_a_frame_with_holes() -> None:
     )
 
 
-def test_what_is_recommended_and_why(found: nws.SweepResult) -> None:
+def test_what_is_recommended_and_why(found: nws.Result) -> None:
     told = found.recommended("rouge1_f1")
     assert told.system.tolist() == ["lead3", "textrank"]  # no control, and no upper bound
     assert told.n.tolist() == [(), ()]
@@ -97,11 +97,11 @@ def test_what_is_recommended_and_why(found: nws.SweepResult) -> None:
     assert told.largest_gain_at.isin([3, 7]).all()
 
 
-def test_a_notebook_shows_the_answer_and_the_plot(found: nws.SweepResult, tmp_path: Path) -> None:
+def test_a_notebook_shows_the_answer_and_the_plot(found: nws.Result, tmp_path: Path) -> None:
     html = found._repr_html_()
     assert "No n can be recommended yet: " in html
     assert "<th>oracle (upper bound)</th>" in html
-    shown = found.curve().query("system == 'textrank' and n == 7")["mean"].item()
+    shown = found.curves().query("system == 'textrank' and n == 7")["mean"].item()
     assert f"<td>{shown:.3f}</td>".replace("0.", ".") in html
     assert "data:image/png;base64,iVBOR" in html
     plot = found.plot("bertscore_f1")
@@ -114,19 +114,17 @@ def test_a_notebook_shows_the_answer_and_the_plot(found: nws.SweepResult, tmp_pa
     assert "content kept" in str(found.plot().get_label()).lower()
 
 
-def test_it_begins_with_the_answer(found: nws.SweepResult) -> None:
+def test_it_begins_with_the_answer(found: nws.Result) -> None:
     (headline,) = found.answer().headlines
     assert repr(found).startswith(f"{headline} A sweep of 5 articles: ")
     assert str(found).startswith("articles: how many words keep how much? (5 articles, ")
     assert str(found).endswith(repr(found).removeprefix(f"{headline} "))
 
 
-def test_a_sweep_is_compared_and_written_like_a_stored_run(found: nws.SweepResult, tmp_path: Path) -> None:
+def test_a_sweep_is_compared_and_written_like_a_stored_run(found: nws.Result, tmp_path: Path) -> None:
     compared = found.compare("textrank", "lead")
     assert compared.n.tolist() == [3, 7]
     assert (compared.run == "nws.sweep").all()
-    assert found.summaries().equals(found.to_pandas())
-    assert found.curves("density").equals(found.curve("density"))
     page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "textrank" in page
     assert "nws.sweep" in page
@@ -145,7 +143,7 @@ def test_nothing_is_left_of_a_sweep_that_is_dropped_or_fails(tmp_path: Path, mon
 
 def test_any_number_of_equal_failures_leaves_the_rest() -> None:
     found = nws.sweep([*({**GOOD, "article": "." * i} for i in range(1, 61)), GOOD], n=3, systems=[])
-    assert (len(found.failures()), found.info.articles_done) == (60, 1)
+    assert (len(found.failures()), found.run.articles_done) == (60, 1)
 
 
 def test_the_threads_of_the_process_stay_as_they_are(rows: list[dict[str, str]]) -> None:
@@ -220,7 +218,7 @@ def test_systems_and_metrics_of_ones_own(
     predictions = [json.dumps({"id": row["id"], "prediction": row["article"]}) for row in rows]
     (tmp_path / "whole.jsonl").write_text("\n".join(predictions))
     sweep = nws.sweep(rows, n=[3], systems="lead", plugins="mine.py", predictions=["copied=whole.jsonl"])
-    frame = sweep.to_pandas()
+    frame = sweep.summaries()
     assert set(frame.system) == {"lead", "random", "reference-words", "other-article", "tail", "copied"}
     tails = frame[frame.system == "tail"].set_index("key").text
     assert tails.to_dict() == {row["id"]: " ".join(row["article"].split()[-3:]) for row in rows}
@@ -239,13 +237,13 @@ def ratio(summary: str, references: list[str], article: str) -> float:
 
 def test_functions_are_systems_and_metrics(rows: list[dict[str, str]]) -> None:
     found = nws.sweep(rows, n=[3], systems=["lead", tail], metrics={"share": ratio})
-    frame = found.to_pandas().set_index(["system", "key"]).sort_index()
+    frame = found.summaries().set_index(["system", "key"]).sort_index()
     assert frame.text["tail"].to_dict() == {row["id"]: tail(row["article"], 3) for row in rows}
     assert (frame.share > 0).all()
     assert found.curves("share").system.isin(["tail", "lead", "random", "reference-words", "other-article"]).all()
     again = nws.sweep(rows, n=[3], systems=tail, metrics=[ratio])
-    assert again.to_pandas().query("system == 'tail'").ratio.tolist() == frame.share["tail"].tolist()
-    assert again.info.signatures["ratio"].startswith("ratio|plugin:this session|sha256:")
+    assert again.summaries().query("system == 'tail'").ratio.tolist() == frame.share["tail"].tolist()
+    assert again.run.signatures["ratio"].startswith("ratio|plugin:this session|sha256:")
 
 
 def broken(text: str, n: int) -> str:
@@ -291,12 +289,12 @@ def test_a_function_that_raises_fails_its_articles(rows: list[dict[str, str]]) -
     assert "choosy of test_sweep.py failed: ValueError: no (line" in found.failures().message[0]
 
 
-def test_articles_of_a_file(rows: list[dict[str, str]], found: nws.SweepResult, tmp_path: Path) -> None:
+def test_articles_of_a_file(rows: list[dict[str, str]], found: nws.Result, tmp_path: Path) -> None:
     file = tmp_path / "news.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     again = nws.sweep(file, n=[3, 7], systems=SYSTEMS, seed=3)
-    assert again.to_pandas().text.tolist() == found.to_pandas().text.tolist()
-    assert set(again.to_pandas().dataset) == {"news.jsonl"}
+    assert again.summaries().text.tolist() == found.summaries().text.tolist()
+    assert set(again.summaries().dataset) == {"news.jsonl"}
     named = nws.sweep(str(file), n=3, systems=["lead3"])
-    texts = [one.to_pandas().query("n == 3 and system == 'lead3'").text.tolist() for one in (named, found)]
+    texts = [one.summaries().query("n == 3 and system == 'lead3'").text.tolist() for one in (named, found)]
     assert texts[0] == texts[1] != []
