@@ -10,13 +10,12 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import CorpusError, NwsError
-from core.provenance import are_as_imported, is_known, library_versions
-from core.summarizers.endpoint import Endpoint
+from core.provenance import library_versions
 from core.summarizers.endpoint_replies import BACKEND
 from core.summarizers.systems import Draft
 from core.sweep_plan import SweepPlan
@@ -138,7 +137,7 @@ def write_summaries(
     device = find_device("cuda" if torch.cuda.is_available() else "cpu")
     of_plan = _of_plan(plan, device)
     rows = list(_rows(there))
-    known = {(row["id"], row["text_hash"], row["n"]) for row in _same(rows, of_plan, plan)}
+    known = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= of_plan.items()}
     asked = {(article.key, article.content_hash, n) for article in articles for n in plan.lengths}
     others = len(rows) - len(known & asked)
     missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in plan.lengths} <= known]
@@ -157,7 +156,6 @@ def write_summaries(
                 failures.append((article.key, str(error)))
         now += len(bundle)
         drafts = writer.write(bundle) if bundle else []
-        of_plan = _of_plan(plan, device)  # the code may have been edited meanwhile
         for article, _, draft in drafts:
             if draft.n in plan.lengths and (article.key, article.content_hash, draft.n) not in known:
                 out.write(json.dumps(_row(article, of_plan, draft), ensure_ascii=False) + "\n")
@@ -184,28 +182,8 @@ def _of_plan(plan: SweepPlan, device: "torch.device") -> dict[str, str]:
     arithmetic = describe_gpu_arithmetic() if device.type == "cuda" else describe_arithmetic()
     environment = json.dumps([library_versions(), plan.language_data, arithmetic], sort_keys=True)
     parts = [models, pipeline_revision(plan.pipeline, plan.units), plan.precision, f"seed {plan.seed}"]
-    code = code_version() if are_as_imported() else "edited meanwhile"
-    parts += [f"NWS {code}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
+    parts += [f"NWS {code_version()}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
     return {"system": system, "unit": plan.length_unit, "made_by": "|".join(parts)}
-
-
-def _same(
-    rows: Sequence[Mapping[str, Any]], of_plan: Mapping[str, str], plan: SweepPlan
-) -> Sequence[Mapping[str, Any]]:
-    """The lines that were written so. Of an endpoint, by the model that answers now: it is asked which that is.
-
-    Raises:
-        EndpointError: it does not answer.
-    """
-    if not are_as_imported() or not all(map(is_known, library_versions().values())):
-        return []
-    same = [row for row in rows if row.items() >= of_plan.items()]
-    if not same or not isinstance(plan.generator, Endpoint):
-        return same
-    from core.summarizers.endpoint_requests import LoadedEndpoint  # and with it httpx
-
-    answers = asdict(LoadedEndpoint(plan.generator, plan.seed).backend)
-    return [row for row in same if all(row.get(name) == stated for name, stated in answers.items())]
 
 
 def _row(article: Article, of_plan: Mapping[str, str], draft: Draft) -> dict[str, Any]:
