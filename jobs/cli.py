@@ -20,15 +20,11 @@ import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
-    cite,
     compare,
-    data,
-    db,
     doctor,
     export,
     files,
     judge,
-    plan,
     policies,
     query,
     report,
@@ -82,21 +78,21 @@ app.command("serve", cls=Command)(serve.serve)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(show.show)
 app.command("compare", cls=Command)(compare.compare)
-app.command("plan", cls=Command)(plan.plan)
-app.command("cite", cls=Command)(cite.cite)
+app.command("plan", cls=Command)(compare.plan)
+app.command("cite", cls=Command)(report.cite)
 app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(policies.summarize)
 app.command("write", cls=Command)(write.write)
 app.command("export", cls=Command)(export.export)
 app.command("push", cls=Command)(policies.push)
-app.command("data", cls=Command)(data.data)
+app.command("data", cls=Command)(files.data)
 app.command("score", cls=Command)(files.score)
 app.command("judge", cls=Command)(judge.judge)
 app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)
 app.command("doctor", cls=Command)(doctor.doctor)
-db_app.command("upgrade", cls=Command)(db.upgrade)
-db_app.command("current", cls=Command)(db.current_schema)
+db_app.command("upgrade", cls=Command)(query.upgrade)
+db_app.command("current", cls=Command)(query.current_schema)
 app.add_typer(submit_app, name="submit")
 app.add_typer(db_app, name="db")
 

@@ -1,14 +1,17 @@
-"""`nws compare`: which of two systems is better at equal n, and how sure that is."""
+"""`nws compare`: which of two systems is better at equal n; and `nws plan`: how many articles tell that."""
 
 import json
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from core.metrics.specs import CHOICES
 from jobs.commands import complete
-from jobs.commands.options import DEFAULT_STORE, Json, Labels, StoreUrl, parse_labels, parse_lengths
-from jobs.commands.shared import chosen_run, reading, store_flag
+from jobs.commands.groups import grouped, plain
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, parse_labels, parse_lengths
+from jobs.commands.shared import chosen_run, err, out, reading, store_flag
 from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole
 
@@ -64,3 +67,62 @@ def compare(
         print(json.dumps(result.as_dict(), allow_nan=False))
     else:
         print_comparison(result, PrintableConsole(), store_flag(store))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What the study is to show."""
+
+    power: float = plain("--power SHARE", "How often the study is to show what it looks for.", 0.8)
+    difference: float | None = plain(
+        "--difference D", "The least difference of systems that matters, such as .01; default: the difference seen."
+    )
+    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05)
+    of: Literal["reference", "person", "longest"] = plain(
+        "--of WHAT",
+        "Whose content the smallest n keeps a share of: reference, person (what another person's summary keeps), or "
+        "longest (what the system's own longest n keeps).",
+        "reference",
+    )
+    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept", autocompletion=complete.metrics)
+    plot: Path | None = plain("--plot FILE", "Draw it, as PNG and beside it as SVG: plan.png.")
+    labels: list[str] | None = plain(*LABEL)
+
+
+@grouped
+def plan(
+    asked: PlanOptions,
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="Run id, as `nws ls` lists it; default: the newest run with summaries.", autocompletion=complete.runs
+        ),
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Say how many articles a study needs.
+
+    Two things take articles: to know the smallest n to one step of the grid, and to tell two systems apart at one n.
+    """
+    with busy("Loading libraries"):
+        from jobs.report.plan.plan import Asked, plan_run
+        from jobs.report.plan.printed_plan import print_plan
+
+    wanted = Asked(asked.power, asked.alpha, asked.difference, asked.of)
+    with reading(store) as opened, busy("Planning"):
+        chosen = chosen_run(opened, run, with_summaries=True)
+        planned = plan_run(opened, chosen, asked.metric, wanted, parse_labels(asked.labels))
+    if not as_json:
+        print_plan(planned, PrintableConsole(), store_flag(store))
+    if asked.plot is not None:
+        with busy("Drawing"):
+            from jobs.report.plan.plan_figure import write_plan_figure
+
+            png, svg, warning = write_plan_figure(planned, asked.plot)
+        if warning:
+            err.print(warning, markup=False)
+        if not as_json:
+            out.print(f"Plot      {png}\n          {svg}")
+    if as_json:
+        print(json.dumps(planned.as_dict(), allow_nan=False))

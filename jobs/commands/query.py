@@ -1,4 +1,4 @@
-"""`nws query`: SQL that reads the store."""
+"""`nws query`: SQL that reads the store; and `nws db`: its schema."""
 
 import io
 import json
@@ -9,7 +9,8 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.shared import out, reading
+from jobs.commands.shared import out, reading, shown
+from jobs.terminal.busy import busy
 from jobs.terminal.console import PrintableConsole, written_out
 
 if TYPE_CHECKING:
@@ -83,3 +84,29 @@ def _write(kind: Format, answer: "QueryResult") -> None:
     # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
     sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()
+
+
+def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
+    """Make the store's schema where there is none.
+
+    A store of another version of NWS is refused and left as it is.
+    """
+    from jobs.store import upgrade_schema
+
+    with busy("Making the schema"):
+        before, now = upgrade_schema(store)
+    out.print(f"{shown(store)}: schema {before or 'none'} -> {now}" if before != now else f"{shown(store)}: {now}")
+
+
+def current_schema(store: StoreUrl = DEFAULT_STORE) -> None:
+    """Print the store's schema revision.
+
+    Says whether this code needs another one. Exit 1 if it does.
+    """
+    from jobs.store import HEAD_REVISION, current_revision
+
+    current, head = current_revision(store), HEAD_REVISION
+    verdict = "up to date" if current == head else f"this code needs {head}"
+    out.print(f"{shown(store)}: {current or 'no schema'} ({verdict})")
+    if current != head:
+        raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`nws report`: what a run found, as tables here and as files in a folder, or as one HTML page."""
+"""`nws report`: what a run found, as tables, files or one HTML page; and `nws cite`: what a paper of it cites."""
 
 import json
 from dataclasses import dataclass
@@ -113,3 +113,24 @@ def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as
         out.print(f"Viewer    {archive.articles} of {counted(archive.total_articles, 'article')}")
     if what.open_page:
         typer.launch(path.resolve().as_uri())
+
+
+def cite(
+    run: Annotated[
+        str | None,
+        typer.Argument(help="Run id; default: the newest run with summaries.", autocompletion=complete.runs),
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+) -> None:
+    """Print BibTeX of all that a run used.
+
+    That is NWS and the libraries, models, datasets, metrics and systems. What has no entry is named on stderr.
+    """
+    from jobs.report.citations import bibtex, citations
+
+    with reading(store) as opened, busy("Reading the cards of models and datasets"):
+        info = opened.run_info(chosen_run(opened, run, with_summaries=True))
+        found = citations(info, opened.articles(info.id).systems())
+    print(bibtex(info, found), end="")
+    for line in found.without:
+        err.print(line, markup=False)

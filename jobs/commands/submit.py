@@ -164,7 +164,7 @@ def _submit(
 
 
 def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
-    from jobs.plan.lengths import lengths_from
+    from jobs.plan.phase2 import lengths_from
 
     with reading(store) as opened:
         return lengths_from(opened, opened.full_id(run))

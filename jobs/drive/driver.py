@@ -22,12 +22,11 @@ from core.provenance import code_as_imported
 from core.sweep_plan import SweepPlan
 from core.worker_factories import EpisodePlan
 from jobs.drive.bundles import has_unfinished, require_known_articles
-from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.heartbeat import Heart
 from jobs.drive.kept import lacking_kept, plan_of_kept, score_kept
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
-from jobs.drive.stages import require_complete, run_stage
+from jobs.drive.stages import EqualFailures, require_complete, run_stage
 from jobs.drive.time_left import duration
 from jobs.drive.trackers import Trackers, curve_scalars, open_trackers
 from jobs.plan.job import find_job

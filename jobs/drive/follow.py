@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cluster.job_api import Head, RayJob
 from core.errors import ClusterError
-from jobs.drive.heartbeat_monitor import HeartbeatMonitor
+from jobs.drive.heartbeat import HeartbeatMonitor
 from jobs.drive.ship import give_up
 from jobs.store import LogLine, RunInfo, Store
 

@@ -14,11 +14,11 @@ from core.learning.policies import make_policies
 from core.learning.training_config import TrainingConfig
 from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult
-from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
 from jobs.drive.pools import Pools
 from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Run
+from jobs.drive.stages import EqualFailures
 from jobs.drive.stored_policies import describe_training
 from jobs.drive.trackers import Trackers, update_scalars
 from jobs.plan.pinned import PlannedTraining

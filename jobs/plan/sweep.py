@@ -13,13 +13,12 @@ from core.summarizers.generators import Generator, complete, parse_generator
 from core.summarizers.lead import Lead
 from core.summarizers.prompt_template import DEFAULT_PROMPTS, PromptTemplate
 from core.summarizers.random_controls import Random
-from core.summarizers.rulers import RULERS
+from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
 from core.summarizers.systems import System
 from core.sweep_plan import SweepPlan
 from core.text.corpus import Corpus
 from core.text.language import Language
 from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text, setting_in
-from jobs.plan.rulers import with_rulers
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 from jobs.store import SWEEP, Stage, Whole
 
@@ -150,3 +149,24 @@ def _in_recipe(
         endpoint = (endpoint or EndpointRecipe()).model_copy(update={"base_url": url})
     systems = tuple(pinned_text(models[name]) if name in models else name for name in recipe.systems)
     return {"encoder": pinned_text(encoder), "systems": systems, "endpoint": endpoint}
+
+
+def with_rulers(systems: Sequence[str], corpora: Sequence[Corpus]) -> tuple[str, ...]:
+    """The names of systems, and where `reference-words` is among them, the other rulers that the articles allow.
+
+    `person` is one if every article has two references, `other-article` if every dataset has two articles.
+
+    Raises:
+        RecipeError: `person` is among them, and a dataset has articles without a second reference.
+    """
+    lacking = [corpus.name for corpus in corpora if corpus.fewest_references < 2]
+    if PERSON in systems and lacking:
+        raise RecipeError(
+            f"There is no {PERSON!r} on {', '.join(lacking)}: it is an article's second reference, which each article "
+            "must have. (Of a streamed dataset, nobody knows.) Leave it out: it is added where it can be."
+        )
+    if REFERENCE_WORDS not in systems:
+        return tuple(systems)
+    persons = () if lacking else (PERSON,)
+    others = () if any(corpus.size == 1 for corpus in corpora) else (OTHER_ARTICLE,)
+    return tuple(dict.fromkeys((*systems, *persons, *others)))

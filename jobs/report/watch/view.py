@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jobs.drive.heartbeat_monitor import HeartbeatMonitor
+from jobs.drive.heartbeat import HeartbeatMonitor
 from jobs.drive.time_left import Span
 from jobs.store import NewSummary, Progress, Reason, RunInfo, Store
 

@@ -17,8 +17,8 @@ from core.errors import DeviceError, PluginError, RepeatedFailureError
 from core.sweep_plan import SweepPlan
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 from jobs.drive import driver
-from jobs.drive.equal_failures import EqualFailures
 from jobs.drive.pools import Makers
+from jobs.drive.stages import EqualFailures
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe

@@ -14,7 +14,7 @@ from core.errors import RecipeError, StoreError
 from core.types import SystemKind
 from jobs.drive import driver
 from jobs.plan.job import find_job
-from jobs.plan.lengths import lengths_from, named_lengths
+from jobs.plan.phase2 import lengths_from, named_lengths
 from jobs.store import Store, open_store
 
 GRID = (3, 7, 11, 15, 21)

@@ -9,7 +9,7 @@ import pytest
 from core.errors import RecipeError
 from core.text.corpus import DatasetSpec, corpus_of_rows
 from jobs.plan.job import find_job
-from jobs.plan.rulers import with_rulers
+from jobs.plan.sweep import with_rulers
 
 TEXT = "The council met on Monday. It approved a new bridge, and nobody spoke against it."
 
