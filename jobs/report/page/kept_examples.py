@@ -53,17 +53,18 @@ def kept_examples(
     Raises:
         StoreError: the texts cannot be read.
     """
-    ranked, n = kept_answer.ranked_systems(answer, dataset), kept_answer.named_length(answer, dataset)
-    if not ranked or n is None:
+    named = kept_answer.named_by_answer(answer, dataset)
+    if named is None:
         return None
+    name, n = named
     is_of = np.array([of == dataset for of, _ in points.articles])
     shares = points.scores[KEPT]
-    chosen = is_of[points.article] & (points.system == points.systems.index(ranked[0])) & (points.n == n)
+    chosen = is_of[points.article] & (points.system == points.systems.index(name)) & (points.n == n)
     rows = np.flatnonzero(chosen & ~np.isnan(shares))
     order = rows[np.argsort(shares[rows], kind="stable")]
     at = dict.fromkeys(int(order[round(quartile * (len(order) - 1))]) for quartile in _QUARTILES)
     share_of = {points.articles[points.article[row]][1]: float(shares[row]) for row in at}
-    source, system = _source_of(sources, ranked[0])
+    source, system = _source_of(sources, name)
     found = store.article_texts(source.run_id, list(share_of))
     examples = [
         KeptExample(article.id, article.key, share_of[article.id], summary["text"], article.references[0])
@@ -71,7 +72,7 @@ def kept_examples(
         for summary in article.summaries
         if (summary["system"], summary["n"]) == (system, n)
     ]
-    return KeptExamples(ranked[0], n, tuple(examples)) if examples else None
+    return KeptExamples(name, n, tuple(examples)) if examples else None
 
 
 def _source_of(sources: Sequence[Source], name: str) -> tuple[Source, str]:
@@ -85,13 +86,8 @@ def opening(numbers: Numbers, policies: Sequence[PolicyNumbers], points: Points)
         if trained.has_policies:
             return _of_policies(trained, points)
     for dataset in numbers.datasets:
-        ranked = kept_answer.ranked_systems(numbers.kept, dataset)
-        if ranked and (n := kept_answer.named_length(numbers.kept, dataset)) is not None:
-            return Opening(ranked[0], n)
-    gains = [number for number in numbers.magic_numbers if number.kind == "system"]
-    for number in sorted(gains, key=lambda number: not number.is_conclusive):
-        if number.largest_gain is not None:
-            return Opening(number.system, number.largest_gain.n)
+        if named := kept_answer.named_by_answer(numbers.kept, dataset):
+            return Opening(*named)
     return None
 
 

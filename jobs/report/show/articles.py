@@ -1,16 +1,16 @@
 """Articles of a run, the summaries of each at one n, and where the words of these stand in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from core.analysis import RANDOM, MagicNumber, magic_numbers, system_order
+from core.analysis import system_order
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
 from core.text.length import count_characters
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
-from jobs.report.sweep.edges import is_recommended
+from jobs.report.sweep.kept_answer import named_length
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.system_names import SystemNames, names_of
 
@@ -171,9 +171,7 @@ def _found(store: Store, run: RunInfo, wanted: Extreme | Different, system: str,
 
 
 def default_length(store: Store, run: RunInfo, system: str, dataset: str | None, name: str) -> Length:
-    """The n to show a system's summaries at: the one with the largest gain among those that remain candidates for it.
-
-    Where there are none, or no n is ruled out, the one with the largest gain at all, or in the middle.
+    """The n to show a system's summaries at: the one that its answer names, or else the middle one.
 
     Args:
         store: where `run` is.
@@ -185,40 +183,13 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None,
     lengths = [n for n in store.articles(run.id).lengths(system) if n]
     if not lengths:
         return Length(0, f"{name} has written no summaries of n {run.length_unit}.")
-    points = store.points(run.id, ["bertscore_f1"], systems=(system, RANDOM))
-    by_system = [number for number in magic_numbers(points) if number.system == system]
-    numbers = [number for number in by_system if number.dataset == dataset] or by_system
-    if not numbers:  # every article has fewer words than n
-        middle = lengths[len(lengths) // 2]
-        return Length(
-            middle, f"No article has enough {run.length_unit} to tell which n is best. This is the middle one."
-        )
-    number = max(numbers, key=lambda number: number.articles)
-    length = _candidate(number, name) or _no_candidate(number, lengths, name)
-    return Length(length.n, f"{number.dataset}: {length.why}") if len(by_system) > 1 else length
-
-
-def _candidate(number: MagicNumber, name: str) -> Length | None:
-    if not number.is_conclusive:
-        return None
-    if len(number.recommended) == 1:
-        why = f"The n recommended for {name}."
-        if not is_recommended(number):
-            why = f"The n with the largest gain over {RANDOM} for {name}, though at an end of those tried."
-        return Length(number.recommended[0], why)
-    candidates = f"Of the n that remain candidates for {name} ({number.verdict})"
-    largest = number.largest_gain
-    if largest is None or largest.n not in number.recommended:
-        return Length(number.recommended[0], f"{candidates}, the smallest.")
-    return Length(largest.n, f"{candidates}, the one with the largest gain over {RANDOM}.")
-
-
-def _no_candidate(number: MagicNumber, lengths: Sequence[int], name: str) -> Length:
-    reason = number.verdict.partition(": ")[2] or number.verdict
-    why = f"No n can be recommended for {name}: {reason}. This is"
-    if number.largest_gain is not None:
-        return Length(number.largest_gain.n, f"{why} the one with the largest gain over {RANDOM}.")
-    return Length(lengths[len(lengths) // 2], f"{why} the middle one of its lengths.")
+    answer = store.answer(run.id)
+    of_datasets = {kept.dataset: kept.articles for kept in answer.of_systems if kept.system == system}
+    if not of_datasets:
+        return Length(lengths[len(lengths) // 2], f"The middle one of the n of {name}: content kept is not known.")
+    of = dataset if dataset in of_datasets else max(of_datasets, key=lambda one: of_datasets[one])
+    where = f"{of}: " if len(of_datasets) > 1 else ""
+    return Length(named_length(answer, of, system), f"{where}The n that the answer names for {name}.")
 
 
 def _shown(store: Store, run: RunInfo, article: Article, n: int, kinds: Mapping[str, SystemKind]) -> ShownArticle:

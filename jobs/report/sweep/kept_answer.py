@@ -88,15 +88,12 @@ def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> s
     return f"{of_length(longest.n, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
 
 
-def named_length(answer: Answer, dataset: str) -> int | None:
-    """The n that the answer names first of its best system, and that lies between others tried; else its longest.
+def named_length(answer: Answer, dataset: str, system: str) -> int:
+    """The n that the answer names first of a system with shares, and that lies between others tried; else its longest.
 
     Either half is kept from there on, or a share of what a person or the system's own longest n keeps.
     """
-    ranked = ranked_systems(answer, dataset)
-    if not ranked:
-        return None
-    held = answer.of(dataset)[ranked[0]]
+    held = answer.of(dataset)[system]
     kept = held["reference"]
     named = [(kept, kept.by_share[_HALF])]
     if person := held.get("person"):
@@ -105,6 +102,12 @@ def named_length(answer: Answer, dataset: str) -> int | None:
         named.append((own, own.by_share[_OWN]))
     inside = (smallest.n for of, smallest in named if smallest.n is not None and edge_of(of, smallest.n) is None)
     return next(inside, kept.longest)
+
+
+def named_by_answer(answer: Answer, dataset: str) -> tuple[str, int] | None:
+    """The best system of a dataset, and the n that the answer names of it; None where there is no system."""
+    ranked = ranked_systems(answer, dataset)
+    return (ranked[0], named_length(answer, dataset, ranked[0])) if ranked else None
 
 
 def ranked_systems(answer: Answer, dataset: str) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def test_beside_the_answer_stand_summaries_at_the_quartiles(store: Store, run_of
     run = run_of_points((*KEPT,), (0, 7, 21), kept=KEPT)
     write_page(store, [run], tmp_path / "x.html")
     numbers = analyse(store.run_info(run), store.points(run, [*METRICS, "kept"]))
-    n = kept_answer.named_length(numbers.kept, "news")
+    _, n = kept_answer.named_by_answer(numbers.kept, "news")
     with store.query(
         f"SELECT s.kept, s.text, a.key FROM summaries s JOIN articles a ON a.id = s.article_id "
         f"WHERE run_id = '{run}' AND system = 'a' AND n = {n} ORDER BY 1"

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,12 +60,16 @@ def add_run(store: Store) -> Callable[..., RunInfo]:
             base = 0.4 + n / 100 + float(noise[i, n])
             return base + {"m|chunks": 0.01 * i + 0.2 * (n == 5), "oracle": 0.3}.get(system, 0.0)
 
+        def scored(made: Summary) -> Summary:
+            kept = {"kept": made.scores["bertscore_f1"], "kept_words": 0.1} if "kept" in (signatures or {}) else {}
+            return replace(made, scores={**made.scores, **kept})
+
         for dataset in datasets:
             of = [story(i, dataset) for i in range(articles)]
             unfinished = [story(100 + i, dataset) for i in range(failed)]
             lost = [Failure(one.id, "EmptyError", "no \x1b[2J word", 2, "node") for one in unfinished]
             found = [
-                summary(one, system, n, f1(system, n, i))
+                scored(summary(one, system, n, f1(system, n, i)))
                 for i, one in enumerate(of)
                 for system in systems
                 for n in lengths

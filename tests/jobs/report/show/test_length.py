@@ -1,38 +1,19 @@
-from core.analysis import magic_numbers
 from jobs.report.show.articles import default_length
+from jobs.report.sweep.kept_answer import named_length
+
+SCORED = {"bertscore": "b|1", "kept": "k|1"}
 
 
-def test_a_recommended_n_is_that_of_the_report(store, add_run) -> None:
-    run = add_run()
-    (number,) = (found for found in magic_numbers(store.points(run.id)) if found.system == "m|chunks")
-    assert number.recommended == (5,)
-    length = default_length(store, run, "m|chunks", "news", "m|chunks")
-    assert (length.n, length.why) == (5, "The n recommended for m|chunks.")
+def test_the_n_is_that_of_the_answer_for_the_dataset_of_the_article(store, add_run) -> None:
+    run = add_run(datasets=("news", "papers"), signatures=SCORED)
+    named = named_length(store.answer(run.id), "papers", "m|chunks")
+    length = default_length(store, run, "m|chunks", "papers", "m")
+    assert (length.n, length.why) == (named, "papers: The n that the answer names for m.")
+    assert default_length(store, run, "m|chunks", None, "m").why == "news: The n that the answer names for m."
 
 
-def test_where_no_n_is_ruled_out_the_one_with_the_largest_gain(store, add_run) -> None:
-    length = default_length(store, add_run(lengths=(3, 7)), "m|chunks", "news", "m|chunks")
-    assert length.n in (3, 7)
-    assert (
-        length.why
-        == "No n can be recommended for m|chunks: no n ruled out. This is the one with the largest gain over random."
-    )
-
-
-def test_where_none_is_recommended(store, add_run) -> None:
-    few = default_length(store, add_run(articles=2), "m|chunks", "news", "m|chunks")
-    assert few.n == 5
-    assert few.why.startswith("No n can be recommended for m|chunks: 2 articles cannot tell 3 n apart. This is the")
-    without = default_length(store, add_run(systems=("m|chunks", "lead")), "m|chunks", "news", "m|chunks")
-    assert (without.n, without.why) == (
-        5,
-        "No n can be recommended for m|chunks: no random in this run. This is the middle one of its lengths.",
-    )
+def test_without_an_answer_it_is_the_middle_one(store, add_run) -> None:
+    length = default_length(store, add_run(), "m|chunks", "news", "m")
+    assert (length.n, length.why) == (5, "The middle one of the n of m: content kept is not known.")
     uncut = default_length(store, add_run(lengths=(0,)), "writer", "news", "writer")
     assert (uncut.n, uncut.why) == (0, "writer has written no summaries of n words.")
-
-
-def test_of_several_datasets_the_one_of_the_article(store, add_run) -> None:
-    run = add_run(datasets=("news", "papers"))
-    assert default_length(store, run, "m|chunks", "papers", "m|chunks").why == "papers: The n recommended for m|chunks."
-    assert default_length(store, run, "m|chunks", None, "m|chunks").why == "news: The n recommended for m|chunks."

@@ -11,7 +11,7 @@ from jobs.report.sweep.kept_answer import (
     basis,
     called,
     headline,
-    named_length,
+    named_by_answer,
     not_scored,
     ranked_systems,
     sentences,
@@ -193,16 +193,16 @@ def test_shares_that_have_a_name():
 
 def test_the_n_that_the_answer_names():
     def named(shares):
-        return named_length(answer_of(kept_points(shares)), "news")
+        return named_by_answer(answer_of(kept_points(shares)), "news")
 
-    assert named({"a": NEWS}) == 11  # 80 % of what it keeps with 21
-    assert named({"a": shifted(0.2)}) == 7  # half
-    assert named({"a": shifted(0.2), "b": NEWS}) == 7  # of the best
-    assert named({"a": {7: 0.3}}) == 7
-    assert named({"a": {5: 0.1, 7: 0.3, 9: 0.6}}) == 9  # both lie at the end of those tried
+    assert named({"a": NEWS}) == ("a", 11)  # 80 % of what it keeps with 21
+    assert named({"a": shifted(0.2)}) == ("a", 7)  # half
+    assert named({"a": shifted(0.2), "b": NEWS}) == ("a", 7)  # of the best
+    assert named({"a": {7: 0.3}}) == ("a", 7)
+    assert named({"a": {5: 0.1, 7: 0.3, 9: 0.6}}) == ("a", 9)  # both lie at the end of those tried
     assert named({"person": NEWS}) is None
     person = {0: 0.59} | {n: share + 0.1 for n, share in NEWS.items()}
-    assert named({"a": NEWS, "person": person}) in LENGTHS
+    assert named({"a": NEWS, "person": person})[1] in LENGTHS
 
 
 def test_the_headline_names_the_first_words_where_they_do_as_well():
