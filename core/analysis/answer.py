@@ -5,7 +5,9 @@ their points by the same function.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -74,6 +76,25 @@ class Answer:
     def uncut_of(self, dataset: str) -> dict[str, Uncut]:
         """By system."""
         return {uncut.system: uncut for uncut in self.uncut if uncut.dataset == dataset}
+
+    def share_rows(self) -> list[dict[str, Any]]:
+        """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for summaries of a system's own length."""
+        shares = ((kept, kept.of, at.n, at.share, at.articles) for kept in self.of_systems for at in kept.lengths)
+        uncut = ((uncut, "reference", 0, uncut.score, uncut.articles) for uncut in self.uncut)
+        return [
+            {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "of": of, "n": n}
+            | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles}
+            for whose, of, n, share, articles in chain[Any](shares, uncut)
+        ]
+
+    def smallest_rows(self) -> list[dict[str, Any]]:
+        """A row for each dataset, system, ceiling (`of`) and share `x`: the smallest n from which on it is kept."""
+        return [
+            {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind, "of": kept.of, "longest": kept.longest}
+            | asdict(smallest)
+            for kept in self.of_systems
+            for smallest in kept.smallest
+        ]
 
 
 NOT_SCORED = Answer(is_scored=False)

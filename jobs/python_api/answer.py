@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 
 from core.analysis.answer import Answer
-from core.analysis.content_kept import ContentKept, SmallestN
+from core.analysis.content_kept import ContentKept
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.edges import edge_of
 from jobs.store import RunInfo, Store
@@ -54,26 +54,7 @@ class ShownAnswer:
         `of` is the "reference", what another "person" keeps, or what the system's own "longest" n keeps; 1 is all of
         it. `n` is 0 for summaries of a system's own length, such as another person's whole one.
         """
-        rows = [
-            (
-                kept.dataset,
-                kept.system,
-                kept.kind,
-                kept.of,
-                at.n,
-                at.share.mean,
-                at.share.low,
-                at.share.high,
-                at.articles,
-            )
-            for kept in self.kept
-            for at in kept.lengths
-        ]
-        uncut = [
-            (of.dataset, of.system, of.kind, "reference", 0, of.score.mean, of.score.low, of.score.high, of.articles)
-            for of in self._answer.uncut
-        ]
-        return pd.DataFrame([*rows, *uncut], columns=_SHARE_COLUMNS)
+        return pd.DataFrame(self._answer.share_rows(), columns=_SHARE_COLUMNS)
 
     def smallest_n(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.
@@ -82,12 +63,8 @@ class ShownAnswer:
         missing one is beyond the longest n. `at` tells an n that is the "longest" or the "shortest" tried: try longer
         or shorter ones. With `articles_for_one_step` articles the interval would be one step of n wide.
         """
-        rows = [
-            (kept.dataset, kept.system, kept.kind, kept.of, kept.longest, *_smallest_values(kept, at))
-            for kept in self.kept
-            for at in kept.smallest
-        ]
-        frame = pd.DataFrame(rows, columns=_SMALLEST_COLUMNS)
+        frame = pd.DataFrame(self._answer.smallest_rows(), columns=_SMALLEST_COLUMNS)
+        frame["at"] = [edge_of(kept, at.n) for kept in self.kept for at in kept.smallest]
         whole = ("n", "low", "high", "claimed", "articles_for_one_step")
         return frame.astype(dict.fromkeys(whole, "Int64"))
 
@@ -120,10 +97,6 @@ class ShownAnswer:
 
     def _heading(self, dataset: str) -> str:
         return kept_answer.heading(self._answer, dataset)
-
-
-def _smallest_values(kept: ContentKept, at: SmallestN) -> tuple[object, ...]:
-    return at.x, at.n, at.low, at.high, at.claimed, edge_of(kept, at.n), at.articles_for_one_step
 
 
 def shown_answer(store: Store, run: RunInfo, labels: Mapping[str, str]) -> ShownAnswer:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from pydantic import TypeAdapter
 
     from core.analysis.answer import Answer
-    from core.analysis.content_kept import ContentKept
 
 Rows = list[dict[str, Any]]
 
@@ -68,34 +67,12 @@ def _is_scored(connection: Connection, run_id: str) -> bool:
 
 def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
     """The rows of a run by table."""
-    run = {"run_id": run_id}
-    shares = [
-        run
-        | _place(kept)
-        | {"n": at.n, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": at.articles}
-        for kept in answer.of_systems
-        for at in kept.lengths
-    ]
-    uncut = [
-        run
-        | {"dataset": uncut.dataset, "system": uncut.system, "kind": uncut.kind, "of": "reference", "n": 0}
-        | {"share": uncut.score.mean, "low": uncut.score.low, "high": uncut.score.high, "articles": uncut.articles}
-        for uncut in answer.uncut
-    ]
-    smallest = [
-        run
-        | _place(kept)
-        | {"longest": kept.longest, "x": at.x, "n": at.n, "low": at.low, "high": at.high, "claimed": at.claimed}
-        | {"articles_for_one_step": at.articles_for_one_step}
-        for kept in answer.of_systems
-        for at in kept.smallest
-    ]
-    whole = run | {"answer": _adapter().dump_python(answer, mode="json")}
-    return {ContentKeptRow: [*shares, *uncut], SmallestNRow: smallest, AnswerRow: [whole]}
-
-
-def _place(kept: "ContentKept") -> dict[str, Any]:
-    return {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind, "of": kept.of}
+    rows: dict[type[Base], Rows] = {
+        ContentKeptRow: answer.share_rows(),
+        SmallestNRow: answer.smallest_rows(),
+        AnswerRow: [{"answer": _adapter().dump_python(answer, mode="json")}],
+    }
+    return {table: [{"run_id": run_id} | row for row in of_table] for table, of_table in rows.items()}
 
 
 @cache
