@@ -2,8 +2,7 @@
 
 Nothing is computed, sent or unpickled. Times are per article: wall time, CPU time of the driver and of the processes of
 the database's server. What is stored is compared with what was handed over; then the time is taken to remove the run.
-With `--texts store parquet` the texts go to rows, and then to files beside the database. Bytes are per row: what the
-database takes for it on disk (in SQLite with its share of the article, some 17), and the files.
+Bytes are per row: what the database takes for it on disk, in SQLite with its share of the article, some 17.
 """
 
 import argparse
@@ -43,14 +42,12 @@ class Cost:
     """Of a store: articles a second; ms an article, by the clock and of CPU; bytes a row; seconds to remove the run."""
 
     store: str
-    texts: str
     bundles_a_transaction: int
     articles_a_second: float
     wall: float
     driver_cpu: float
     server_cpu: float
-    bytes_in_store: float
-    bytes_in_files: float
+    bytes_a_row: float
     removal: float
 
 
@@ -69,16 +66,13 @@ def _segmented(bundle: Sequence[Article]) -> list[Any]:
     return [stub_work.segment(0, article) for article in bundle]
 
 
-def measure(
-    url: str, kind: str, landed: Sequence[Landed], together: int, server: psutil.Process | None, texts: str, folder: str
-) -> Cost:
-    """Store all in transactions of so many bundles, and remove it. Texts go to the store, or to files in a folder."""
+def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server: psutil.Process | None) -> Cost:
+    """Store all in transactions of so many bundles, and remove it."""
     upgrade_schema(url)
-    recipe = {"texts": texts, "texts_folder": folder}
     articles = sum(len(bundle) for bundle, _ in landed)
     about = {"libraries": {}, "encoders": {}, "segmentation": "made", "bertscore": "made", "datasets": {}}
     with open_store(url) as store:
-        spec = RunSpec("phase1", recipe, "made", 0, "made", about, {"bertscore": "made"}, len(SYSTEMS))
+        spec = RunSpec("phase1", {}, "made", 0, "made", about, {"bertscore": "made"}, len(SYSTEMS))
         run_id = store.create_run(spec)
         writer = store.writer(run_id, store.claim_run(run_id, "bench", os.getpid()))
         writer.start("cpu", "made", dict.fromkeys(SYSTEMS, "system"))
@@ -88,19 +82,16 @@ def measure(
             writer.record(landed[start : start + together])
         wall, after = time.perf_counter() - wall, _cpu(server)
         rows = _require_stored(store, run_id, landed)
-        in_store = (_size(store, run_id) - empty) / rows
-        in_files = sum(path.stat().st_size for path in Path(folder).rglob("*.parquet")) / rows
+        bytes_a_row = (_size(store, run_id) - empty) / rows
         writer.finish("interrupted")
-        if (
-            server is not None
-        ):  # what was stored long ago is on the disk; a file on its way there is not deleted at once
+        if server is not None:  # what was stored long ago is on the disk; a file on its way is not deleted at once
             _checkpoint(url)
         removal = time.perf_counter()
         store.remove_run(run_id, "bench")
         removal = time.perf_counter() - removal
     driver, of_server = ((now - then) * 1000 / articles for then, now in zip(before, after, strict=True))
     rate, wall = articles / wall, wall * 1000 / articles
-    return Cost(kind, texts, together, rate, wall, driver, of_server, in_store, in_files, removal)
+    return Cost(kind, together, rate, wall, driver, of_server, bytes_a_row, removal)
 
 
 def _size(store: Store, run_id: str) -> int:
@@ -161,16 +152,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
         landed = landed_bundles(Path(folder) / "articles.jsonl", options.articles)
         found = []
-        asked = [(together, texts) for together in options.together for texts in options.texts]
         if options.store in ("both", "postgres"):
-            for together, texts in asked:
+            for together in options.together:
                 with postgres() as (url, process):
-                    place = f"{folder}/postgres-{together}-{texts}"
-                    found.append(measure(url, "Postgres", landed, together, process, texts, place))
+                    found.append(measure(url, "Postgres", landed, together, process))
         if options.store in ("both", "sqlite"):
-            for together, texts in asked:
-                place = f"{folder}/sqlite-{together}-{texts}"
-                found.append(measure(f"sqlite:///{place}.db", "SQLite", landed, together, None, texts, place))
+            for together in options.together:
+                found.append(measure(f"sqlite:///{folder}/{together}.db", "SQLite", landed, together, None))
     about = {
         "articles": options.articles,
         "rows an article": len(SYSTEMS) * len(LENGTHS),
@@ -194,7 +182,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--articles", type=int, default=6_400, help="how many")
     parser.add_argument("--store", choices=("both", "postgres", "sqlite"), default="both")
     parser.add_argument("--together", type=int, nargs="+", default=[1, 4], help="bundles of a transaction")
-    parser.add_argument("--texts", choices=("store", "parquet"), nargs="+", default=["store", "parquet"])
     parser.add_argument("--name", help="keep what was found under this name in bench/results")
     return parser.parse_args()
 
@@ -202,13 +189,13 @@ def _options() -> argparse.Namespace:
 def as_text(about: dict[str, Any], found: Sequence[Cost]) -> str:
     lines = [f"{key}: {value}" for key, value in about.items()]
     lines.append(
-        f"{'store':10} {'texts':8} {'bundles a transaction':>22} {'articles/s':>11} {'ms wall':>8} "
-        f"{'ms CPU driver':>14} {'ms CPU server':>14} {'bytes in store':>15} {'bytes in files':>15} {'removal s':>10}"
+        f"{'store':10} {'bundles a transaction':>22} {'articles/s':>11} {'ms wall':>8} "
+        f"{'ms CPU driver':>14} {'ms CPU server':>14} {'bytes a row':>12} {'removal s':>10}"
     )
     lines += [
-        f"{cost.store:10} {cost.texts:8} {cost.bundles_a_transaction:22} {cost.articles_a_second:11.0f} "
-        f"{cost.wall:8.2f} {cost.driver_cpu:14.2f} {cost.server_cpu:14.2f} {cost.bytes_in_store:15.0f} "
-        f"{cost.bytes_in_files:15.0f} {cost.removal:10.2f}"
+        f"{cost.store:10} {cost.bundles_a_transaction:22} {cost.articles_a_second:11.0f} "
+        f"{cost.wall:8.2f} {cost.driver_cpu:14.2f} {cost.server_cpu:14.2f} {cost.bytes_a_row:12.0f} "
+        f"{cost.removal:10.2f}"
         for cost in found
     ]
     lines.append(f"Wanted: {WANTED} articles a second on Postgres.")

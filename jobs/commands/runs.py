@@ -219,10 +219,6 @@ def remove(
         return
     summaries, articles = counted(removed.summaries, "summary"), counted(removed.articles, "article")
     out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
-    if removed.texts_left:
-        err.print(
-            f"Warning: texts cannot be removed now; the next `nws rm` tries again. {removed.texts_left}", markup=False
-        )
     if removed.copies:
         copies = counted(removed.copies, "summary")
         out.print(f"Other runs have {copies} copied from it. The copies stay, and name it in reused_from.")

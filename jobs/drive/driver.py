@@ -36,7 +36,6 @@ from jobs.plan.revisions import changed_libraries, code_version, require_same_re
 from jobs.plan.work import works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
-from jobs.store.text_files import require_text_folder
 
 _WORTH_TELLING_SECONDS = 1.0
 
@@ -64,7 +63,6 @@ def start(
     """
     code_version()  # first: it tells which code was imported
     run_id = run_id or new_run_id(pinned.job)
-    require_text_folder(store, run_id, pinned.recipe.model_dump(mode="json"))
     fetch_models(pinned.plans)
     with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
         store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
@@ -94,7 +92,6 @@ def resume(
             changed since it began.
     """
     run = store.require_free(run_id, socket.gethostname(), take_over or epoch is not None)
-    require_text_folder(store, run_id, run.recipe)
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
@@ -182,7 +179,6 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     pinned = with_panels(pinned, panels)
     run.start(pools.device, code_version(), pinned.systems, works(pinned, code_as_imported()))
     _record_libraries(run, pinned)
-    run.sweep_texts()
     run.set_panel(sha256_of(panels))
     _keep_read(run, pinned)
     if pinned.articles is not None:

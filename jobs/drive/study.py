@@ -25,7 +25,6 @@ from jobs.drive.watchdog import DIED
 from jobs.plan.pinned import Pinned
 from jobs.plan.shards import shards_of, whole_of
 from jobs.store import RunInfo, Store, StudySettings, is_stale
-from jobs.store.text_files import require_text_folder
 
 MOST_DRIVERS = 3
 """Of a shard, one after the other, by one driver of its study: so often it starts another where one died."""
@@ -55,7 +54,6 @@ def create_study(
         NwsError: a model is missing, the articles cannot be divided, or the store refuses. There is no study then.
     """
     if address is None:
-        require_text_folder(store, study, pinned.recipe.model_dump(mode="json"))
         fetch_models(pinned.plans)  # once, before several drivers would
     spec = pinned.run_spec(address, reuse, name, note)
     divided = shards_of(pinned, spec, shards, shard_articles)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -95,7 +94,7 @@ SHARES = (1, 0.5, 0.25)
 # What decides where a run runs and when it is stopped, and not its numbers.
 WHERE = {
     *("accelerator", "actors", "gpus_per_actor", "gpu_memory_fraction", "wait_for_machines", "stuck_after"),
-    *("stop_after_equal_failures", "texts", "texts_folder"),
+    "stop_after_equal_failures",
 }
 # What is only shown.
 SHOWN = {"labels"}
@@ -135,10 +134,6 @@ class RunRecipe(Strict):
             elsewhere. While none has come back, 6 times these seconds are the limit. Nothing replaces an inline pool.
         stop_after_equal_failures: how many articles in a row may fail with the same error before the run is stopped as
             failed, with what is stored kept and all others left for `nws resume`. `null`: it is never stopped for this.
-        texts: where the texts of summaries go: `store`, with their scores, or `parquet`, to files beside the store
-            (docs/running.md). A run keeps what it began with.
-        texts_folder: the folder for these files, as an absolute path that all drivers and readers see. Beside the
-            SQLite file unless given; a store in Postgres has no such place.
         plugins: systems and metrics from outside (docs/your-own.md).
         predictions: files of summaries that were written elsewhere; each is one more system (docs/your-own.md).
         labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not
@@ -169,8 +164,6 @@ class RunRecipe(Strict):
     units: Annotated[Units, Field(exclude_if=lambda units: units == "chunks")] = "chunks"
     fluency_model: Annotated[LanguageModelText | None, Field(exclude_if=lambda model: model is None)] = None
     faithfulness_model: Annotated[ModelText | None, Field(exclude_if=lambda model: model is None)] = None
-    texts: Annotated[Literal["store", "parquet"], Field(exclude_if=lambda texts: texts == "store")] = "store"
-    texts_folder: Annotated[str | None, Field(exclude_if=lambda folder: folder is None)] = None
     plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
     predictions: Annotated[tuple[PredictionsSpec, ...], Field(exclude_if=lambda files: not files)] = ()
     labels: Annotated[dict[str, str], AfterValidator(_told_apart), Field(exclude_if=lambda labels: not labels)] = {}
@@ -190,15 +183,6 @@ class RunRecipe(Strict):
             if not (isinstance(n, list | tuple) and isinstance(max_chars, list | tuple) and set(n) == set(max_chars)):
                 raise ValueError(NOT_BOTH)
         return values
-
-    @field_validator("texts_folder")
-    @classmethod
-    def _is_found_by_all(cls, folder: str | None, info: ValidationInfo) -> str | None:
-        if folder is not None and info.data.get("texts") != "parquet":
-            raise ValueError("it is for texts: parquet")
-        if folder is not None and not os.path.isabs(folder):
-            raise ValueError(f"must be an absolute path, which all drivers and readers see, not {folder!r}")
-        return folder
 
     @field_validator("max_chars", "n")
     @classmethod

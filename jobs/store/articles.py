@@ -16,7 +16,6 @@ from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
-from jobs.store.texts import texts_and_extras
 
 _LEAST_OF_ID = 4
 """Characters of an id that may stand for it: fewer are a part of many texts, too."""
@@ -25,7 +24,7 @@ _TEXTS_AT_ONCE = 200
 SUMMARY_COLUMNS: Mapping[str, type] = {
     column.name: dict if isinstance(column.type, JSON) else column.type.python_type
     for column in SummaryRow.__table__.columns
-    if column.name not in ("text_file", "raw_text")
+    if column.name != "raw_text"
 }
 """The columns of `summaries` that readers get, in its order, each with the type of its values."""
 
@@ -59,18 +58,14 @@ class Articles(Database):
 
     @reads
     def article_texts(self, connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
-        """Articles with all that a run wrote of them, in the order of the ids; only those with a summary in the run.
-
-        Raises:
-            StoreError: a file of texts is missing or damaged.
-        """
+        """Articles with all that a run wrote of them, in the order of the ids; only those with a summary in the run."""
         # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
         in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
-        query = select(SummaryRow.__table__).where(in_run, SummaryRow.article_id.in_(article_ids))
+        columns = (SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS)
+        query = select(*columns).where(in_run, SummaryRow.article_id.in_(article_ids))
         summaries: dict[str, list[Mapping[str, Any]]] = {}
-        rows = connection.execute(query).all()
-        for row, written in zip(rows, texts_and_extras(connection, rows), strict=True):
-            summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row, *written))
+        for row in connection.execute(query):
+            summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row))
         query = select(ArticleRow.__table__).where(ArticleRow.id.in_(list(summaries)))
         articles = {
             row["id"]: ArticleTexts(
@@ -146,17 +141,11 @@ class RunArticles:
             return _article(connection.execute(select(ArticleRow).where(ArticleRow.id == article_id)).one())
 
     def summaries(self, article_id: str) -> list[Summary]:
-        """All summaries of an article.
-
-        Raises:
-            StoreError: a file of texts is missing or damaged.
-        """
+        """All summaries of an article."""
         with self._read() as connection:
             in_run = SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id))
             query = select(SummaryRow).where(in_run, SummaryRow.article_id == article_id)
-            rows = connection.execute(query.order_by(SummaryRow.system, SummaryRow.n)).all()
-            written = texts_and_extras(connection, rows)
-            return [_summary(row, text, extra) for row, (text, extra) in zip(rows, written, strict=True)]
+            return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
 
     def extremes(self, system: str, n: int, count: int, *, highest: bool) -> list[str]:
         """The ids of the articles where a system's BERTScore F1 at n is lowest (or highest), from there."""
@@ -230,16 +219,13 @@ def _article(row: Row[Any]) -> Article:
     return Article(row.dataset, row.split, row.key, row.text, tuple(row.reference_summaries))
 
 
-def _summary(row: Row[Any], text: str, extra_of_row: Mapping[str, Any]) -> Summary:
-    others = {name: value for name, value in extra_of_row.items() if name != CHOSEN_SCORES}
-    extra = {name: tuple(value) if isinstance(value, list) else value for name, value in others.items()}
-    chosen_scores = extra_of_row.get(CHOSEN_SCORES, {})
+def _summary(row: Row[Any]) -> Summary:
+    extra: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in row.extra.items()}
+    chosen_scores = extra.pop(CHOSEN_SCORES, {})
     scores = {column: value for column in BY_COLUMN if (value := row._mapping[column]) is not None}
-    return Summary(row.article_id, row.system, row.n, text, row.words, row.seconds, scores, extra, chosen_scores)
+    return Summary(row.article_id, row.system, row.n, row.text, row.words, row.seconds, scores, extra, chosen_scores)
 
 
-def _with_chosen_scores(row: Row[Any], text: str, extra_of_row: Mapping[str, Any]) -> dict[str, Any]:
-    extra = dict(extra_of_row)
-    found = {**row._mapping, "text": text, **extra.pop(CHOSEN_SCORES, {}), "extra": extra}
-    del found["text_file"]
-    return found
+def _with_chosen_scores(row: Row[Any]) -> dict[str, Any]:
+    extra = dict(row.extra)
+    return {**row._mapping, **extra.pop(CHOSEN_SCORES, {}), "extra": extra}

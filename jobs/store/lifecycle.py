@@ -23,7 +23,6 @@ from jobs.store.runs import (
     seconds_of_driver,
 )
 from jobs.store.tables import ProgressRow, RunRow
-from jobs.store.text_files import insert_text_folder
 
 
 class Lifecycle(Database):
@@ -146,7 +145,7 @@ def insert_run(
     """Add a pending run.
 
     Raises:
-        StoreError: A part of it is not JSON, or its texts have no place.
+        StoreError: A part of it is not JSON.
     """
     zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
     values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
@@ -154,7 +153,6 @@ def insert_run(
     columns = columns_of(spec)
     make_partition(connection, run_id)
     connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros, **place))
-    insert_text_folder(connection, run_id, spec.recipe)
 
 
 def give_to_driver(connection: Connection, run_id: str, host: str, address: str | None, take_over: bool = False) -> int:

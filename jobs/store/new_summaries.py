@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Connection, Double, Integer, select
 from sqlalchemy.exc import DBAPIError
 
 from core.metrics.specs import BY_COLUMN
-from core.types import CHOSEN_SCORES, DRAWS, Summary
+from core.types import CHOSEN_SCORES, Summary
 from jobs.store.engine import dump_json
 from jobs.store.tables import SummaryRow
 
@@ -24,7 +24,7 @@ IDS_AT_ONCE = 10_000
 """Of articles in a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
 
 _BEFORE = ("run_id", "article_id", "system", "n", "text", "words", "seconds")
-_ORDER = (*_BEFORE, *BY_COLUMN, "extra", "reused_from", "text_file")
+_ORDER = (*_BEFORE, *BY_COLUMN, "extra", "reused_from")
 _COLUMNS = [SummaryRow.__table__.columns[name] for name in _ORDER]
 _NAMES = ", ".join(_ORDER)
 _INSERT = f"INSERT INTO summaries ({_NAMES}) VALUES ({', '.join('?' * len(_ORDER))})"
@@ -35,36 +35,23 @@ _POSTGRES_TYPES = [_BINARY.get(type(column.type), "text") for column in _COLUMNS
 _NO_EXTRA = dump_json({})
 
 
-def by_place(summaries: Iterable[Summary]) -> dict[Key, Summary]:
-    """Summaries by their places. Of several in the same place it is the first."""
-    placed: dict[Key, Summary] = {}
-    for summary in summaries:
-        placed.setdefault((summary.article_id, summary.system, summary.n), summary)
-    return placed
-
-
-def new_summaries(run_id: str, placed: Mapping[Key, Summary], text_file: int | None = None) -> NewSummaries:
-    """The rows of a run's summaries, whose texts are in a file, or in the rows."""
+def new_summaries(run_id: str, summaries: Iterable[Summary]) -> NewSummaries:
+    """The rows of a run's summaries. Of several in the same place it is the first."""
     rows: dict[Key, tuple[Any, ...]] = {}
-    for key, summary in placed.items():
-        text = summary.text if text_file is None else None
+    for summary in summaries:
+        key = (summary.article_id, summary.system, summary.n)
         scores = map(summary.scores.get, BY_COLUMN)
-        extra = _extra(summary, is_beside=text_file is not None)
-        of_row = (text, summary.words, summary.seconds, *scores, extra, None, text_file)
-        rows[key] = (run_id, *key, *of_row)
+        of_row = (summary.text, summary.words, summary.seconds, *scores, _extra(summary), None)
+        rows.setdefault(key, (run_id, *key, *of_row))
     return rows
 
 
-def _extra(summary: Summary, is_beside: bool) -> str:
-    """The column `extra`: what the summary has there, and its `chosen_scores`, if any, under `CHOSEN_SCORES`.
-
-    Of draws that lie beside the store with the text it has the number.
-    """
+def _extra(summary: Summary) -> str:
+    """The column `extra`: what the summary has there, and its `chosen_scores`, if any, under `CHOSEN_SCORES`."""
     if not summary.extra and not summary.chosen_scores:
         return _NO_EXTRA
     scores = {CHOSEN_SCORES: dict(summary.chosen_scores)} if summary.chosen_scores else {}
-    draws = {DRAWS: len(texts)} if is_beside and isinstance(texts := summary.extra.get(DRAWS), tuple) else {}
-    return dump_json({**summary.extra, **draws, **scores})
+    return dump_json({**summary.extra, **scores})
 
 
 def stored_keys(connection: Connection, run_id: str, article_ids: Sequence[str]) -> set[Key]:
@@ -78,14 +65,13 @@ def stored_keys(connection: Connection, run_id: str, article_ids: Sequence[str])
     return stored
 
 
-def insert_summaries(connection: Connection, new: NewSummaries, stored: Collection[Key] = ()) -> int:
-    """Insert those whose places are not in `stored`, which has all that the run has of the articles; how many."""
+def insert_summaries(connection: Connection, new: NewSummaries, stored: Collection[Key] = ()) -> None:
+    """Insert those whose places are not in `stored`, which has all that the run has of the articles."""
     rows = [row for key, row in new.items() if key not in stored] if stored else list(new.values())
     if rows and connection.dialect.name == "postgresql":
         _copy(connection, rows)
     elif rows:
         connection.exec_driver_sql(_INSERT, rows)
-    return len(rows)
 
 
 def _copy(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:

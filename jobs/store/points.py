@@ -20,7 +20,6 @@ from core.types import CHOSEN_SCORES
 from jobs.store.runs import runs_with_rows
 from jobs.store.score_columns import read_columns
 from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
-from jobs.store.texts import texts_of
 
 ROWS_AT_ONCE = 2_000
 Columns: TypeAlias = tuple[Sequence[Any], ...]
@@ -96,8 +95,7 @@ def read_pieces(
 ) -> Iterator[Columns]:
     """The summaries of a run that is no study, some at a time: system, article, n, words, text, and the scores."""
     place = (SummaryRow.system, SummaryRow.article_id, SummaryRow.n, SummaryRow.words)
-    where = (SummaryRow.text, SummaryRow.text_file) if texts else (null(), null())
-    columns: list[Any] = [*place, *where, *map(_score, metrics)]
+    columns: list[Any] = [*place, SummaryRow.text if texts else null(), *map(_score, metrics)]
     query = select(*columns).where(SummaryRow.run_id == run_id)
     if only_systems is not None:
         query = query.where(SummaryRow.system.in_(only_systems))
@@ -105,8 +103,7 @@ def read_pieces(
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
     with closing(connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})) as found:
         for rows in found.partitions():
-            system, article, n, words, text, _, *scores = zip(*rows, strict=True)
-            yield (system, article, n, words, texts_of(connection, rows) if texts else text, *scores)
+            yield tuple(zip(*rows, strict=True))
 
 
 def _score(metric: Metric) -> ColumnElement[float]:

@@ -11,7 +11,6 @@ from core.types import SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, ProgressRow, SummaryRow, SystemRow
-from jobs.store.texts import texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +99,12 @@ class Watching(Database):
         article, summary = ArticleRow, SummaryRow
         query = (
             select(article.dataset, article.key, SystemRow.kind)
-            .add_columns(summary.article_id, summary.system, summary.n, summary.text, summary.text_file)
-            .add_columns(summary.bertscore_f1)
+            .add_columns(summary.system, summary.n, summary.text, summary.bertscore_f1)
             .join(article, article.id == summary.article_id)
             .join(SystemRow, (SystemRow.run_id == summary.run_id) & (SystemRow.system == summary.system))
             .where(summary.run_id.in_(runs_with_rows(connection, run_id)), summary.article_id == article_id)
         )
-        rows = connection.execute(query).all()
-        return [
-            NewSummary(row.dataset, row.key, row.system, row.kind, row.n, text, row.bertscore_f1)
-            for row, text in zip(rows, texts_of(connection, rows), strict=True)
-        ]
+        return [NewSummary(**row._mapping) for row in connection.execute(query)]
 
     @reads
     def newest_failures(self, connection: Connection, run_id: str, count: int) -> list[Reason]:

@@ -1,7 +1,7 @@
 """Runs are removed with all that is theirs; on Postgres their summaries go at once, however many there are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, Select, delete, func, select
@@ -33,7 +33,6 @@ from jobs.store.tables import (
     SystemRow,
     UpdateRow,
 )
-from jobs.store.text_files import remove_unused
 
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
@@ -51,13 +50,11 @@ class Removed:
         summaries: how many.
         articles: how many that no run has any more.
         copies: how many summaries of other runs were copied from it; they stay, and still name it.
-        texts_left: where text files could not be deleted, and why. The next removal tries again.
     """
 
     summaries: int
     articles: int
     copies: int
-    texts_left: str | None = None
 
 
 class Removal(Database):
@@ -67,7 +64,6 @@ class Removal(Database):
         """Delete a run with all its rows, and the articles that are in no run any more; a study with its shards.
 
         While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
-        Files with texts of copies in other runs stay, too, until the last of these is removed.
 
         Raises:
             StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard of a study; or
@@ -75,7 +71,7 @@ class Removal(Database):
         """
         removed = self._remove_run(run_id, host)
         drop_unused(self)
-        return replace(removed, texts_left=remove_unused(self))
+        return removed
 
     @writes
     def _remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:

@@ -18,7 +18,7 @@ from jobs.store.engine import escaped, insert_new, upsert
 from jobs.store.fence import check_fence
 from jobs.store.kept_scores import store_kept
 from jobs.store.means import forget_means, keep_means
-from jobs.store.new_summaries import NewSummaries, by_place, insert_summaries, new_summaries, stored_keys
+from jobs.store.new_summaries import NewSummaries, insert_summaries, new_summaries, stored_keys
 from jobs.store.partitions import lock_own_partition
 from jobs.store.progress import Progress, progress_row
 from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures
@@ -34,8 +34,6 @@ from jobs.store.tables import (
     SystemRow,
     UpdateRow,
 )
-from jobs.store.text_files import folder_of_run, is_named, name_file, remove_unless_named, sweep
-from jobs.store.text_folder import TextFile, TextFolder
 
 if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
     from core.text.corpus import ReadBefore
@@ -74,23 +72,6 @@ class RunWriter:
         self.store = store
         self.id = run_id
         self.epoch = epoch
-
-    @functools.cached_property
-    def _texts(self) -> TextFolder | None:
-        """Where the texts of the run's summaries go, and is there; None where they go to the store."""
-        folder = folder_of_run(self.store, self.id)
-        if folder is not None:
-            folder.make()
-        return folder
-
-    def sweep_texts(self) -> None:
-        """Delete text files that earlier drivers have left and no transaction has named, if there are such files.
-
-        Raises:
-            StoreError: there is no folder for texts, and none can be made, or a file cannot be deleted.
-        """
-        if self._texts is not None:
-            sweep(self.store, self._texts, self.epoch)
 
     @fenced
     def start(
@@ -187,23 +168,12 @@ class RunWriter:
 
         Raises:
             StoreError: A number is not finite, a text cannot be stored, a result is of none of the articles, a
-                summary is neither in the results nor in another run, or the file of its text cannot be written.
+                summary is neither in the results nor in another run.
         """
         for articles, result in landed:
             check_landed(articles, result)
-        placed = by_place(summary for _, result in landed for summary in result.summaries)
-        if self._texts is None or not placed:
-            self._record(landed, new_summaries(self.id, placed), None, stage, reusable)
-            return
-        content_hashes = {article.id: article.content_hash for articles, _ in landed for article in articles}
-        file = self._texts.write(self.epoch, placed.values(), content_hashes)
-        try:
-            is_in_use = self._record(landed, new_summaries(self.id, placed, file.id), file, stage, reusable)
-        except BaseException:
-            remove_unless_named(self.store, self._texts, file)
-            raise
-        if not is_in_use:
-            self._texts.remove(file.name)
+        new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
+        self._record(landed, new, stage, reusable)
 
     @fenced
     def _record(
@@ -211,11 +181,9 @@ class RunWriter:
         connection: Connection,
         landed: Sequence[Landed],
         new: NewSummaries,
-        file: TextFile | None,
         stage: Stage,
         reusable: Reusable | None,
-    ) -> bool:
-        """Returns whether any row has its text in the file."""
+    ) -> None:
         lock_own_partition(connection)
         # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
         articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
@@ -227,9 +195,7 @@ class RunWriter:
         if reusable is not None:
             copy(connection, self.id, reusable, sorted(done))
         has_some = before["summaries"] or reusable is not None
-        inserted = insert_summaries(connection, new, stored_keys(connection, self.id, ids) if has_some else ())
-        if file is not None and inserted:
-            name_file(connection, self.id, file)
+        insert_summaries(connection, new, stored_keys(connection, self.id, ids) if has_some else ())
         if reusable is not None:
             require_complete(connection, self.id, reusable, sorted(done))
         if done and before["failures"]:
@@ -240,7 +206,6 @@ class RunWriter:
         after = count(connection, self.id, ids)
         # What was there already is in both: a transaction that is repeated counts nothing twice.
         self._set(connection, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})
-        return file is not None and is_named(connection, file)
 
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:

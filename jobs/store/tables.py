@@ -189,9 +189,7 @@ class SummaryRow(_ScoreColumns, Base):
 
     `extra` is what the system has to tell; under `CHOSEN_SCORES` it has the values of metrics from outside, by name.
     `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
-    Its text is in `text`, or in the file `text_file`, see `jobs.store.texts`. (No foreign key: with one, a file could
-    only be forgotten by reading all summaries.) `raw_text` is for a text as its author wrote it, before NWS cut or
-    cleaned it; nothing writes it yet.
+    `raw_text` is for a text as its author wrote it, before NWS cut or cleaned it; nothing writes it yet.
     """
 
     __tablename__ = "summaries"
@@ -206,38 +204,12 @@ class SummaryRow(_ScoreColumns, Base):
     article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    text: Mapped[str | None]
+    text: Mapped[str]
     words: Mapped[int]
     seconds: Mapped[float]
     extra: Mapped[dict[str, Any]] = mapped_column(sort_order=1)  # behind the scores
     reused_from: Mapped[str | None] = mapped_column(sort_order=1)
-    text_file: Mapped[int | None] = mapped_column(BigInteger, sort_order=1)
     raw_text: Mapped[str | None] = mapped_column(sort_order=1)
-
-
-class TextFolderRow(Base):
-    """Where the texts of a run's summaries are, if not in their rows.
-
-    It is a folder that is called as the run: in `folder`, or where that is null, in the one beside the SQLite file. The
-    row outlives its run for as long as copies in other runs have their texts there, see `jobs.store.text_files`.
-    """
-
-    __tablename__ = "text_folders"
-
-    run_id: Mapped[str] = mapped_column(primary_key=True)
-    folder: Mapped[str | None]
-
-
-class TextFileRow(Base):
-    """A file `name` in the folder of a run, with the texts of `rows` summaries that one transaction has stored."""
-
-    __tablename__ = "text_files"
-    __table_args__ = (Index(None, "run_id"),)
-
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    run_id: Mapped[str] = mapped_column(ForeignKey("text_folders.run_id"))
-    name: Mapped[str]
-    rows: Mapped[int]
 
 
 class FailureRow(Base):

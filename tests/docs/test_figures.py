@@ -66,19 +66,6 @@ def test_driver_and_store_cost_what_was_measured() -> None:
     assert f"Of the {million['wall']:.1f} s, {million['cpu']:.1f} s are CPU" in told
 
 
-def test_texts_in_files_cost_and_save_what_was_measured() -> None:
-    told = page("docs/scale.md")
-    costs = {(cost["store"], cost["texts"]): cost for cost in results("writer-texts")["costs"]}  # of 4 in a transaction
-    for (store, texts), cost in costs.items():
-        row = f"{store}, texts in {'rows' if texts == 'store' else 'files'}"
-        server = f"{cost['server_cpu']:.2f} |" if cost["server_cpu"] else "|"
-        rate = f"{cost['articles_a_second']:.0f} | {cost['driver_cpu']:.2f} | {server}"
-        assert f"| {row} | {cost['bytes_in_store']:.0f} | {rate}" in told
-        saved = 1 - cost["bytes_in_store"] / costs[store, "store"]["bytes_in_store"]
-        assert texts == "store" or round(1 / saved) == 8
-    assert "smaller by an eighth" in told
-
-
 def test_the_forecast_is_what_was_simulated() -> None:
     told, found = page("docs/scale.md"), results("forecast")
     assert f"the driver pays {found['forecast']['driver_ms']:.1f} ms for each" in told

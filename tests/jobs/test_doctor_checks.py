@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import killed_writer
 import pytest
 
 from core.errors import ModelError
 from core.text import segmentation
 from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, REUPLOADED_PIPELINE
 from jobs.commands import doctor_checks
-from jobs.store import RunSpec, open_store
 
 
 def test_smollm2_is_there_or_how_to_install_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,17 +39,3 @@ def test_the_studys_pipeline(monkeypatch: pytest.MonkeyPatch, there: tuple[str, 
     assert check.state == state
     assert says in check.text
     assert segmentation.resolve_pipeline("auto") == (DEFAULT_TRAINED_PIPELINE if len(there) == 2 else "blank")
-
-
-def test_files_of_texts_that_are_missing_are_counted(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'nws.db'}"
-    with open_store(url) as store:
-        run_id = store.create_run(RunSpec("phase1", {"texts": "parquet"}, "hash", 0, "v", {}, {}, 1), "phase1-x")
-        writer = store.writer(run_id, store.claim_run(run_id, "host", 1))
-        killed_writer.record(writer)
-    assert doctor_checks.check_store(url).state == "ok"
-    (path,) = (tmp_path / "nws.db.texts" / run_id).iterdir()
-    path.unlink()
-    check = doctor_checks.check_store(url)
-    assert check.state == "broken"
-    assert f"1 files with texts of summaries are missing, such as {path}" in check.text

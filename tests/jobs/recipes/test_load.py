@@ -171,10 +171,6 @@ def test_the_hash_is_of_what_decides_the_numbers() -> None:
     base = load_recipe(Phase1Recipe, "sample", {})
     assert base.hash == load_recipe(Phase1Recipe, "sample", {"actors": 3, "accelerator": "cpu", "stuck_after": 60}).hash
     assert base.hash == load_recipe(Phase1Recipe, "sample", {"labels": {"lexrank": "LexRank"}}).hash
-    in_files = {"texts": "parquet", "texts_folder": "/somewhere"}
-    assert base.hash == load_recipe(Phase1Recipe, "sample", in_files).hash
-    assert not {"texts", "texts_folder"} & base.model_dump().keys()  # as in recipes from before there were these keys
-    assert in_files.items() <= load_recipe(Phase1Recipe, "sample", in_files).model_dump().items()
     for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
         assert base.hash != load_recipe(Phase1Recipe, "sample", change).hash, change
     assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base
@@ -235,17 +231,3 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
 def test_what_counts_words_is_refused_of_characters(given: dict[str, object], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
         load_recipe(BaselinesRecipe, "sample", {"max_chars": [50], "systems": ["lead", "openai:x"], **given})
-
-
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        ({"texts": "csv"}, "texts"),
-        ({"texts": "parquet", "texts_folder": "texts"}, "must be an absolute path, which all drivers and readers see"),
-        ({"texts_folder": "/texts"}, "it is for texts: parquet"),
-        ({"texts": "store", "texts_folder": "/texts"}, "it is for texts: parquet"),
-    ],
-)
-def test_where_texts_cannot_go_is_refused(asked: dict[str, str], says: str) -> None:
-    with pytest.raises(RecipeError, match=says):
-        load_recipe(Phase1Recipe, "sample", asked)

@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,14 +127,6 @@ def spec() -> RunSpec:
         signatures={"rouge1": "rouge1|stem:no"},
         systems=2,
     )
-
-
-@pytest.fixture
-def in_files(store: Store, spec: RunSpec, tmp_path: Path) -> RunSpec:
-    """The same of a run whose texts are in files: beside the SQLite file, or in a folder."""
-    beside = store.url.startswith("sqlite")
-    folder = {} if beside else {"texts_folder": str(tmp_path / "texts")}
-    return replace(spec, recipe={**spec.recipe, "texts": "parquet", **folder}, reuse=True)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core.errors import StoreError, StoreUnavailableError
 from core.types import Article, BundleResult
 from jobs.store import Store, open_store
-from jobs.store.new_summaries import by_place, insert_summaries, new_summaries
+from jobs.store.new_summaries import insert_summaries, new_summaries
 
 PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'summaries'::regclass ORDER BY 1"
 
@@ -47,7 +47,7 @@ def test_a_run_has_one_from_its_creation_to_its_removal(store, spec, articles, s
 
 def test_a_row_of_no_run_is_refused(store, articles, summary):
     with pytest.raises(StoreError, match="no partition"), store.writing() as connection:
-        insert_summaries(connection, new_summaries("phase1-of-nobody", by_place([summary(articles[0])])))
+        insert_summaries(connection, new_summaries("phase1-of-nobody", [summary(articles[0])]))
 
 
 @pytest.mark.parametrize("run_id", ["x" * 54, "it's", 'a"b', "a%s", ""])

@@ -46,10 +46,8 @@ def make(store, spec, sweep, failure, make_round):
 
 def test_it_leaves_nothing(store, make, articles):
     run_id = make(articles)
-    # A row in every table but those of studies (tests/jobs/store/test_studies.py) and of files with texts
-    # (tests/jobs/store/test_text_files.py), so that none is forgotten.
-    others = {"studies", "panel_articles", "text_folders", "text_files"}
-    assert {table for table, found in everything(store).items() if not found} == others
+    # A row in every table but those of studies (tests/jobs/store/test_studies.py), so that none is forgotten.
+    assert {table for table, found in everything(store).items() if not found} == {"studies", "panel_articles"}
     removed = store.remove_run(run_id, HOST)
     assert (removed.summaries, removed.articles, removed.copies) == (18, 4, 0)
     assert not any(everything(store).values())

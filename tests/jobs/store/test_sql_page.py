@@ -114,10 +114,9 @@ def grouped(rows: Rows, *names: str) -> dict[tuple[Any, ...], Rows]:
     return found
 
 
-def test_the_page_has_twelve_questions_and_no_other_sql_but_that_of_texts_in_files() -> None:
-    """Which is run in `test_texts.py`."""
+def test_the_page_has_twelve_questions_and_no_other_sql() -> None:
     assert list(questions()) == list(range(1, 13))
-    assert PAGE.read_text("utf-8").count("```sql") == 13
+    assert PAGE.read_text("utf-8").count("```sql") == 12
 
 
 def test_the_best_n_of_each_system(ask: Callable[[int], Rows], summaries: Rows) -> None:
