@@ -22,6 +22,8 @@ DTYPES: dict[Precision, torch.dtype] = {
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
 }
+_COMPLETE = "Give a checkpoint that was saved with all its weights."
+_POOLER = "pooler"  # of many checkpoints it is missing; the last hidden state does not depend on it
 
 
 def hide_progress_bars() -> None:
@@ -58,17 +60,7 @@ def load_transformer(folder: Path) -> tuple[Any, Any]:
     Raises:
         ModelError: the folder holds no model that transformers can load by itself, or one that lacks weights.
     """
-    hide_progress_bars()
-    tokenizer = load_tokenizer(folder)
-    try:
-        with only_errors():
-            model, loaded = AutoModel.from_pretrained(
-                folder, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
-            )
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"The model in {folder} cannot be loaded: {error}") from error
-    _require_weights(loaded["missing_keys"], folder)
-    return tokenizer, in_own_memory(model.eval())
+    return load_with_head(folder, AutoModel, _COMPLETE, but_for=_POOLER)
 
 
 def require_weights(model: nn.Module) -> None:
@@ -81,28 +73,26 @@ def require_weights(model: nn.Module) -> None:
     if part is not None:
         with only_errors():
             _, loaded = type(part).from_pretrained(part.name_or_path, output_loading_info=True)
-        _require_weights(loaded["missing_keys"], part.name_or_path)
+        _require_weights(loaded["missing_keys"], part.name_or_path, _COMPLETE, but_for=_POOLER)
 
 
-def _require_weights(missing: Iterable[str], folder: Path | str) -> None:
-    """Refuse a model with weights drawn at random: each process would have others, and no row could be had again.
-
-    Those of a pooler may be missing, as they often are: the last hidden state does not depend on them.
-    """
-    if lacking := sorted(name for name in missing if "pooler" not in name):
+def _require_weights(missing: Iterable[str], folder: Path | str, cure: str, but_for: str | None) -> None:
+    """Refuse a model with weights drawn at random: each process would have others, and no row could be had again."""
+    if lacking := sorted(name for name in missing if but_for is None or but_for not in name):
         raise ModelError(
-            f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}. Without them it would compute "
-            "with random numbers. Give a checkpoint that was saved with all its weights."
+            f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}, and would draw them at random. "
+            f"{cure}"
         )
 
 
-def load_with_head(folder: Path, kind: Any, cure: str) -> tuple[Any, Any]:
+def load_with_head(folder: Path, kind: Any, cure: str, but_for: str | None = None) -> tuple[Any, Any]:
     """The tokenizer and the model in float32, for inference, with the weights of its head.
 
     Args:
         folder: of the checkpoint.
         kind: one of the `AutoModelFor…` of transformers.
         cure: says in an error which checkpoint to give.
+        but_for: what the names of weights contain that may be missing.
 
     Raises:
         ModelError: the folder holds no such model, or one that lacks weights.
@@ -117,8 +107,7 @@ def load_with_head(folder: Path, kind: Any, cure: str) -> tuple[Any, Any]:
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).partition("\nModel type should be")[0]
         raise ModelError(f"The model in {folder} cannot be loaded: {reason}. {cure}") from error
-    if missing := sorted(loaded["missing_keys"]):
-        raise ModelError(f"The model in {folder} lacks {len(missing)} weights, such as {missing[0]}. {cure}")
+    _require_weights(loaded["missing_keys"], folder, cure, but_for)
     return tokenizer, in_own_memory(model.eval())
 
 
