@@ -33,7 +33,7 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
     Raises:
         RecipeError: a model, dataset or pipeline is not what it was.
     """
-    for kind in sorted(now.keys() & recorded.keys() - {"libraries"}):  # older runs recorded fewer kinds
+    for kind in sorted(now.keys() - {"libraries"}):
         was, is_now = _differing(recorded.get(kind), now[kind])
         if was != is_now:
             raise RecipeError(
@@ -46,9 +46,8 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
 
 
 def changed_libraries(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """The names of those that have another version, are gone, or are new. Older runs recorded fewer libraries."""
-    names = {**recorded, **now} if "python" in recorded else recorded
-    return [name for name in names if recorded.get(name) != now.get(name)]
+    """The names of those that have another version, are gone, or are new."""
+    return [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
 
 
 def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
@@ -89,7 +88,7 @@ def _named(sources: str) -> tuple[str, bool]:
     """The commit or version, and whether it is known to be of other sources."""
     with contextlib.suppress(FileNotFoundError):
         name, _, of = (ROOT / VERSION_FILE).read_text(encoding="utf-8").strip().partition("+")
-        return name, of not in ("", sources)
+        return name, of != sources
     # Where a wheel is installed, a git would be that of another project.
     commit = None if is_installed() else described_commit(ROOT)
     return importlib.metadata.version("nws") if commit is None else commit, False
