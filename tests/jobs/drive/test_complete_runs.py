@@ -153,19 +153,6 @@ def test_a_run_with_an_article_that_is_neither_done_nor_failed_is_not_done(
     assert driver.resume(store, run.id, "inline", None, None, QUIET, makers=STUB).articles == ARTICLES
 
 
-def test_a_pool_that_stops_early_leaves_no_run_that_is_done(
-    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = SweepPool.map
-
-    def stopping(self: SweepPool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
-        yield next(whole(self, bundles))
-
-    monkeypatch.setattr(SweepPool, "map", stopping)
-    with pytest.raises(StoreError, match=f"of its {ARTICLES} articles, {ARTICLES - 2} have neither"):
-        driver.start(store, pinned_to(file), "inline", QUIET, STUB)
-
-
 class Stream:
     """Rows of a stream, of which each reading gives so many."""
 

@@ -1,7 +1,6 @@
 """The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
 
 import io
-from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,13 +10,11 @@ import pytest
 from rich.console import Console
 
 from bench import stub_work
-from core.article_id_set import ArticleIds
-from core.errors import CorpusError, FencedError, HubError, NwsError, RecipeError, StoreError, StoreUnavailableError
+from core.errors import CorpusError, HubError, NwsError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
 from core.text import corpus
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
-from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.pools import Makers
 from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
@@ -148,23 +145,6 @@ def test_a_failing_article_is_recorded_and_tried_again_on_resume(
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
-def test_a_driver_that_was_replaced_stops_and_leaves_the_run_alone(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record = RunWriter.record
-    taken = []
-
-    def taken_over(self: RunWriter, *arguments: object) -> None:
-        taken.append(store.claim_run(self.id, "elsewhere", 1, take_over=True))
-        record(self, *arguments)
-
-    monkeypatch.setattr(RunWriter, "record", taken_over)
-    with pytest.raises(FencedError, match="elsewhere"):
-        driver.start(store, pinned, "inline", QUIET)
-    (run,) = store.list_runs()
-    assert (run.state, run.driver_host, run.summaries) == ("running", "elsewhere", 0)
-
-
 def test_an_error_that_stops_the_run_is_kept_with_it(
     store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,12 +181,3 @@ def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) 
     with pytest.raises(HubError, match="bert-base-uncased"):
         driver.start(store, pinned, "ray", QUIET)
     assert store.list_runs() == []
-
-
-def test_bundles_are_always_the_same_articles(pinned: Pinned) -> None:
-    every = list(unfinished_bundles(pinned, ArticleIds.of([]), announced := array("Q")))
-    assert [len(bundle) for bundle in every] == [2, 2, 1]
-    ids = [article.id for bundle in every for article in bundle]
-    one_left = ArticleIds.of(article_id for article_id in ids if article_id != every[1][0].id)
-    assert list(unfinished_bundles(pinned, one_left, array("Q"))) == [every[1]]
-    assert announced.tolist() == [int(article_id, 16) for article_id in ids]

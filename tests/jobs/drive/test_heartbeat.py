@@ -1,7 +1,6 @@
 """A driver's heart, on a real store."""
 
 import io
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,22 +64,6 @@ def test_what_a_driver_is_at_is_stored_with_a_beat_when_it_has_changed(
     at = store.progress(run_id)  # the last beat has the last change
     assert (at.stage, at.finished, at.total, at.unit) == ("sweep", 9, 9, "articles")
     assert len([one for one in noted if one]) <= 3
-
-
-def test_a_beat_that_fails_tells_it_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, fails = RunWriter.heartbeat, [True]
-
-    def heartbeat(*args: object) -> bool:
-        if fails and fails.pop():
-            raise StoreUnavailableError("away")
-        return real(*args)
-
-    monkeypatch.setattr(RunWriter, "heartbeat", heartbeat)
-    run_id, heart = heart_of(store)
-    heart.show({"stage": "sweep", "finished": 2})
-    with heart:
-        wait_until(lambda: store.progress(run_id) is not None)
-    assert fails == []
 
 
 def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) -> None:
@@ -148,16 +131,6 @@ def test_a_driver_whose_store_is_deleted_stops_with_the_next_beat(store: Store, 
         with pytest.raises(StoreError, match="was deleted or moved away while it was in use"):
             heart.check()
     assert not (tmp_path / "x.db").exists()
-
-
-def test_a_driver_whose_store_is_replaced_stops_with_the_next_beat(store: Store, tmp_path: Path) -> None:
-    _, heart = heart_of(store)
-    with heart:
-        shutil.copy(tmp_path / "x.db", tmp_path / "copy.db")
-        (tmp_path / "copy.db").replace(tmp_path / "x.db")
-        wait_until(lambda: is_stopped(heart))
-        with pytest.raises(StoreError, match="was replaced by another file while it was in use"):
-            heart.check()
 
 
 def test_a_driver_that_hangs_is_not_heard_of_until_it_moves(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from bench import stub_work
 from cluster.job_api import RayJob
-from core.errors import ClusterError, NwsError, RecipeError, StoreError
+from core.errors import ClusterError, RecipeError
 from core.provenance import file_sha256
 from jobs import cli
 from jobs.drive import driver, pools, ship
@@ -152,15 +152,6 @@ def test_all_code_of_this_checkout_is_shipped(tmp_path: Path) -> None:
         assert code
 
 
-def test_a_checkout_of_links_is_refused(tmp_path: Path) -> None:
-    checkout, target = tmp_path / "checkout", tmp_path / "target"
-    target.mkdir()
-    (checkout / "core").mkdir(parents=True)
-    (checkout / "core" / "sweep.py").symlink_to(ROOT / "core" / "sweep.py")
-    with pytest.raises(NwsError, match="holds no code for the cluster, or only links"):
-        ship.stage(target, URL, "r1", checkout)
-
-
 def test_of_an_installed_wheel_our_packages_are_shipped_and_no_library(tmp_path: Path) -> None:
     packages, target = make_checkout(tmp_path / "site-packages"), tmp_path / "target"
     (packages / "jobs/store/migrations").mkdir(parents=True)
@@ -171,16 +162,6 @@ def test_of_an_installed_wheel_our_packages_are_shipped_and_no_library(tmp_path:
     ship.stage(target, URL, "r1", packages)
     found = {str(path.relative_to(target)) for path in files(target)}
     assert found == {*ADDED, *SHIPPED[1:], "jobs/ignored.py", "jobs/store/migrations/env.py"}
-
-
-def test_a_file_that_git_knows_and_that_is_gone_is_left_out(tmp_path: Path) -> None:
-    checkout, target = make_checkout(tmp_path / "checkout"), tmp_path / "target"
-    target.mkdir()
-    subprocess.run(["git", "init", "-q", str(checkout)], check=True)
-    subprocess.run(["git", "-C", str(checkout), "add", "core/text"], check=True)
-    (checkout / "core/text/words.py").unlink()
-    ship.stage(target, URL, "r1", checkout)
-    assert not (target / "core/text/words.py").exists()
 
 
 def test_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> None:
@@ -264,14 +245,6 @@ def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHe
 
     head.found = []  # the head was started again
     assert ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False) == (f"{run_id}-a2", 2)
-
-
-def test_a_run_with_a_driver_is_not_submitted_again(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
-    store.claim_run(run_id, socket.gethostname(), os.getpid())
-    with pytest.raises(StoreError, match="is being driven"):
-        ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
-    assert len(head.calls) == 1
 
 
 def test_only_jobs_that_live_are_stopped(head: FakeHead) -> None:
@@ -396,15 +369,6 @@ def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(nws, store: Store,
     assert "must lie at the same path on the head" in str(run.error)
 
 
-def test_a_driver_is_refused_where_another_lives(nws, store: Store, pinned: Pinned) -> None:
-    run_id = store.create_run(pinned.run_spec("http://head:8265"))
-    store.claim_run(run_id, socket.gethostname(), os.getpid())
-    code, _, err = nws("drive", run_id)
-    assert code == 1
-    assert "is being driven by" in err
-    assert store.run_info(run_id).state == "running"
-
-
 def test_logs_of_a_run_are_lines_with_times(nws, store: Store) -> None:
     assert nws("submit", "phase1", "--engine", "inline", "--limit", "2", "--n", "1")[0] == 0
     run_id = store.list_runs()[0].id
@@ -489,32 +453,6 @@ def test_a_job_of_a_cancelled_run_does_not_drive_it(
     assert not store.cancel_run(run_id, "elsewhere")
     assert begin(0)[0] == 1
     assert (store.run_info(run_id).state, store.run_info(run_id).summaries) == ("interrupted", 0)
-
-
-def test_who_gives_a_run_up_leaves_it_to_a_later_job(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
-    ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
-    ship.give_up(store, run_id, 0, ClusterError("the first job ended"))
-    assert store.run_info(run_id).state == "pending"
-    head.found = [RayJob(run_id, "FAILED", "")]
-    with pytest.raises(ClusterError, match="submitted again meanwhile"):
-        follow_run(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
-    ship.give_up(store, run_id, 1, ClusterError("the second job ended"))
-    assert (store.run_info(run_id).state, store.run_info(run_id).error) == ("failed", "the second job ended")
-
-
-def test_an_ended_run_that_is_submitted_again_stays_as_it_was_until_it_is_driven(
-    store: Store, head: FakeHead, news: Path, begin: Callable[[int], tuple[int, str, str]]
-) -> None:
-    run_id = ship.ship_run(store, URL, pinned_to(news), "http://head:8265")
-    assert begin(0)[0] == 0
-    ship.ship_again(store, URL, run_id, "http://head:8265", None, None, False)
-    text = news.read_text()
-    news.unlink()
-    assert begin(1)[0] == 1
-    assert (store.run_info(run_id).state, store.run_info(run_id).error) == ("done", None)
-    news.write_text(text)
-    assert begin(1)[0] == 0
 
 
 @pytest.mark.faults

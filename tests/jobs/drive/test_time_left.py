@@ -75,18 +75,6 @@ def test_a_new_pace_is_told_within_minutes() -> None:
     assert marks.span(550.0).rate == pytest.approx(1.0, rel=0.05)
 
 
-def test_of_rare_bundles_eight_are_looked_at() -> None:
-    assert landed(300, 16, 20).span(19 * 300).seconds == 7 * 300
-
-
-def test_bundles_that_land_at_once_are_few_marks() -> None:
-    marks = Marks()
-    for number in range(100_000):
-        marks.add(number / 1000, number + 1)
-    assert len(marks._marks) <= 101
-    assert marks.span(100.0).rate == pytest.approx(1000, rel=1e-3)
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.4, "0 s"), (119, "119 s"), (120, "2 min"), (3600, "60 min"), (11_100, "3 h 5 min"), (187_000, "2 d 3 h")],

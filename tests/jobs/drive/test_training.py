@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from core.episodes import EpisodeRunner
-from core.errors import CancelledError, TrainingError
+from core.errors import TrainingError
 from core.learning.checkpoint import to_bytes
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
@@ -279,25 +279,6 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
     monkeypatch.undo()
     whole = driver.start(store, pinned, "inline", QUIET)
     assert stored(store, outcome.run_id) == stored(store, whole.run_id)
-
-
-def test_a_cancelled_training_is_interrupted(
-    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pinned = pinned_with(tiny_models, methods=METHODS[:1])
-    check, checks = Heart.check, []
-
-    def cancelled(self: Heart) -> None:
-        checks.append(1)
-        if len(checks) == 6:  # three articles, then the third round
-            raise CancelledError("somebody has had enough")
-        check(self)
-
-    monkeypatch.setattr(Heart, "check", cancelled)
-    outcome = driver.start(store, pinned, "inline", QUIET)
-    assert outcome.state == "interrupted"
-    assert {policy.updates for policy in store.policy_infos(outcome.run_id)} == {2}
-    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
 
 
 def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:

@@ -69,22 +69,6 @@ def test_a_driver_that_ends_in_order_needs_no_watchdog(store: Store) -> None:
     assert (run.state, run.error) == ("done", None)
 
 
-def test_the_run_of_another_driver_is_left_alone(store: Store) -> None:
-    run_id, epoch = claimed(store)
-    process = dying(store, run_id, epoch)
-    other, other_epoch = claimed(store)
-    store.claim_run(run_id, "elsewhere", 2, take_over=True)
-    process.communicate("die\n")
-    # Dead later, stored earlier: by then the first watchdog has had more time than that of another run needed.
-    dying(store, other, other_epoch).communicate("die\n")
-    deadline = time.monotonic() + 30
-    while store.run_info(other).state == "running":
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    run = store.run_info(run_id)
-    assert (run.state, run.driver_host, run.error) == ("running", "elsewhere", None)
-
-
 def test_a_store_that_is_gone_is_not_made_again(store: Store, tmp_path: Path) -> None:
     run_id, epoch = claimed(store)
     process = dying(store, run_id, epoch)

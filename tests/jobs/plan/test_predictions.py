@@ -18,8 +18,6 @@ from jobs.plan.job import find_job, plan_with
 from jobs.plan.own import coverages
 from jobs.plan.pinned import Pinned
 from jobs.plan.work import works
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -70,10 +68,6 @@ def test_predictions_are_stored_uncut_and_cut_and_scored(
         assert [found[key, n] for n in (0, 2, 5)] == [text, first_words(text, 2), first_words(text, 5)]
     with store.query("select count(*) from leaderboard where system = 'mine' and bertscore_f1 <> 0") as answer:
         assert next(iter(answer.rows))[0] > 0
-
-
-def test_a_recipe_without_predictions_keeps_its_hash() -> None:
-    assert "predictions" not in load_recipe(BaselinesRecipe, "sample", {}).model_dump(mode="json")
 
 
 def test_another_content_is_another_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
@@ -136,13 +130,6 @@ def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path],
         plan(tiny_models, predicted(tmp_path / f"{name}.jsonl", ["a"]))
 
 
-def test_two_files_of_one_name_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
-    files = [predicted(tmp_path / "mine.jsonl", ["a"]), predicted(tmp_path / "b" / "mine.jsonl", ["a"])]
-    with pytest.raises(RecipeError, match="cannot be called 'mine'"):
-        plan(tiny_models, *files)
-
-
 def test_rows_of_a_known_file_are_copied_from_another_run(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
 ) -> None:
@@ -185,21 +172,6 @@ def test_predictions_are_copied_for_the_same_article_alone(
             found = dict(map(tuple, answer.rows))
         assert found == {key: f"A prediction has {key} and eight words." for key in found}
     assert outcome.reused >= 2, "lead reads no key"
-
-
-def test_predictions_that_are_added_are_copied_for_the_same_article_alone(
-    store: Store, tiny_models: dict[str, Path], tmp_path: Path
-) -> None:
-    one, two = "Snow fell on Dover and closed its schools.", "The council of Hull wants a new bridge."
-    file = predicted(tmp_path / "mine.jsonl", ["a1", "a2"])
-    first, second = news(tmp_path / "first", a1=one, a2=two), news(tmp_path / "second", a1=two, a2=one)
-    driver.start(store, plan(tiny_models, file, **first), "inline", QUIET, reuse=True)
-    outcome = driver.start(store, plan(tiny_models, **second), "inline", QUIET, reuse=True)
-    assert outcome.reused == 4
-    spec = plan_with(store.run_info(outcome.run_id), [parse_predictions(str(file))]).run_spec()
-    store.extend_run(outcome.run_id, "here", spec)
-    added = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
-    assert (added.state, added.summaries, added.reused) == ("done", 4 + 6, 4)
 
 
 def test_what_travels_with_each_bundle_has_no_predictions(tiny_models: dict[str, Path], tmp_path: Path) -> None:

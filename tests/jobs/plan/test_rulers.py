@@ -54,13 +54,3 @@ def test_of_a_stream_nobody_knows() -> None:
     )
     assert with_rulers(["reference-words"], [read]) == ("reference-words", "person", "other-article")
     assert with_rulers(["reference-words"], [read, streamed]) == ("reference-words", "other-article")
-
-
-def test_a_run_that_began_before_there_were_rulers_goes_on_without(tmp_path: Path) -> None:
-    two = dataset(tmp_path / "two.jsonl", ("A bridge.", "The bridge."))
-    new = find_job("phase1").plan("sample", {"datasets": [{"name": two}]})
-    recipe = new.run_spec().recipe
-    again = find_job("phase1").plan_again(recipe)
-    assert (again.recipe, again.systems) == (new.recipe, new.systems)
-    old = find_job("phase1").plan_again({key: value for key, value in recipe.items() if key != "rulers"})
-    assert list(old.systems)[-2:] == ["lead", "random"]

@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 from training_run import small_training
 
-from core.errors import RecipeError
 from core.learning.policy_system import load_policies, save_policies
 from core.learning.writer import PolicyWriter
 from core.text.segmentation import pipeline_revision
@@ -64,11 +63,6 @@ def test_a_recipe_of_chunks_has_the_hash_that_it_had(tiny_models: dict[str, Path
     words = pinned(tiny_models, units="words").recipe
     assert words.hash != recipe.hash
     assert find_job("baselines").plan("sample", words.model_dump(mode="json")).recipe == words
-
-
-def test_other_units_are_refused(tiny_models: dict[str, Path]) -> None:
-    with pytest.raises(RecipeError, match="units: must be 'chunks' or 'words'"):
-        pinned(tiny_models, units="letters")
 
 
 def test_policies_of_words_are_trained_stored_and_exported_as_such(
