@@ -12,8 +12,7 @@ from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, parse_labels, parse_lengths
 from jobs.commands.shared import chosen_run, err, out, reading, store_flag
-from jobs.terminal.busy import busy
-from jobs.terminal.console import PrintableConsole
+from jobs.terminal.console import PrintableConsole, busy
 
 
 def compare(
@@ -106,8 +105,7 @@ def plan(
     Two things take articles: to know the smallest n to one step of the grid, and to tell two systems apart at one n.
     """
     with busy("Loading libraries"):
-        from jobs.report.plan.plan import Asked, plan_run
-        from jobs.report.plan.printed_plan import print_plan
+        from jobs.report.study_plan import Asked, plan_run, print_plan
 
     wanted = Asked(asked.power, asked.alpha, asked.difference, asked.of)
     with reading(store) as opened, busy("Planning"):
@@ -117,7 +115,7 @@ def plan(
         print_plan(planned, PrintableConsole(), store_flag(store))
     if asked.plot is not None:
         with busy("Drawing"):
-            from jobs.report.plan.plan_figure import write_plan_figure
+            from jobs.report.plan_figure import write_plan_figure
 
             png, svg, warning = write_plan_figure(planned, asked.plot)
         if warning:

@@ -10,7 +10,7 @@ from core.errors import NwsError, RecipeError
 from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
 from jobs.commands.shared import choose_policies, chosen_run, chosen_training, err, out, reading
-from jobs.terminal.busy import busy
+from jobs.terminal.console import busy
 
 
 def export(

@@ -12,8 +12,7 @@ import typer
 from jobs.commands.groups import grouped, option, plain
 from jobs.commands.options import Json
 from jobs.commands.shared import err, out
-from jobs.terminal.busy import busy
-from jobs.terminal.console import PrintableConsole
+from jobs.terminal.console import PrintableConsole, busy
 from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:

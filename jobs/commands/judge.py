@@ -12,8 +12,7 @@ from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import chosen_run, err, reading
-from jobs.terminal.busy import busy
-from jobs.terminal.console import PrintableConsole
+from jobs.terminal.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
     from jobs.evaluate.judge import Plan

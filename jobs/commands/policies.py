@@ -10,7 +10,7 @@ import typer
 from core.errors import ModelError, RecipeError
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl, parse_lengths
 from jobs.commands.shared import choose_policies, err, out
-from jobs.terminal.busy import busy
+from jobs.terminal.console import busy
 
 
 def summarize(

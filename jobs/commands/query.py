@@ -10,8 +10,7 @@ import typer
 from core.errors import RecipeError
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import out, reading, shown
-from jobs.terminal.busy import busy
-from jobs.terminal.console import PrintableConsole, written_out
+from jobs.terminal.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
     from jobs.store import QueryResult

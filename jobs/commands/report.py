@@ -12,8 +12,7 @@ from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
 from jobs.commands.shared import chosen_run, err, out, reading, shown, store_flag
-from jobs.terminal.busy import busy
-from jobs.terminal.console import PrintableConsole
+from jobs.terminal.console import PrintableConsole, busy
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import changing, chosen_run, err, out, reading, shown, store_flag
 from jobs.commands.studies import cancel_shards
-from jobs.terminal.busy import busy
-from jobs.terminal.console import PrintableConsole
+from jobs.terminal.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
     from jobs.store import LogLine

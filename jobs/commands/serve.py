@@ -39,7 +39,7 @@ def serve(where: ServeOptions, store: StoreUrl = DEFAULT_STORE) -> None:
     All runs, one while it goes on, what it found, and two side by side. Nothing is written. Ctrl-C ends it.
     """
     from jobs.serve.access import require_safe
-    from jobs.serve.server import listen, make_server
+    from jobs.serve.app import listen, make_server
 
     require_safe(where.host, where.token)
     with reading(store) as opened:

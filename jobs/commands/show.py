@@ -12,11 +12,10 @@ from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
 from jobs.commands.shared import chosen_run, reading
-from jobs.terminal.busy import busy
-from jobs.terminal.console import PrintableConsole
+from jobs.terminal.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
-    from jobs.report.show.articles import Wanted
+    from jobs.report.shown_articles import Wanted
 
 _RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}")
 
@@ -67,8 +66,8 @@ def show(
     Prints its references, its text, and the summary of every system with its scores. The words of one system are marked
     in the article.
     """
-    from jobs.report.show.articles import show as find_and_align
-    from jobs.report.show.printed_article import print_shown
+    from jobs.report.printed_article import print_shown
+    from jobs.report.shown_articles import show as find_and_align
 
     wanted, run = _wanted(article, run, how)
     with reading(store) as opened:
@@ -87,7 +86,7 @@ def _wanted(article: str | None, run: str | None, how: ShowOptions) -> "tuple[Wa
     Raises:
         RecipeError: they select nothing, or two things.
     """
-    from jobs.report.show.articles import Different, Extreme
+    from jobs.report.shown_articles import Different, Extreme
 
     ways = [(how.worst, "--worst"), (how.best, "--best"), (how.differ, "--differ")]
     given = [name for value, name in ways if value is not None]

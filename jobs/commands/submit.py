@@ -12,7 +12,7 @@ from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
 from jobs.commands.studies import start_study
 from jobs.commands.target import require_accelerator, require_here, require_possible, start_there
-from jobs.terminal.busy import busy
+from jobs.terminal.console import busy
 
 if TYPE_CHECKING:
     from jobs.plan.pinned import Pinned

@@ -12,7 +12,7 @@ from jobs.commands.shared import chosen_run, err, out, reading, store_flag
 from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
-    from jobs.report.watch.view import View, Viewer
+    from jobs.report.run_view import View, Viewer
 
 _PAUSE_SECONDS = 1.0
 _SECONDS_BETWEEN_LINES = 5.0
@@ -33,7 +33,7 @@ def watch(
     Shows its speed, the time left, its actors, failures and newest summaries. On a terminal the screen is drawn anew
     every second; elsewhere a line comes every few seconds.
     """
-    from jobs.report.watch.view import Viewer
+    from jobs.report.run_view import Viewer
 
     with reading(store) as opened:
         run_id = chosen_run(opened, run)
@@ -59,7 +59,7 @@ def _json_lines(viewer: "Viewer") -> None:
 def _screen(viewer: "Viewer") -> None:
     from rich.live import Live
 
-    from jobs.report.watch.screen import screen
+    from jobs.report.run_view import screen
 
     # Not `out`, which folds nothing.
     with Live(console=PrintableConsole(), auto_refresh=False) as live:
@@ -72,7 +72,7 @@ def _screen(viewer: "Viewer") -> None:
 
 
 def _lines(viewer: "Viewer") -> None:
-    from jobs.report.watch.screen import failure_line, line
+    from jobs.report.run_view import failure_line, line
 
     shown: View | None = None
     at = 0.0

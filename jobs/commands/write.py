@@ -11,7 +11,7 @@ from core.errors import NwsError, RecipeError
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import Json, parse_lengths
 from jobs.commands.shared import err
-from jobs.terminal.busy import busy
+from jobs.terminal.console import busy
 
 
 @dataclass(frozen=True, slots=True)

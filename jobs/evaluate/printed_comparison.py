@@ -11,8 +11,8 @@ from core.text.length import LengthUnit
 from core.types import SystemKind
 from jobs.evaluate.compare import RunComparison
 from jobs.store import RunInfo
-from jobs.terminal.caution import SKEWED, few, length_notes
 from jobs.terminal.columns import Column, print_table
+from jobs.terminal.metrics import SKEWED, few, length_notes
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, print_unit, role
 

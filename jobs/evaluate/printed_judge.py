@@ -13,8 +13,8 @@ from jobs.evaluate.judge import Plan, unasked
 from jobs.evaluate.judge_questions import ATTEMPTS, MOST_TOKENS, Judge
 from jobs.evaluate.judge_replies import Replies
 from jobs.evaluate.judge_results import Judged, PairResult
-from jobs.terminal.caution import few
 from jobs.terminal.columns import Column, print_table
+from jobs.terminal.metrics import few
 from jobs.terminal.numerals import counted, decimals, interval_text, listed, p_text, percent
 from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import names_column, print_line, print_shared

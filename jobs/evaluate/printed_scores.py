@@ -6,7 +6,7 @@ from rich.console import Console
 
 from core.analysis.intervals import Interval
 from jobs.evaluate.score import FileScore, MetricScore
-from jobs.terminal.caution import few
+from jobs.terminal.metrics import few
 from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH
 

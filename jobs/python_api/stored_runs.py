@@ -8,8 +8,7 @@ from typing import Self
 import pandas as pd
 
 from jobs import store as stores
-from jobs.python_api.frames import runs_frame
-from jobs.python_api.result import Result
+from jobs.python_api.result import Result, runs_frame
 from jobs.store import Store
 from jobs.terminal.system_names import names_of
 

@@ -1,22 +1,33 @@
 """Mean scores and content kept by n as tables in LaTeX, for papers; content kept also as rows of a file."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.analysis import Interval
+from rich.console import Console
+from rich.text import Text
+
+from core.analysis import Interval, SystemScore
 from core.analysis.content_kept import KEPT, ContentKept, Share
 from core.text.length import LengthUnit
 from jobs.report.formats import latex_cell, tabular
-from jobs.report.numbers import RunNumbers, Score, interval_columns
+from jobs.report.numbers import RunNumbers, Score, SweepScore, interval_columns
 from jobs.report.sweep.kept_answer import basis
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import RunInfo
-from jobs.terminal.caution import not_equal
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.console import printable
-from jobs.terminal.metrics import metric_name, metric_signature
-from jobs.terminal.numerals import decimals
-from jobs.terminal.table_style import role
+from jobs.terminal.metrics import metric_name, metric_signature, not_equal
+from jobs.terminal.numerals import counted, decimals
+from jobs.terminal.table_style import (
+    UPPER_BOUND_NOTE,
+    print_line,
+    print_metric,
+    print_sentence,
+    print_shared,
+    print_title,
+    print_unit,
+    role,
+)
 
 
 def means_latex(numbers: RunNumbers[Score], articles: str = "", *notes: str) -> str:
@@ -156,3 +167,51 @@ def _share_cell(share: Interval | None) -> str:
         return "--"
     mean = f"{100 * share.mean + 0.0:.0f}".replace("-", "$-$")
     return mean if share.half_width is None else rf"{mean}$_{{\pm{100 * share.half_width:.0f}}}$"
+
+
+_APART = "°"
+
+
+def print_run(numbers: RunNumbers[Score], seeds: str, console: Console, where: str) -> None:
+    """Print which run it is, and in which metric. `where` is what `nws` needs to find the run."""
+    run = numbers.run
+    print_line(
+        console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
+    )
+    print_unit(run.length_unit, console)
+    print_metric(numbers.metric, numbers.signature, run.id, console, where)
+    print_shared(numbers.names, console)
+
+
+def print_answer(
+    console: Console, title: str, headline: str, sentences: Iterable[tuple[str, str]], known: Iterable[str]
+) -> None:
+    """Print an answer: in one sentence, in one for each system, and what it rests on."""
+    print_title(console, title)
+    if headline:
+        print_line(console, headline, style="bold")
+    for system, sentence in sentences:
+        print_sentence(console, system, sentence)
+    for sentence in known:
+        print_line(console, sentence, style="dim")
+
+
+def mean_cell(
+    score: SweepScore | SystemScore, best: float | None, places: int, *, width: int = 0, blank: str = ""
+) -> Text:
+    """A mean, with a star if it is the `best` at its n; `blank` stands where others have the star."""
+    is_best = score.comparable and score.kind != "upper bound" and round(score.score.mean, places) == best
+    mark = "*" if is_best else blank if score.comparable else _APART
+    return Text(f"{decimals(score.score.mean, places):>{width}}{mark}", style="bold" if is_best else "")
+
+
+def print_key(scores: Sequence[SweepScore | SystemScore], console: Console, *notes: str) -> None:
+    """Print how to read marks and systems of a table of means, with further notes."""
+    if any(not score.comparable for score in scores):
+        print_line(
+            console, f"{_APART} lacks articles that others have: this mean is not compared with theirs", style="dim"
+        )
+    for note in notes:
+        print_line(console, note, style="dim")
+    if any(score.kind == "upper bound" for score in scores):
+        print_line(console, UPPER_BOUND_NOTE, style="dim")

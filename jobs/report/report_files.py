@@ -33,8 +33,8 @@ from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
 from jobs.report.sweep.printed_tables import print_tables
 from jobs.store import CurveRow, RunInfo, Store
-from jobs.terminal.busy import busy
 from jobs.terminal.columns import ColumnSpec
+from jobs.terminal.console import busy
 from jobs.terminal.metrics import metrics_of
 from jobs.terminal.system_names import names_of
 from jobs.terminal.table_style import print_line

@@ -1,11 +1,13 @@
 """The application: which page is where. It reads the store, in threads, and writes nothing."""
 
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import uvicorn
 from anyio import to_thread
 from markupsafe import Markup
 from starlette.applications import Starlette
@@ -15,8 +17,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from core.errors import NwsError, StoreError, StoreUnavailableError
-from jobs.report.watch.view import View, Viewer
-from jobs.serve.access import HEADERS, Access
+from jobs.report.run_view import View, Viewer
+from jobs.serve.access import HEADERS, Access, require_safe
 from jobs.serve.compare_page import comparison_html, opening_metric, sides_of
 from jobs.serve.feeds import Feeds, Look, Parts
 from jobs.serve.html import is_run_id, rendered, run_link, script, style_sheet
@@ -247,3 +249,57 @@ def _asked(request: Request) -> Asked:
 async def _internal(request: Request, error: Exception) -> Response:
     # It is outside of the middleware, and has its headers from here.
     return PlainTextResponse("An error of this server: its terminal says more.", 500, HEADERS)
+
+
+_SECONDS_TO_END = 3
+
+
+class Server(uvicorn.Server):
+    """uvicorn's, which ends the feeds first: it would wait for their readers."""
+
+    def __init__(self, config: uvicorn.Config, pages: Pages) -> None:
+        super().__init__(config)
+        self._pages = pages
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._pages.feeds.close()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 is any that is free.
+
+    Raises:
+        NwsError: it cannot be had, and why.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listening = socket.create_server(address[:2], family=family)
+    except OSError as error:
+        reason = error.strerror or error
+        raise NwsError(
+            f"Nothing can listen at {host}, port {port}: {reason}. Choose another --port or --host."
+        ) from error
+    return listening
+
+
+def make_server(store: Store, listening: socket.socket, host: str, token: str | None) -> Server:
+    """The server of a store that was opened read-only; its `run(sockets=[listening])` answers until it is stopped.
+
+    Raises:
+        RecipeError: others could read the store, or could guess the token.
+    """
+    require_safe(host, token)
+    app, pages = make_app(store, token, listening.getsockname()[1])
+    # No log of requests, whose addresses may hold the token; and no belief in what a proxy says.
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ws="none",
+        lifespan="off",
+        timeout_graceful_shutdown=_SECONDS_TO_END,
+    )
+    return Server(config, pages)

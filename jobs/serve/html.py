@@ -8,14 +8,13 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from jobs.report.page.style import TEMPLATES as OF_THE_REPORT
-from jobs.report.page.style import style
+from jobs.report import page as report_page
 from jobs.serve.feeds import Parts, digest
 from jobs.terminal.console import printable, written_out
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.table_style import role
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES, _OF_THE_REPORT = (Path(path).parent / "templates" for path in (__file__, report_page.__file__))
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
@@ -41,7 +40,7 @@ def _part(parts: Parts, name: str) -> Markup:
 
 
 ENVIRONMENT = Environment(
-    loader=FileSystemLoader([_TEMPLATES, OF_THE_REPORT]),
+    loader=FileSystemLoader([_TEMPLATES, _OF_THE_REPORT]),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -65,7 +64,7 @@ def rendered(template: str, **values: Any) -> str:
 
 def style_sheet() -> str:
     """The report page's, and what these pages have beside it."""
-    return style() + (_TEMPLATES / "serve.css").read_text(encoding="utf-8")
+    return "".join(path.read_text(encoding="utf-8") for path in (_OF_THE_REPORT / "page.css", _TEMPLATES / "serve.css"))
 
 
 def script() -> str:

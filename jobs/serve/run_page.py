@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from jobs.drive.time_left import duration as in_words
-from jobs.report.watch.screen import done_text, left_text, machine_lines, rate_text, stage_text, state_text
-from jobs.report.watch.view import View
+from jobs.report.run_view import View, done_text, left_text, machine_lines, rate_text, stage_text, state_text
 from jobs.serve.feeds import Parts
 from jobs.serve.html import rendered
 from jobs.store import LogLine, RunInfo, Store, is_stale

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import get_args
 
-from jobs.report.watch.screen import done_text, left_text, rate_text
-from jobs.report.watch.view import View, span_until_now
+from jobs.report.run_view import View, done_text, left_text, rate_text, span_until_now
 from jobs.serve.feeds import Look
 from jobs.serve.html import rendered
 from jobs.store import Progress, RunInfo, Store, is_stale

@@ -1,14 +1,17 @@
 """The stored metrics as people name and read them, and what of a run's signatures tells how each was computed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.analysis import METRICS, PARTS, Metric
+from core.analysis.intervals import FEW_ARTICLES
 from core.errors import RecipeError
 from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
 from core.plugins.plugin_metric import METRIC_OF_PLUGIN
 from core.registry import did_you_mean
+from core.text.length import LengthUnit
 from jobs.store import RunInfo
+from jobs.terminal.numerals import counted
 
 NOT_RECORDED = "not recorded"
 _DECIMALS = 3
@@ -89,3 +92,75 @@ def metric_label(metric: Metric, signature: str) -> str:
 def metric_places(metric: Metric) -> int:
     """Decimals to print."""
     return BY_COLUMN[metric].decimals if metric in BY_COLUMN else _DECIMALS
+
+
+SKEWED = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases)"
+"""Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
+_NOT_EQUAL = (
+    "Where systems do not write n words, they are not compared at equal length: a longer summary has a higher F1 "
+    "because of its length alone."
+)
+
+_NOT_EQUAL_CHARACTERS = (
+    "Summaries have at most n characters, and not equally many words: a part of a difference may be one of length."
+)
+
+
+def not_equal(unit: LengthUnit) -> str:
+    """The caution where systems do not all write equally many words at n."""
+    return _NOT_EQUAL if unit == "words" else _NOT_EQUAL_CHARACTERS
+
+
+def few(count: int, noun: str = "articles") -> str | None:
+    """The caution for `count` of `noun`; None where there are enough."""
+    if count >= FEW_ARTICLES or count < 2:  # one has no interval
+        return None
+    return f"With {count} {noun} the intervals understate the uncertainty: treat them as indicative."
+
+
+def basis(points: Sequence[tuple[int, int]], noun: str, metric: Metric) -> Iterator[str]:
+    """The sentences on what an answer rests on: how many of `noun` at which n, and a caution if they are few.
+
+    Args:
+        points: each n, with how many there are.
+        noun: whose plural ends in s.
+        metric: of the answer.
+    """
+    counts, lengths = [count for _, count in points], sorted({n for n, _ in points})
+    fewest, most = min(counts), max(counts)
+    size = counted(most, noun) if fewest == most else f"{fewest} to {counted(most, noun)}"
+    span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
+    yield f"It rests on {size} at {span}, in {metric_name(metric)}."
+    if caution := few(fewest):
+        yield caution
+
+
+def length_notes(words: Mapping[str, Mapping[int, float]], unit: LengthUnit) -> tuple[str, ...]:
+    """Which systems do not write n words, and what that means for comparisons; nothing if all do.
+
+    Args:
+        words: by system and n the mean number of words.
+        unit: what n counts. Of characters there is no number of words to be kept to.
+    """
+    if unit != "words":
+        return (not_equal(unit),)
+    told = tuple(filter(None, (_writes_other_lengths(system, by_n) for system, by_n in words.items())))
+    return (*told, not_equal(unit)) if told else ()
+
+
+def _writes_other_lengths(system: str, words: Mapping[int, float]) -> str | None:
+    """A sentence that says how many words a system writes, at the n from which that is farthest.
+
+    Args:
+        system: its name.
+        words: mean number of words by n.
+
+    Returns:
+        None if it always writes n words.
+    """
+    other = {n: mean for n, mean in words.items() if mean != n}
+    if not other:
+        return None
+    n = max(other, key=lambda n: (abs(1 - other[n] / n), n))
+    at = "" if len(words) == 1 else f"; at {len(other)} of {len(words)} n it is not n"
+    return f"{system} wrote {other[n]:.1f} words on average at n = {n}{at}."

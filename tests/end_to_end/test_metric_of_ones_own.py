@@ -16,9 +16,9 @@ from jobs.drive import driver
 from jobs.evaluate.compare import compare_runs
 from jobs.plan.job import find_job
 from jobs.report.page.page import write_page
+from jobs.report.printed_article import print_shown
 from jobs.report.report_files import PLAIN, REPORTS
-from jobs.report.show.articles import Extreme, show
-from jobs.report.show.printed_article import print_shown
+from jobs.report.shown_articles import Extreme, show
 from jobs.report.summary_rows import write_summary_rows
 from jobs.store import Store, open_store
 

@@ -11,7 +11,7 @@ from made_scores import make_scores
 from system_kinds import kind_of
 
 from core.types import Article, BundleResult, Failure, Score, Summary
-from jobs.serve.server import listen, make_server
+from jobs.serve.app import listen, make_server
 from jobs.store import ActorShare, LogLine, Progress, RunSpec, Store, open_store
 
 HARM = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> {{ 7*7 }} \x1b[2J\u202e"

@@ -26,18 +26,17 @@ from jobs.report.page.archive import Archive, Source, build_archive, viewed_syst
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.kept_examples import kept_examples, opening
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
-from jobs.report.page.style import TEMPLATES, style
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
 from jobs.report.policies import answer as policy_answer
 from jobs.report.policies.numbers import analyse_policies, policy_results
 from jobs.report.sweep import answer, kept_answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
-from jobs.terminal.caution import length_notes
 from jobs.terminal.console import written_out
 from jobs.terminal.metrics import (
     NOT_RECORDED,
     find_metric,
+    length_notes,
     metric_label,
     metric_name,
     metric_places,
@@ -49,6 +48,8 @@ from jobs.terminal.run_status import dataset_part, duration
 from jobs.terminal.system_names import system_notes, with_labels
 from jobs.terminal.table_style import role
 
+TEMPLATES = Path(__file__).parent / "templates"
+"""And the style sheet and scripts; the pages of a server share some of them."""
 _MOST_FAILURES = 500
 _MOST_ANSWERS = 8
 """Systems whose sentences are not folded."""
@@ -265,7 +266,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         page=page,
         way_back=way_back,
         places=metric_places(page.metric),
-        style=Markup(style()),
+        style=Markup((TEMPLATES / "page.css").read_text(encoding="utf-8")),
         script=Markup(_viewer()),
         policy=Markup(content_policy()),
     )

@@ -6,11 +6,11 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import COMPARED, PairedLength, SystemScore
+from jobs.report.means_latex import mean_cell, print_answer, print_key, print_run
 from jobs.report.numbers import short_note
 from jobs.report.policies.answer import sentences, what_is_known
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.numbers import QUALITIES, PolicyNumbers
-from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import metric_name, short_signature
 from jobs.terminal.numerals import decimals, interval_text, percent, signed

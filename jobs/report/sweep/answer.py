@@ -7,8 +7,7 @@ from core.analysis import LEAD, RANDOM, Comparison, Gain, MagicNumber, Metric, l
 from core.summarizers.rulers import RULERS
 from jobs.report.sweep.edges import edge_of_gain, edge_text, is_recommended
 from jobs.report.sweep.numbers import Numbers
-from jobs.terminal.caution import SKEWED, basis, length_notes
-from jobs.terminal.metrics import metric_name, metric_places
+from jobs.terminal.metrics import SKEWED, basis, length_notes, metric_name, metric_places
 from jobs.terminal.numerals import counted, interval_text, listed, signed
 
 _NAMED = 2

@@ -11,15 +11,14 @@ from rich.text import Text
 from core.analysis import LEAD, Comparison, MagicNumber, PairedLength, Uncut
 from core.analysis.answer import Answer
 from core.summarizers.rulers import RULERS
+from jobs.report.means_latex import mean_cell, print_answer, print_key, print_run
 from jobs.report.numbers import SweepScore, short_note
-from jobs.report.printed_means import mean_cell, print_answer, print_key, print_run
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import RunInfo, Store
-from jobs.terminal.caution import not_equal
 from jobs.terminal.columns import Column, ColumnSpec, print_table
-from jobs.terminal.metrics import metric_name
+from jobs.terminal.metrics import metric_name, not_equal
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.system_names import FULL_NAMES, SystemNames, names_of
 from jobs.terminal.table_style import (

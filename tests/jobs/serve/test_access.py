@@ -9,8 +9,7 @@ from starlette.testclient import TestClient
 from core.errors import NwsError, RecipeError
 from jobs.serve import access
 from jobs.serve.access import is_loopback, require_safe
-from jobs.serve.app import make_app
-from jobs.serve.server import listen
+from jobs.serve.app import listen, make_app
 from jobs.store import Store, open_store
 
 TOKEN = "0123456789abcdef-secret"

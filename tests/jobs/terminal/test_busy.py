@@ -4,8 +4,8 @@ import time
 import pytest
 from rich.console import Console
 
-from jobs.terminal import busy as module
-from jobs.terminal.busy import busy
+from jobs.terminal import console as module
+from jobs.terminal.console import busy
 
 
 @pytest.mark.parametrize("at_once", [True, False])

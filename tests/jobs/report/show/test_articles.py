@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
-from jobs.report.show.articles import Different, Extreme, show
+from jobs.report.shown_articles import Different, Extreme, show
 
 
 def test_one_article_with_what_every_system_wrote(store, add_run) -> None:

@@ -1,4 +1,4 @@
-from jobs.report.show.articles import default_length
+from jobs.report.shown_articles import default_length
 from jobs.report.sweep.kept_answer import named_length
 
 SCORED = {"bertscore": "b|1", "kept": "k|1"}

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.alignment import bare_words
-from jobs.report.show.articles import Different, Extreme, Shown, show
-from jobs.report.show.printed_article import pieces, print_shown
+from jobs.report.printed_article import pieces, print_shown
+from jobs.report.shown_articles import Different, Extreme, Shown, show
 from jobs.terminal.console import PrintableConsole
 
 

@@ -6,8 +6,7 @@ import pytest
 from run_infos import run_info
 
 from jobs.drive.time_left import Span
-from jobs.report.watch.screen import failure_line, line, screen
-from jobs.report.watch.view import View
+from jobs.report.run_view import View, failure_line, line, screen
 from jobs.store import ActorShare, NewSummary, Progress, Reason
 from jobs.terminal.console import PrintableConsole
 

@@ -12,7 +12,7 @@ from made_scores import make_scores
 from core.errors import ClusterError
 from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.drive.time_left import Span
-from jobs.report.watch.view import Viewer, at_one_length
+from jobs.report.run_view import Viewer, at_one_length
 from jobs.store import ActorShare, Progress, RunSpec, Store, open_store
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, systems=2)

@@ -11,7 +11,7 @@ from core.text.alignment import bare_spans
 from core.text.length import LengthUnit, length_of
 from core.text.words import count_words
 from core.types import Article
-from jobs.report.show.articles import Different, Extreme, Shown, ShownArticle, ShownSummary
+from jobs.report.shown_articles import Different, Extreme, Shown, ShownArticle, ShownSummary
 from jobs.report.sweep.kept_answer import share_text
 from jobs.terminal.console import printable, written_out
 from jobs.terminal.numerals import counted, decimals, of_length

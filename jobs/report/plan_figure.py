@@ -12,7 +12,7 @@ from core.errors import NwsError
 from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text, save
 from jobs.report.lines import draw_lines, label_size, leave_empty, spread_labels
 from jobs.report.looks import At, Series, system_looks
-from jobs.report.plan.plan import Plan
+from jobs.report.study_plan import Plan
 from jobs.terminal.metrics import metric_name, spaced_signature
 from jobs.terminal.numerals import percent
 from jobs.terminal.table_style import role

@@ -1,1 +1,0 @@
-"""`nws show`: articles of a run, with all that was written of them."""

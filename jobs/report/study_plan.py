@@ -1,0 +1,261 @@
+"""`nws plan`: how many articles would make the answers of a run sure, and those of a study to be planned."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from core.analysis import LEAD, Metric, kinds_of
+from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
+from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair, articles_needed
+from core.errors import RecipeError
+from core.types import SystemKind
+from jobs.store import RunInfo, Store
+from jobs.terminal.columns import Column, print_table
+from jobs.terminal.metrics import find_metric, metric_signature
+from jobs.terminal.numerals import counted, decimals, percent
+from jobs.terminal.system_names import SystemNames, names_of
+from jobs.terminal.table_style import (
+    names_column,
+    print_line,
+    print_metric,
+    print_shared,
+    print_title,
+    print_unit,
+    system_name,
+)
+
+METHOD = (
+    "articles are taken to vary as those of this run: others may vary more. For the interval of n, studies are drawn; "
+    "for two systems, the power of the paired t-test, which that of sign flips is close to"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a study is to show.
+
+    Attributes:
+        power: how often, between 0 and 1.
+        alpha: how often two equal systems may be called different.
+        difference: by how much systems differ; None for the differences that the run has seen.
+        of: what the shares are of whose smallest n is looked for.
+    """
+
+    power: float
+    alpha: float
+    difference: float | None
+    of: Ceiling
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many articles it would take.
+
+    Attributes:
+        answers: the smallest n of every system, where the metric is content kept.
+        pairs: every system against `lead`.
+        kinds: what each system is.
+        names: what systems are called where people read.
+    """
+
+    run: RunInfo
+    metric: Metric
+    signature: str
+    asked: Asked
+    answers: tuple[ContentKept, ...]
+    pairs: tuple[NeededByPair, ...]
+    kinds: Mapping[str, SystemKind]
+    names: SystemNames
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every number, and what it was made for, as plain JSON values."""
+        return {
+            "run": self.run.id,
+            "metric": self.metric,
+            "signature": self.signature,
+            "power": self.asked.power,
+            "alpha": self.asked.alpha,
+            "difference": self.asked.difference,
+            "method": METHOD,
+            "unit": self.run.length_unit,
+            "smallest_n": [row for answer in self.answers for row in _answer_json(answer)],
+            "comparisons": [_pair_json(pair) for pair in self.pairs],
+        }
+
+
+def plan_run(store: Store, run_id: str, metric: str, asked: Asked, labels: Mapping[str, str] | None = None) -> Plan:
+    """What a study like a run would need; `labels` of systems go over those of the recipe.
+
+    Raises:
+        RecipeError: the run has no such metric or no `lead`, or what is asked for makes no sense.
+        StoreError: there is no such run, or it has no summaries.
+    """
+    for name, share in (("power", asked.power), ("alpha", asked.alpha)):
+        if not 0 < share < 1:
+            raise RecipeError(f"{name} is {share:g}: give a share between 0 and 1, such as .9", settings=(name,))
+    if asked.difference is not None and asked.difference <= 0:
+        raise RecipeError(
+            f"difference is {asked.difference:g}: give the least that matters, such as .01", settings=("difference",)
+        )
+    run = store.run_info(run_id)
+    if metric == KEPT and KEPT not in run.signatures:
+        raise RecipeError(
+            f"Run {run.id} does not say how much content its summaries keep. Measure it with: nws add-metric {run.id} "
+            f"kept. Or plan by another metric, such as bertscore_f1, with --metric."
+        )
+    checked = find_metric(metric, "plan by", run)
+    points = store.points(run.id, [checked])
+    if LEAD not in points.systems:
+        raise RecipeError(f"Run {run.id} has no {LEAD!r}, which every system is compared with.")
+    pairs = [(system, LEAD) for system in points.systems if system != LEAD]
+    needed = articles_needed(points, pairs, checked, difference=asked.difference, power=asked.power, alpha=asked.alpha)
+    answers = content_kept(points, power=asked.power) if checked == KEPT else ()
+    return Plan(
+        run=run,
+        metric=checked,
+        signature=metric_signature(run, checked),
+        asked=asked,
+        answers=tuple(answer for answer in answers if answer.of == asked.of),
+        pairs=needed,
+        kinds=kinds_of(points),
+        names=names_of([run], points.systems, labels),
+    )
+
+
+def _answer_json(answer: ContentKept) -> list[dict[str, Any]]:
+    return [
+        {
+            "dataset": answer.dataset,
+            "system": answer.system,
+            "of": answer.of,
+            "longest": answer.longest,
+            "articles": answer.articles,
+            "x": smallest.x,
+            "n": smallest.n,
+            "low": smallest.low,
+            "high": smallest.high,
+            "articles_for_one_step": smallest.articles_for_one_step,
+        }
+        for smallest in answer.smallest
+    ]
+
+
+def _pair_json(pair: NeededByPair) -> dict[str, Any]:
+    return {
+        "dataset": pair.dataset,
+        "a": pair.a,
+        "b": pair.b,
+        "lengths": [
+            {
+                "n": at.n,
+                "articles_seen": at.seen,
+                "difference": at.difference.mean,
+                "low": at.difference.low,
+                "high": at.difference.high,
+                "spread": at.spread,
+                "articles": at.articles,
+                "articles_at_all_n": at.articles_at_all,
+            }
+            for at in pair.lengths
+        ],
+    }
+
+
+OF: dict[Ceiling, str] = {
+    "reference": "the reference's content",
+    "person": "what another person's summary keeps",
+    "longest": "what the longest n keeps",
+}
+NONE = "–"
+
+
+def print_plan(plan: Plan, console: Console, where: str = "") -> None:
+    """Print how many articles it takes, and how to read that.
+
+    `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
+    """
+    run = plan.run
+    print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed")
+    print_unit(run.length_unit, console)
+    print_metric(plan.metric, plan.signature, run.id, console, where)
+    print_shared(plan.names, console)
+    for dataset in dict.fromkeys(
+        (*(answer.dataset for answer in plan.answers), *(pair.dataset for pair in plan.pairs))
+    ):
+        _print_answers(plan, [answer for answer in plan.answers if answer.dataset == dataset], console)
+        _print_pairs(plan, [pair for pair in plan.pairs if pair.dataset == dataset], console)
+    _print_how_to_read(plan, console)
+
+
+def _print_answers(plan: Plan, answers: Sequence[ContentKept], console: Console) -> None:
+    rows = [(answer, smallest) for answer in answers for smallest in answer.smallest if smallest.n is not None]
+    if not rows:
+        return
+    print_title(console, f"{answers[0].dataset}: articles for an interval of one step of n")
+    columns = [
+        Column("share", [Text(percent(smallest.x)) for _, smallest in rows]),
+        Column("smallest n", [Text(str(smallest.n)) for _, smallest in rows]),
+        Column("95 % interval", [Text(_interval(answer, smallest)) for answer, smallest in rows]),
+        Column("articles", [Text(_count(smallest.articles_for_one_step), style="bold") for _, smallest in rows]),
+    ]
+    names = names_column("system", [system_name(plan.names[answer.system], answer.kind) for answer, _ in rows])
+    print_table(names, columns, console, gap=2)
+
+
+def _interval(answer: ContentKept, smallest: SmallestN) -> str:
+    return f"{smallest.low} to {'beyond ' + str(answer.longest) if smallest.high is None else smallest.high}"
+
+
+def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) -> None:
+    if not pairs:
+        return
+    of = "the observed difference" if plan.asked.difference is None else f"a difference of {plan.asked.difference:g}"
+    print_title(console, f"{pairs[0].dataset}: articles to detect {of} from {plan.names[pairs[0].b]}, at each n")
+    lengths = sorted({at.n for pair in pairs for at in pair.lengths})
+    by_n = [{at.n: at for at in pair.lengths} for pair in pairs]
+    cells = {n: [_cell(plan, at.get(n)) for at in by_n] for n in lengths}
+    columns = [Column(f"n = {n}" if n == lengths[0] else str(n), cells[n]) for n in lengths]
+    names = names_column("system", [system_name(plan.names[pair.a], plan.kinds[pair.a]) for pair in pairs])
+    print_table(names, columns, console, gap=2)
+
+
+def _cell(plan: Plan, at: Needed | None) -> Text:
+    """With a star where the run has as many, in brackets where the system scored lower."""
+    if at is None:
+        return Text("")
+    has_enough = at.articles is not None and at.articles <= at.seen
+    count = f"{_count(at.articles)}{'*' * has_enough}"
+    return Text(f"({count})" if _is_lower(plan, at) else count, style="bold" if has_enough else "")
+
+
+def _is_lower(plan: Plan, at: Needed) -> bool:
+    return plan.asked.difference is None and at.difference.mean < 0
+
+
+def _count(articles: int | None) -> str:
+    return NONE if articles is None else f"{articles:,}"
+
+
+def _print_how_to_read(plan: Plan, console: Console) -> None:
+    console.print()
+    alpha = decimals(plan.asked.alpha, 2)
+    lines = [
+        f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as "
+        "in this run: if others vary more, more of them are needed.",
+    ]
+    if plan.answers:
+        lines.append(f"share: of {OF[plan.asked.of]}. All longer n keep it, too.")
+    if any(at.articles is not None and at.articles <= at.seen for pair in plan.pairs for at in pair.lengths):
+        lines.append("*: this run has as many.")
+    if any(_is_lower(plan, at) for pair in plan.pairs for at in pair.lengths):
+        lines.append(f"In brackets: the system scored lower than {plan.names[plan.pairs[0].b]}.")
+    lines.append(f"For the test of `nws compare` at one n alone, p below {alpha}. For all n together see --json.")
+    if plan.asked.difference is None:
+        lines.append("An observed difference may be chance. Set the least that matters to you with --difference.")
+    if any(at.articles is None for pair in plan.pairs for at in pair.lengths):
+        lines.append(f"{NONE}: more than {MOST_ARTICLES:,}.")
+    for line in lines:
+        print_line(console, line, style="dim")

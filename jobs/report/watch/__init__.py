@@ -1,1 +1,0 @@
-"""What `nws watch` shows of a run in work."""
