@@ -4,8 +4,8 @@ It is computed once, when the run ends, and stored. Of a run in work, and of sev
 their points by the same function.
 """
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -28,6 +28,7 @@ class Answer:
         uncut: what summaries of their own length keep, such as another person's whole one.
         vs_lead: every system minus `lead` in content kept, at equal n; empty in a run without `lead`.
         all_pairs: every two systems at one n (see `compare_all_pairs`).
+        reference_lengths: see `Points`.
     """
 
     is_scored: bool = True
@@ -35,6 +36,7 @@ class Answer:
     uncut: tuple[Uncut, ...] = ()
     vs_lead: tuple[Comparison, ...] = ()
     all_pairs: tuple[Comparison, ...] = ()
+    reference_lengths: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def length_unit(self) -> LengthUnit:
@@ -112,4 +114,6 @@ def answer_of(points: Points | Iterable[Point]) -> Answer:
         return NOT_SCORED
     scored = points.take(~np.isnan(points.scores[KEPT]))
     vs_lead = compare_systems(scored, scored, pairs_with_lead(scored), KEPT)
-    return Answer(True, content_kept(scored), uncut_scores(scored, KEPT), vs_lead, compare_all_pairs(scored, KEPT))
+    all_pairs = compare_all_pairs(scored, KEPT)
+    uncut = uncut_scores(scored, KEPT)
+    return Answer(True, content_kept(scored), uncut, vs_lead, all_pairs, points.reference_lengths)

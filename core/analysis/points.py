@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -75,6 +75,8 @@ class Points:
             unless it was asked for: it takes longer to compute than everything else.
         article_characters: int32, the length of each of `articles`, where n counts characters; None where it counts
             words.
+        reference_lengths: by dataset, the median length of the first references, in what n counts; of at most some
+            articles. Empty where it was not read.
     """
 
     systems: tuple[str, ...]
@@ -88,6 +90,7 @@ class Points:
     scores: Mapping[Metric, NDArray[np.float64]]
     repeated_words: NDArray[np.float64] | None = None
     article_characters: NDArray[np.int32] | None = None
+    reference_lengths: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def length_unit(self) -> LengthUnit:
@@ -152,6 +155,7 @@ class Points:
             scores={name: np.concatenate([part.scores[name] for part in parts]) for name in parts[0].scores},
             repeated_words=np.concatenate(shares) if len(shares) == len(parts) else None,
             article_characters=_characters_together(parts, depth),
+            reference_lengths={name: length for part in parts for name, length in part.reference_lengths.items()},
         )
 
     def take(self, chosen: NDArray[np.bool_]) -> "Points":

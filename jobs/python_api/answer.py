@@ -60,8 +60,8 @@ class ShownAnswer:
         """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.
 
         `low` and `high` are of its 95 % interval, `claimed` is the n that is shown to keep it, as all longer n do. A
-        missing one is beyond the longest n. `at` tells an n that is the "longest" or the "shortest" tried: try longer
-        or shorter ones. With `articles_for_one_step` articles the interval would be one step of n wide.
+        missing one is beyond the longest n. `at` tells an n that is the "longest" or the "shortest" tried. With
+        `articles_for_one_step` articles the interval would be one step of n wide.
         """
         frame = pd.DataFrame(self._answer.smallest_rows(), columns=_SMALLEST_COLUMNS)
         frame["at"] = [edge_of(kept, at.n) for kept in self.kept for at in kept.smallest]

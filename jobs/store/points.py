@@ -6,6 +6,7 @@ Rows are read in pieces that become arrays at once: as Python objects, two milli
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from statistics import median
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, func, null, select
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
 from core.metrics.specs import BY_COLUMN
+from core.text.length import length_of
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES
 from jobs.store.runs import runs_with_rows
@@ -22,6 +24,9 @@ from jobs.store.score_columns import read_columns
 from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
+REFERENCES = 1_000
+"""Of so many articles of a dataset the references' length is read."""
+
 Columns: TypeAlias = tuple[Sequence[Any], ...]
 
 
@@ -48,7 +53,11 @@ def read_points(
         wanted = np.array([system in only_systems for system in points.systems], dtype=np.bool_)
         points = points.take(wanted[points.system])
     kinds = _kinds(connection, run_id)
-    return replace(points, kinds=tuple(kinds.get(name, "system") for name in points.systems))
+    return replace(
+        points,
+        kinds=tuple(kinds.get(name, "system") for name in points.systems),
+        reference_lengths=_reference_lengths(connection, points),
+    )
 
 
 def _read_rows(
@@ -154,6 +163,22 @@ def _characters(connection: Connection, run_id: str, articles: Iterable[str]) ->
     query = select(ArticleRow.id, func.length(ArticleRow.text)).where(ArticleRow.id.in_(article_ids))
     lengths = {article_id: length for article_id, length in connection.execute(query)}
     return np.array([lengths[article_id] for article_id in articles], dtype=np.int32)
+
+
+def _reference_lengths(connection: Connection, points: Points) -> dict[str, float]:
+    """The median length of the first references by dataset, of the first `REFERENCES` articles of each."""
+    first: dict[str, list[str]] = {}
+    for dataset, article_id in points.articles:
+        ids = first.setdefault(dataset, [])
+        if len(ids) < REFERENCES:
+            ids.append(article_id)
+    medians = {}
+    for dataset, ids in first.items():
+        references = connection.scalars(select(ArticleRow.reference_summaries).where(ArticleRow.id.in_(ids)))
+        lengths = [length_of(of_article[0], points.length_unit) for of_article in references if of_article]
+        if lengths:
+            medians[dataset] = float(median(lengths))
+    return medians
 
 
 def _kinds(connection: Connection, run_id: str) -> dict[str, Any]:

@@ -34,12 +34,10 @@ def edge_of_gain(number: MagicNumber) -> Edge | None:
 
 
 def edge_text(edge: Edge, n: int) -> str:
-    """What to say behind an n at an end: "the longest tried; try longer"."""
+    """What to say behind an n at an end: "the longest tried"."""
     if edge == "only":
         return "the only n tried"
-    if n == 1:
-        return "the shortest there is"
-    return f"the {edge} tried; try {edge.removesuffix('est')}er"
+    return "the shortest there is" if n == 1 else f"the {edge} tried"
 
 
 def is_recommended(number: MagicNumber) -> bool:

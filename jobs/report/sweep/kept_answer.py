@@ -34,7 +34,8 @@ _RULERS = {
 _MOST_SYSTEMS = 3
 _HALF = 0.5
 _OWN = 0.8
-_LONGER = (1.5, 2, 3)
+_FURTHER = (1.5, 2, 3)
+_MOST_OF_REFERENCE = 1.2
 _MOST_NAMED = 4
 _NAMED = {0.25: "a quarter", _HALF: "half"}
 
@@ -62,7 +63,8 @@ def sentences(
         *_over_others(answer, dataset, ranked[0], names),
         *_over_lead(names, answer.vs_lead_of(dataset, ranked[0])),
     )
-    steps = " ".join(_steps(names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most))
+    further = _other_lengths(best, answer.reference_lengths.get(dataset))
+    steps = " ".join((*further, *_steps(names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most)))
     return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, steps)] * bool(steps))
 
 
@@ -182,13 +184,11 @@ def smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) 
     """
     kept = held[of]
     if smallest.n is None:
-        return f"No n up to {kept.longest} keeps {what}."
+        return f"No n tried keeps {what}."
     edge, length = edge_of(kept, smallest.n), of_length(smallest.n, kept.length_unit)
     share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
-    at_end, _, advice = edge_text(edge, smallest.n).partition("; ") if edge else ("", "", "")
-    where = f"{length} ({share_text(share)}){f', {at_end},' * bool(at_end)}"
-    said = f"With {where} it keeps {what} ({claimed_text(kept, smallest)})."
-    return f"{said} {_capital(advice)}." if advice else said
+    at_end = f", {edge_text(edge, smallest.n)}," if edge else ""
+    return f"With {length} ({share_text(share)}){at_end} it keeps {what} ({claimed_text(kept, smallest)})."
 
 
 def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
@@ -240,10 +240,9 @@ def _thresholds(held: ByCeiling) -> Iterator[str]:
     reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= _HALF]
     if reached:
         yield smallest_text(held, "reference", reached[-1], called(reached[-1].x))
-    else:
-        half = kept.by_share[_HALF]
-        perhaps = "" if half.low is None else f", though {half.low} may"
-        yield f"No n up to {kept.longest} keeps half{perhaps}."
+    elif len(kept.lengths) > 1:
+        low = kept.by_share[_HALF].low
+        yield f"No n tried keeps half{'' if low is None else f', though {low} may'}."
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:
@@ -345,18 +344,37 @@ def _half_text(kept: ContentKept) -> str:
     if half is None:
         return ""
     edge = edge_of(kept, half)
-    at_end = {None: "", "only": ", the only n tried"}.get(edge, f", the {edge} tried")
+    at_end = f", {edge_text(edge, half)}" if edge else ""
     return f" (half with {of_length(half, kept.length_unit)}{at_end})"
 
 
+def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[str]:
+    """Which other n to try: shorter ones where the shortest keeps half, longer ones where half needs the longest.
+
+    Nothing is tried beyond `_MOST_OF_REFERENCE` times the references' median length: such a text is no summary as they
+    are. Where that length is not known, no longer n is named.
+    """
+    half, shortest = best.by_share[_HALF].n, best.lengths[0].n
+    if half == shortest:
+        shorter = sorted({math.ceil(half / times) for times in _FURTHER} - {half}, reverse=True)
+        if shorter:
+            yield f"Try n below {half}, such as {listed([str(n) for n in shorter])}: {half} keep half already."
+    elif half in (None, best.longest) and of_references is not None:
+        most = math.floor(_MOST_OF_REFERENCE * of_references)
+        longer = [n for n in (math.ceil(best.longest * times) for times in _FURTHER) if n <= most]
+        reason = "half needs the longest n tried" if half else "no n tried keeps half"
+        if longer:
+            yield f"Try n above {best.longest}, such as {listed([str(n) for n in longer])}: {reason}."
+        elif best.longest < of_references:
+            yield f"Try n above {best.longest}, up to {most}: {reason}."
+        elif half is None:
+            median = of_length(round(of_references), best.length_unit)
+            yield f"No n tried keeps half, though the references' median is {median}: try other systems."
+
+
 def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
-    """What would tell more of the best system."""
-    kept, lengths = held["reference"], held["reference"].lengths
-    if len(lengths) == 1:
-        yield f"Only n = {kept.longest} was tried: try shorter and longer n."
-    elif kept.by_share[_HALF].n is None:
-        further = listed([str(math.ceil(kept.longest * times)) for times in _LONGER])
-        yield f"Try n above {kept.longest}, such as {further}: no n so far keeps half."
+    """What would tell more of the best system, at the n tried."""
+    kept = held["reference"]
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
     elif answer := _narrowed(held):

@@ -98,3 +98,4 @@ def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored
     assert store.answer(run_id) == store.stored_answer(run_id) == live
     assert live.vs_lead
     assert live.uncut
+    assert live.reference_lengths == {"a": 1, "b": 1}  # the words of "r"

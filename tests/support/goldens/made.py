@@ -111,7 +111,7 @@ def make(root: Path, folder: Path, cases: list[Case], server: str) -> Made:
 def _runs(checkout: Checkout, case: Case, server: str) -> Iterator[tuple[str, object]]:
     """What the runs of a case print, store, report and export."""
     store = _database(server, checkout) if case.postgres else f"sqlite:///{case.name}.db"
-    checkout.names |= {store: "STORE", sa.make_url(store).render_as_string(hide_password=True): "STORE"}
+    checkout.names.update({store: "STORE", sa.make_url(store).render_as_string(hide_password=True): "STORE"})
     at_store = ("--store", store)
     if case.postgres:
         checkout.nws("db", "upgrade", *at_store)

@@ -1,9 +1,11 @@
 """Sentences about content kept, of made-up sweeps whose means are known."""
 
+from dataclasses import replace
+
 import pytest
 from made_scores import kept_points
 
-from core.analysis import Interval
+from core.analysis import Interval, Points
 from core.analysis.answer import answer_of
 from jobs.report.sweep.kept_answer import (
     COMPARED,
@@ -27,14 +29,16 @@ def shifted(by, lengths=NEWS):
     return {n: share + by for n, share in lengths.items()}
 
 
-def said(shares, **how):
-    return dict(sentences(answer_of(kept_points(shares, **how)), "news"))
+def said(shares, references=None, **how):
+    points = Points.of(kept_points(shares, **how))
+    lengths = {"news": references} if references else {}
+    return dict(sentences(answer_of(replace(points, reference_lengths=lengths)), "news"))
 
 
 def test_what_the_best_system_keeps_by_n_and_how_sure_that_is():
     found = said({"lexrank": NEWS})
     assert found["lexrank"] == (
-        "3 words keep 23 % of the reference's content, 7 keep 30 %, 21 keep 41 % (38–44 %). No n up to 21 keeps half. "
+        "3 words keep 23 % of the reference's content, 7 keep 30 %, 21 keep 41 % (38–44 %). No n tried keeps half. "
         "With 11 words (35 %) it keeps 80 % of what it keeps with 21 (sure from 11 on)."
     )
 
@@ -86,19 +90,19 @@ def test_shares_of_what_another_person_keeps():
     [
         (
             {3: 0.3, 5: 0.4, 7: 0.55},
-            "With 7 words (55 %), the longest tried, it keeps half (sure from 7 on). Try longer.",
+            "With 7 words (55 %), the longest tried, it keeps half (sure from 7 on).",
         ),
         (
             {3: 0.6, 5: 0.7, 7: 0.75},
-            "With 3 words (60 %), the shortest tried, it keeps half (sure from 3 on). Try shorter.",
+            "With 3 words (60 %), the shortest tried, it keeps half (sure from 3 on).",
         ),
         ({1: 0.6, 5: 0.7, 7: 0.75}, "With 1 word (60 %), the shortest there is, it keeps half (sure from 1 on)."),
         ({3: 0.3, 5: 0.6, 7: 0.7}, "With 5 words (60 %) it keeps half (sure from 5 on)."),
         (
             {3: 0.3, 5: 0.6, 7: 0.95},
-            "With 7 words (95 %), the longest tried, it keeps 90 % (sure from 7 on). Try longer.",
+            "With 7 words (95 %), the longest tried, it keeps 90 % (sure from 7 on).",
         ),
-        ({3: 0.1, 5: 0.2, 7: 0.495}, "No n up to 7 keeps half, though 7 may."),
+        ({3: 0.1, 5: 0.2, 7: 0.495}, "No n tried keeps half, though 7 may."),
     ],
 )
 def test_an_answer_at_an_end_of_the_grid_is_said_with_it(shares, told):
@@ -109,7 +113,7 @@ def test_an_answer_at_an_end_of_the_grid_is_said_with_it(shares, told):
 
 def test_an_interval_that_lies_beyond_the_grid():
     found = said({"a": {3: 0.3, 5: 0.4, 7: 0.51}}, spread=0.1)
-    assert "With 7 words (51 %), the longest tried, it keeps half (not sure up to 7). Try longer." in found["a"]
+    assert "With 7 words (51 %), the longest tried, it keeps half (not sure up to 7)." in found["a"]
     assert "of what it keeps with 7" not in found["a"]
 
 
@@ -134,18 +138,40 @@ def test_one_article_has_no_interval():
 def test_one_n_is_said_simply():
     found = said({"a": {9: 0.33}, "random": {9: 0.2}})
     assert found == {
-        "a": "9 words keep 33 % of the reference's content (30–36 %). No n up to 9 keeps half.",
+        "a": "9 words keep 33 % of the reference's content (30–36 %).",
         COMPARED: "With 9 words, random phrases keep 20 %.",
-        NEXT: "Only n = 9 was tried: try shorter and longer n.",
     }
     assert "With 9 words (70 %), the only n tried, it keeps half (sure)." in said({"a": {9: 0.7}})["a"]
     assert said({"a": {1: 0.1}})["a"].startswith("1 word keeps 10 %")
 
 
+@pytest.mark.parametrize(
+    ("shares", "references", "advice"),
+    [
+        (NEWS, 19, "No n tried keeps half, though the references' median is 19 words: try other systems."),
+        ({9: 0.2, 15: 0.3}, 19, "Try n above 15, up to 22: no n tried keeps half."),
+        ({7: 0.2, 11: 0.3}, 19, "Try n above 11, such as 17 and 22: no n tried keeps half."),
+        (NEWS, 52, "Try n above 21, such as 32 and 42: no n tried keeps half."),
+        ({17: 0.3}, 52, "Try n above 17, such as 26, 34 and 51: no n tried keeps half."),
+        ({3: 0.3, 5: 0.4, 7: 0.55}, 52, "Try n above 7, such as 11, 14 and 21: half needs the longest n tried."),
+        ({17: 0.6}, 19, "Try n below 17, such as 12, 9 and 6: 17 keep half already."),
+        ({5: 0.6, 9: 0.7}, 19, "Try n below 5, such as 4, 3 and 2: 5 keep half already."),
+        ({1: 0.6, 9: 0.7}, 19, None),
+        ({3: 0.3, 5: 0.6, 7: 0.7}, 19, None),
+        (NEWS, None, None),
+    ],
+)
+def test_other_n_are_advised_in_one_direction_and_not_far_beyond_the_references(shares, references, advice):
+    found = said({"a": shares}, references, spread=0.05)
+    assert found.get(NEXT) == advice
+    assert "ry shorter" not in found["a"]
+    assert "ry longer" not in found["a"]
+
+
 def test_how_many_articles_would_narrow_the_answer():
     few = said({"a": NEWS}, articles=20, spread=0.2)
     assert "articles would narrow the interval of a's 11 words to one step." in few[NEXT]
-    assert "articles would narrow" not in said({"a": NEWS}, articles=200, spread=0.05)[NEXT]
+    assert NEXT not in said({"a": NEWS}, articles=200, spread=0.05)
 
 
 def test_where_no_summary_has_the_score_it_is_said():
