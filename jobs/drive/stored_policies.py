@@ -103,9 +103,9 @@ def _checkpoint(
         pipeline=stored_reading["pipeline"],
         encoder=ModelRef(**stored_reading["encoder"]),
         bertscore=bertscore,
-        units=stored_reading.get("units", "chunks"),  # older policies know nothing else
+        units=stored_reading["units"],
         fluency=fluency,
-        length_unit=stored_reading.get("length_unit", "words"),
+        length_unit=stored_reading["length_unit"],
     )
     return Checkpoint(
         name=config["system"],

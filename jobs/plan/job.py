@@ -67,8 +67,7 @@ class Job(Generic[Recipe]):
         Raises:
             NwsError: as for `plan`.
         """
-        stored = {**self.recipe.of_before, **recipe}
-        parsed = parse_recipe(self.recipe, stored, "stored with the run")
+        parsed = parse_recipe(self.recipe, recipe, "stored with the run")
         corpora = open_corpora(parsed.datasets, before) if before else None
         if whole is None:
             return with_own(self.pin(parsed, corpora))

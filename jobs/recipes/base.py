@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
@@ -105,7 +105,6 @@ class RunRecipe(Strict):
 
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
-        of_before: what a stored recipe means that lacks a key, since it is older, where that is not the key's default.
         datasets: what to summarise, in this order, see `core.text.corpus.DatasetSpec`.
         pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
             blank); for Korean ones always Kiwi.
@@ -141,7 +140,6 @@ class RunRecipe(Strict):
     """
 
     job: ClassVar[str]
-    of_before: ClassVar[Mapping[str, Any]] = {}
 
     datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
     pipeline: str = "auto"

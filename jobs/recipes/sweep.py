@@ -4,8 +4,7 @@
 """
 
 import os
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -35,7 +34,6 @@ class Phase1Recipe(RunRecipe):
     """
 
     job: ClassVar[str] = "phase1"
-    of_before: ClassVar[Mapping[str, Any]] = {"rulers": ()}
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
     importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")

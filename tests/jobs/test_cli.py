@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from korean_tokenizers import korean_tokenizer
 
 from jobs import store
 from jobs.commands import shared
@@ -114,19 +113,6 @@ def test_the_backbone_of_bertscore_can_be_named(nws, tiny_models, job: str) -> N
     refused = nws("submit", job, "--dry-run", *backbone)
     assert refused.code == 2
     assert refused.err.endswith("no tuned layer for tiny-bert: name one. (--bertscore-layer)\n")
-
-
-def test_korean_articles_need_models_that_read_korean(nws, tiny_models, tmp_path: Path) -> None:
-    korean_tokenizer("kiwi")
-    korean = ("submit", "phase1", "--engine", "inline", "--dataset", "sample-ko", "--limit", "1", "--n", "3", "--json")
-    refused = nws(*korean)
-    assert (refused.code, refused.out) == (2, "")
-    assert "cannot read them: encoder all-MiniLM-L6-v2" in refused.err
-    assert "--bertscore-model google-bert/bert-base-multilingual-cased" in refused.err
-    assert list(tmp_path.iterdir()) == []  # no store either
-    multilingual = str(tiny_models["multilingual"])
-    models = ("--encoder", multilingual, "--bertscore-model", multilingual, "--bertscore-layer", "2")
-    assert nws(*korean, *models).json["state"] == "done"
 
 
 FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant le début de l'hiver, dit le maire."

@@ -83,14 +83,6 @@ def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alon
     assert (again.reused, anew.reused, without.reused) == (again.summaries, 0, 0)
 
 
-def test_a_recipe_without_them_has_the_hash_that_it_had(tiny_models: dict[str, Path]) -> None:
-    recipe = pinned(tiny_models).recipe
-    assert not {"fluency_model", "faithfulness_model"} & recipe.model_dump().keys()
-    named = pinned(tiny_models, fluency_model=str(tiny_models["llama"])).recipe
-    assert named.hash != recipe.hash
-    assert find_job("baselines").plan("sample", named.model_dump(mode="json")).recipe == named
-
-
 def test_a_model_that_is_none_is_refused_before_anything_runs(tiny_models: dict[str, Path]) -> None:
     with pytest.raises(RecipeError, match="fluency_model: There is no model 'nonsense'"):
         pinned(tiny_models, fluency_model="nonsense")

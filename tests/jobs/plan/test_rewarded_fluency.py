@@ -96,11 +96,3 @@ def test_a_run_reranks_by_it_and_so_does_a_writer_of_its_policies(
     assert load_checkpoint(tmp_path / "exported").reading.fluency is None
     with pytest.raises(ModelError, match="do not say which model computes it"):
         PolicyWriter(load_policies(tmp_path / "exported"))
-
-
-def test_recipes_without_it_keep_their_hash(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    dumped = small_training(tiny_models, tmp_path, 1).recipe.model_dump(mode="json")
-    assert all("fluency_weight" not in decoding for decoding in dumped["decodings"])
-    fluent = settings(tiny_models, decodings=[{"method": "rerank", "fluency_weight": 0.5}])
-    (decoding,) = small_training(tiny_models, tmp_path, 1, **fluent).recipe.model_dump(mode="json")["decodings"]
-    assert decoding["fluency_weight"] == 0.5

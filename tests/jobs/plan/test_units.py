@@ -56,15 +56,6 @@ def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks
     assert differing == {"textrank", "oracle"}  # the first words are the first words
 
 
-def test_a_recipe_of_chunks_has_the_hash_that_it_had(tiny_models: dict[str, Path]) -> None:
-    recipe = pinned(tiny_models).recipe
-    assert "units" not in recipe.model_dump()
-    assert pinned(tiny_models, units="chunks").recipe.hash == recipe.hash
-    words = pinned(tiny_models, units="words").recipe
-    assert words.hash != recipe.hash
-    assert find_job("baselines").plan("sample", words.model_dump(mode="json")).recipe == words
-
-
 def test_policies_of_words_are_trained_stored_and_exported_as_such(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -54,10 +54,7 @@ def test_decodings_may_be_named() -> None:
     mine = load_recipe(Phase2Recipe, "sample", {"decodings": ["greedy", {"method": "rerank", "k": 9}]})
     assert mine.decodings == (Decoding("greedy"), Decoding("rerank", k=9))
     assert load_recipe(Phase2Recipe, "as-written", {}).decodings == (Decoding("greedy"),)
-    stored = mine.model_dump(mode="json")
-    assert parse_recipe(Phase2Recipe, stored, "stored") == mine
-    of_before = {key: value for key, value in stored.items() if key != "decodings"}
-    assert parse_recipe(Phase2Recipe, of_before, "stored").decodings == (Decoding("rerank"), Decoding("greedy"))
+    assert parse_recipe(Phase2Recipe, mine.model_dump(mode="json"), "stored") == mine
 
 
 def test_a_stored_recipe_comes_back() -> None:
