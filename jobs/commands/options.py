@@ -276,7 +276,7 @@ class ResumeOptions:
         "--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False, env=None
     )
     drivers: int | None = _run(
-        "--drivers N", "Of a study: how many shards are driven at once; default: as many as before.", min=1, env=None
+        "--drivers N", "Of a sharded run: how many drivers are at work; default: as many as before.", min=1, env=None
     )
     log_to: list[str] | None = _run(*_LOG_TO)
 
@@ -287,30 +287,34 @@ class ShardOptions:
 
     shards: int | None = _run(
         "--shards N",
-        "Divide the articles into so many shards, each a run with a driver of its own: a study, which has one id.",
+        "Divide the articles into so many shards, each a run for itself: a sharded run, which has one id.",
         min=1,
         env=None,
     )
     shard_articles: int | None = _run(
         "--shard-articles N", "The same, with so many articles in a shard.", min=1, env=None
     )
-    drivers: int | None = _run("--drivers N", "How many shards are driven at once; default: 1.", min=1, env=None)
+    drivers: int | None = _run("--drivers N", "How many drivers work on the shards; default: 1.", min=1, env=None)
 
     @property
-    def is_study(self) -> bool:
+    def is_sharded(self) -> bool:
         """Whether there are to be shards."""
         return self.shards is not None or self.shard_articles is not None
 
-    def require_possible(self) -> None:
+    def require_possible(self, log_to: Sequence[str]) -> None:
         """Refuse what contradicts itself.
 
         Raises:
-            RecipeError: both numbers are given, or there are drivers of no shards.
+            RecipeError: both numbers are given, there are drivers of no shards, or shards are to be logged to trackers.
         """
         if self.shards is not None and self.shard_articles is not None:
             raise RecipeError("--shards and --shard-articles both say how the articles are divided: give one of them.")
-        if self.drivers is not None and not self.is_study:
-            raise RecipeError("--drivers is for the shards of a study: give --shards or --shard-articles, too.")
+        if self.drivers is not None and not self.is_sharded:
+            raise RecipeError("--drivers is for the shards of a run: give --shards or --shard-articles, too.")
+        if self.is_sharded and log_to:
+            raise RecipeError(
+                "--log-to is for runs with one driver: leave out --shards, or log a shard by `nws resume`."
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,12 @@
 """`nws resume`; `nws add` and `nws add-metric`, which resume a run with more; and `nws drive`, which Ray jobs run."""
 
+import dataclasses
 import os
 import socket
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -14,7 +17,6 @@ from jobs.commands import complete, options
 from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import changing, chosen_run, err, finish, store_flag
-from jobs.commands.studies import resume_study
 from jobs.commands.target import require_accelerator, require_here, require_possible, resume_there, where_it_was
 
 if TYPE_CHECKING:
@@ -61,13 +63,15 @@ def resume_run(
     log_to: Sequence[str] = (),
     drivers: int | None = None,
 ) -> "Outcome":
-    """Resume a run where the target says; a study with so many `drivers`. Returns its outcome."""
+    """Resume a run where the target says; a sharded run with so many `drivers`. Returns its outcome."""
     require_accelerator(actors.accelerator, target)
     require_here(log_to, target)
     if opened.run_info(run).shards is not None:
-        return resume_study(opened, store, run, target, actors, take_over, log_to, drivers)
+        if log_to:
+            raise RecipeError("--log-to is for runs with one driver: resume a shard with it.")
+        return _resume_shards(opened, store, run, target, actors, take_over, drivers)
     if drivers is not None:
-        raise RecipeError(f"--drivers is for studies, and {run} has one driver.")
+        raise RecipeError(f"--drivers is for sharded runs, and {run} has one driver.")
     if target.address:
         return resume_there(opened, store, run, target, actors, take_over)
 
@@ -77,6 +81,58 @@ def resume_run(
         return driver.resume(
             opened, run, target.engine, actors.accelerator, actors.actors, err, take_over, log_to=log_to
         )
+
+
+def _resume_shards(
+    opened: "Store",
+    store: str,
+    run: str,
+    target: options.TargetOptions,
+    actors: options.ActorOptions,
+    take_over: bool,
+    drivers: int | None,
+) -> "Outcome":
+    from cluster.job_api import Head
+    from jobs.drive.run import outcome_of
+    from jobs.drive.shard_drivers import drivers_here, drivers_there
+    from jobs.drive.sharded_run import drive_sharded_run
+
+    info = opened.require_free(run, socket.gethostname(), take_over)
+    before = opened.shard_drivers(run)
+    at_once = drivers or before.count
+    if not target.address:
+        # `--engine` has a default: what was asked for when the run was submitted holds.
+        engine = "inline" if before.engine == "inline" else target.engine
+        start = drivers_here(opened, run, engine, actors.accelerator, actors.actors)
+        return drive_sharded_run(opened, run, start, at_once, err, take_over=take_over)
+    if target.no_wait:
+        _resume_apart(opened, run, target.address, actors, at_once, take_over)
+        err.print(f"Submitted {run}, of {info.shards} shards, to {target.address}.")
+        err.print(
+            f"What starts its drivers is a process of this machine. Follow it with: nws watch {run}{store_flag(store)}"
+        )
+        return dataclasses.replace(outcome_of(info), state="submitted")
+    head = Head(target.address)
+    start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
+    return drive_sharded_run(opened, run, start, at_once, err, head.address, take_over)
+
+
+def _resume_apart(
+    opened: "Store", run: str, address: str, actors: options.ActorOptions, drivers: int, take_over: bool
+) -> None:
+    """Start a process that resumes a sharded run, and outlives this one."""
+    from jobs.drive.shard_drivers import NWS
+    from jobs.drive.ship import options_of
+
+    asked = ["--address", address, "--drivers", str(drivers), *options_of(actors.accelerator, actors.actors)]
+    subprocess.Popen(
+        [*NWS, "resume", run, *asked, *(["--take-over"] if take_over else [])],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"NWS_STORE": opened.url},
+        start_new_session=True,
+    )
 
 
 @contextmanager
@@ -111,22 +167,31 @@ def drive(
         int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
     ] = None,
     engine: Annotated[
-        str, typer.Option(metavar="NAME", help="cluster: this one. ray or inline: on this machine alone, for a shard.")
+        str, typer.Option(metavar="NAME", help="cluster: this one. ray or inline: on this machine alone, for shards.")
     ] = "cluster",
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
-    """Drive a run: what a submitted job runs on the head of its cluster, and what a study starts for a shard."""
+    """Drive a run, or shards of it: what a submitted job runs on the head of its cluster, and a driver of shards."""
     from jobs.drive.run import hold_run
+    from jobs.drive.sharded_run import drive_shards
     from jobs.drive.ship import take_store_url
     from jobs.store import open_store
 
     store = take_store_url() or store
-    with open_store(store) as opened, hold_run(opened, run, epoch, err) as claimed_epoch:
-        outcome = _driven(opened, run, actors, claimed_epoch, cast("Engine", engine))
+    driven = partial(_driven, actors=actors, engine=cast("Engine", engine))
+    with open_store(store) as opened:
+        if epoch is not None and opened.waiting().run_info(run).shards is not None:
+            of_shard = drive_shards(opened, run, epoch, driven, err)
+            if of_shard is None:
+                return
+            outcome = of_shard
+        else:
+            with hold_run(opened, run, epoch, err) as claimed_epoch:
+                outcome = driven(opened, run, claimed_epoch)
     finish(outcome, store, as_json=False)
 
 
-def _driven(opened: "Store", run: str, actors: options.ActorOptions, epoch: int | None, engine: "Engine") -> "Outcome":
+def _driven(opened: "Store", run: str, epoch: int | None, actors: options.ActorOptions, engine: "Engine") -> "Outcome":
     from jobs.drive import driver
 
     try:

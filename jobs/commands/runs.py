@@ -10,7 +10,6 @@ from core.errors import ClusterError, RecipeError
 from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import changing, chosen_run, err, out, reading, shown, store_flag
-from jobs.commands.studies import cancel_shards
 from jobs.terminal.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def list_runs(
-    with_shards: Annotated[bool, typer.Option("--all", "-a", help="The shards of each study, too.")] = False,
+    with_shards: Annotated[bool, typer.Option("--all", "-a", help="The shards of each sharded run, too.")] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """List the runs of a store, newest first.
 
-    A study, whose articles are divided among runs, is one line.
+    A sharded run, whose articles are divided among runs, is one line.
     """
     from jobs.terminal.columns import columns_of, print_for_people, print_rows
     from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
@@ -83,8 +82,6 @@ def logs(
     """
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run))
-        if job and info.shards is not None:
-            raise RecipeError(f"{info.id} is a study: each shard has its own Ray job. See: nws ls --all")
         if job:
             _job_logs(info.id, address or info.address, follow, store_flag(store))
             return
@@ -146,21 +143,17 @@ def cancel(
     with changing(store) as opened:
         run = opened.full_id(run)
         before = opened.run_info(run)
-        shards = opened.shards(run)
         reacting = opened.cancel_run(run, socket.gethostname())
         if reacting:
-            err.print(f"Asked the driver (pid {before.driver_pid} on {before.driver_host}) to stop …")
-            # That of a study first ends those of its shards.
-            patience = _STOP_SECONDS if shards else _PATIENCE_SECONDS
-            reacting = wait_for_end(opened, run, patience).state != "running"
+            its_driver = f"the driver (pid {before.driver_pid} on {before.driver_host})"
+            err.print(f"Asked {'the drivers of its shards' if before.shards else its_driver} to stop …")
+            reacting = wait_for_end(opened, run, _STOP_SECONDS if before.shards else _PATIENCE_SECONDS)
         where = address or before.address
-        for one in cancel_shards(opened, shards) if shards else [before]:
-            if where and not reacting:
-                of_one = _stop_jobs(where, one.id, one.state in ("pending", "running"))
-                if of_one:
-                    wait_for_end(opened, one.id, _STOP_SECONDS)
-                    end_stopped(opened, one.id)
-                stopped += of_one
+        if where and not reacting:
+            stopped = _stop_jobs(where, run, before.state in ("pending", "running"))
+            if stopped:
+                wait_for_end(opened, run, _STOP_SECONDS)
+                end_stopped(opened, run)
         info = opened.run_info(run)
     if as_json:
         print(json.dumps({"run_id": run, "state": info.state, "stopped_jobs": stopped}))

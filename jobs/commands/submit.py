@@ -10,13 +10,12 @@ from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, recipe_overrides
 from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
-from jobs.commands.studies import start_study
 from jobs.commands.target import require_accelerator, require_here, require_possible, start_there
 from jobs.terminal.console import busy
 
 if TYPE_CHECKING:
     from jobs.plan.pinned import Pinned
-    from jobs.store import RunInfo
+    from jobs.store import RunInfo, Store
 
 
 NO_SHARDS = options.ShardOptions()
@@ -119,11 +118,11 @@ def _submit(
     shards: options.ShardOptions = NO_SHARDS,
 ) -> None:
     require_possible(target.engine, target.address)
-    shards.require_possible()
     if not run.dry_run:
         require_accelerator(actors.accelerator, target)
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     log_to = run.log_to or []
+    shards.require_possible(log_to)
     require_here(log_to, target)
     with busy("Loading libraries", at_once=True):
         from jobs.drive import driver
@@ -142,8 +141,10 @@ def _submit(
         known = opened.find_run(pinned.recipe.hash) if run.resume else None
         if known is not None:
             outcome = resume_run(opened, store, known, target, actors, log_to=log_to)
-        elif shards.is_study:
-            outcome = start_study(opened, store, pinned, target, actors, run, shards)
+        elif shards.is_sharded:
+            run_id = _create_sharded_run(opened, pinned, target, run, shards)
+            # The shards have the recipe, and with it what was said of actors.
+            outcome = resume_run(opened, store, run_id, target, options.ActorOptions())
         elif target.address:
             outcome = start_there(opened, store, pinned, target, run)
         else:
@@ -161,6 +162,33 @@ def _submit(
                     log_to=log_to,
                 )
     finish(outcome, store, as_json)
+
+
+def _create_sharded_run(
+    opened: "Store",
+    pinned: "Pinned",
+    target: options.TargetOptions,
+    run: options.RunOptions,
+    shards: options.ShardOptions,
+) -> str:
+    from cluster.job_api import Head
+    from jobs.drive.sharded_run import create_sharded_run
+    from jobs.store import ShardDrivers, new_run_id
+
+    run_id = new_run_id(pinned.job)
+    create_sharded_run(
+        opened,
+        run_id,
+        pinned,
+        ShardDrivers(shards.drivers or 1, target.engine),
+        shards.shards,
+        shards.shard_articles,
+        address=Head(target.address).address if target.address else None,
+        reuse=not run.no_reuse,
+        name=run.name,
+        note=run.note,
+    )
+    return run_id
 
 
 def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
@@ -193,11 +221,11 @@ def _describe(
     from jobs.plan.shards import shards_of
 
     plan = describe(pinned)
-    if shards.is_study:
+    if shards.is_sharded:
         plan["shards"] = len(shards_of(pinned, pinned.run_spec(), shards.shards, shards.shard_articles))
     if not as_json:
         print_description(plan, out)
-        if shards.is_study:
+        if shards.is_sharded:
             out.print(f"{'shards':<13} {plan['shards']}, {shards.drivers or 1} at a time")
     if not target.address:  # a model that cannot be had is an error now, and not at night
         with busy("Fetching models"):

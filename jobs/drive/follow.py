@@ -72,12 +72,14 @@ def follow_run(
         time.sleep(_PAUSE_SECONDS)
 
 
-def wait_for_end(store: Store, run_id: str, seconds: float) -> RunInfo:
-    """The run once its driver has ended it, or as it is after so many seconds."""
+def wait_for_end(store: Store, run_id: str, seconds: float) -> bool:
+    """Whether drivers have ended a run and its shards, after so many seconds at most."""
     deadline = time.monotonic() + seconds
-    while (run := store.run_info(run_id)).state == "running" and time.monotonic() < deadline:
+    while any(run.state == "running" for run in (store.run_info(run_id), *store.shards(run_id))):
+        if time.monotonic() >= deadline:
+            return False
         time.sleep(_PAUSE_SECONDS / 2)
-    return run
+    return True
 
 
 def ended_job(job: tuple[Head, str]) -> RayJob | None:
@@ -90,9 +92,15 @@ def ended_job(job: tuple[Head, str]) -> RayJob | None:
 
 def never_driven(store: Store, run_id: str, epoch: int, head: Head, job: RayJob) -> ClusterError:
     """The error of a run whose job has ended before it drove it. The run is 'failed' with it."""
-    text = f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} ({job.message.strip()})."
+    text = f"The Ray job {job.submission_id} is {job.status} before it drove run {run_id} {last_words(head, job)}"
+    give_up(store, run_id, epoch, ClusterError(text))
+    return ClusterError(text)
+
+
+def last_words(head: Head, job: RayJob) -> str:
+    """What Ray says of a job that has ended, and the end of its log, where the head still answers."""
+    text = f"({job.message.strip()})."
     with contextlib.suppress(ClusterError):
         lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]
         text += " The end of its log:\n" + "\n".join(lines)
-    give_up(store, run_id, epoch, ClusterError(text))
-    return ClusterError(text)
+    return text

@@ -113,9 +113,16 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
         yield epoch
         return
     claimed_epoch = patient.claim_run(run_id, host, pid, epoch=run.driver_epoch)
+    with held(store, run_id, claimed_epoch, console):
+        yield claimed_epoch
+
+
+@contextlib.contextmanager
+def held(store: Store, run_id: str, claimed_epoch: int, console: Console) -> Iterator[None]:
+    """Let the heart of a claimed run beat until it is driven; an error ends the run, if it is still this driver's."""
     try:
         with Heart(store, run_id, claimed_epoch, console):
-            yield claimed_epoch
+            yield
     finally:
         error = sys.exception()
         if error is not None:

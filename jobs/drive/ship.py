@@ -12,7 +12,7 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,39 +163,25 @@ def ship_again(
     run = store.require_free(run_id, socket.gethostname(), take_over)
     own = files_to_ship(run.recipe)
     head = Head(address)
-    # A cluster never takes the same name twice.
-    numbers = [_number(job.submission_id, run_id) for job in head.jobs()]
-    submission_id = f"{run_id}-a{max([1, *numbers]) + 1}"
+    submission_id = _next_name(head, run_id)
     epoch = store.submit_again(run_id, socket.gethostname(), address, take_over)
     with _or_given_up(store, run_id, epoch):
         _ship(store, store_url, head, run_id, run.job, submission_id, epoch, options_of(accelerator, actors), own)
     return submission_id, epoch
 
 
-def ship_shard(
-    store: Store,
-    store_url: str,
-    shard: RunInfo,
-    head: Head,
-    accelerator: str | None,
-    actors: int | None,
-    hand_out: Callable[[], int],
-) -> tuple[str, int]:
-    """Submit a shard that no driver works on, for the first time or again, as `ship_again` does.
-
-    `hand_out` gives it to the job, and returns the epoch with which that claims it, see `Store.hand_out`.
+def ship_shard_driver(
+    store: Store, run: RunInfo, epoch: int, head: Head, accelerator: str | None, actors: int | None
+) -> str:
+    """Submit a driver of the shards of a run, whose parent process has this epoch; the name of the job.
 
     Raises:
-        NwsError: the head does not answer or refuses, or whatever `hand_out` raises.
+        NwsError: the head does not answer or refuses.
     """
-    own = files_to_ship(shard.recipe)
-    numbers = [_number(job.submission_id, shard.id) for job in head.jobs()]
-    submission_id = f"{shard.id}-a{max(numbers) + 1}" if any(numbers) else shard.id
-    epoch = hand_out()
-    with _or_given_up(store, shard.id, epoch):
-        options = options_of(accelerator, actors)
-        _ship(store, store_url, head, shard.id, shard.job, submission_id, epoch, options, own)
-    return submission_id, epoch
+    own = files_to_ship(run.recipe)
+    name = _next_name(head, run.id)
+    _ship(store, store.url, head, run.id, run.job, name, epoch, options_of(accelerator, actors), own)
+    return name
 
 
 def options_of(accelerator: str | None, actors: int | None) -> list[str]:
@@ -261,6 +247,12 @@ def jobs_of(head: Head, run_id: str) -> list[str]:
     return sorted((name for name in names if _number(name, run_id)), key=lambda name: _number(name, run_id))
 
 
+def _next_name(head: Head, run_id: str) -> str:
+    """A cluster never takes the same name twice. That of a run's first job is for `ship_run`."""
+    numbers = [_number(job.submission_id, run_id) for job in head.jobs()]
+    return f"{run_id}-a{max([1, *numbers]) + 1}"
+
+
 def _number(submission_id: str, run_id: str) -> int:
     """1 for a run's first job, 2 for the job of its first `nws resume`, …, and 0 for a job of another run."""
     if submission_id == run_id:
@@ -275,7 +267,8 @@ def stop_jobs(head: Head, run_id: str) -> list[str]:
 
 
 def end_stopped(store: Store, run_id: str) -> None:
-    """End a run whose job was stopped, should its driver not have had the time."""
-    if store.run_info(run_id).state in ("pending", "running"):
-        epoch = store.claim_run(run_id, socket.gethostname(), os.getpid(), take_over=True)
-        store.writer(run_id, epoch).finish("interrupted", "cancelled; its Ray job was stopped")
+    """End a run whose job was stopped, and its shards, should their drivers not have had the time."""
+    for run in (*store.shards(run_id), store.run_info(run_id)):
+        if run.state in ("pending", "running"):
+            epoch = store.claim_run(run.id, socket.gethostname(), os.getpid(), take_over=True)
+            store.writer(run.id, epoch).finish("interrupted", "cancelled; its Ray job was stopped")

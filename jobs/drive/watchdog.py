@@ -16,8 +16,6 @@ from collections.abc import Iterator
 
 from jobs.installation import ROOT
 
-DIED = "DriverDiedError"
-"""What the error of a run begins with whose driver has ended without a word."""
 _START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.drive.watchdog import main; main()"
 
 
@@ -30,6 +28,8 @@ def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         run_id: which run this process drives.
         epoch: of this driver. A run that another one has is left alone.
     """
+    from jobs.store.runs import DRIVER_DIED  # not for the watchdog itself, which takes next to no memory
+
     process = subprocess.Popen(
         [sys.executable, "-c", _START],
         stdin=subprocess.PIPE,
@@ -44,7 +44,7 @@ def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         "run": run_id,
         "epoch": epoch,
         "error": (
-            f"{DIED}: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
+            f"{DRIVER_DIED}: the driver, pid {os.getpid()} on {socket.gethostname()}, ended without a word. It was "
             "killed (kill -9, out of memory), or it crashed, or Ray ended it because its cluster was gone"
         ),
     }

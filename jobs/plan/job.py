@@ -32,7 +32,7 @@ class Job(Generic[Recipe]):
     Attributes:
         recipe: the class of its recipes.
         pin: looks up what a recipe leaves open; opens its datasets unless they are given.
-        pin_shard: the same of a shard, with what its study has decided; None where the job has no shards.
+        pin_shard: the same of a shard, with what its parent has decided; None where the job has no shards.
     """
 
     recipe: type[Recipe]
@@ -62,7 +62,7 @@ class Job(Generic[Recipe]):
     ) -> Pinned:
         """A run from its stored recipe. Its datasets are not read again where this code has read them `before`.
 
-        `whole` is what the study of a shard has decided.
+        `whole` is what the parent of a shard has decided.
 
         Raises:
             NwsError: as for `plan`.

@@ -15,7 +15,7 @@ STREAMED = 4_096
 
 
 def draw_panels(pinned: Pinned) -> tuple[Panel, ...]:
-    """A panel of each dataset of a run: the same whenever the run is resumed. A shard has those of its study.
+    """A panel of each dataset of a run: the same whenever the run is resumed. A shard has those of its parent.
 
     Raises:
         CorpusError: a dataset is not what it was.

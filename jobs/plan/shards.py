@@ -1,4 +1,4 @@
-"""The shards of a study: its articles, cut between bundles, so that every bundle is one of the undivided run."""
+"""The shards of a run: its articles, cut between bundles, so that every bundle is one of the undivided run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,11 +11,11 @@ from jobs.plan.revisions import dataset_revisions
 from jobs.store import RunSpec, ShardSpec, Whole
 
 MOST_SHARDS = 10_000
-"""Each is a row that `nws ls` adds up, and a start of a driver, which takes seconds."""
+"""Each is a row that `nws ls` adds up, and takes seconds to begin."""
 
 
 def whole_of(pinned: Pinned) -> Whole:
-    """What all articles of a study decide.
+    """What all articles of a sharded run decide.
 
     Raises:
         CorpusError: a dataset is not what it was.
@@ -24,14 +24,14 @@ def whole_of(pinned: Pinned) -> Whole:
 
 
 def shards_of(pinned: Pinned, spec: RunSpec, shards: int | None, articles: int | None) -> list[ShardSpec]:
-    """The shards of a study: so many, or as many as it takes for each to have at most so many articles.
+    """The shards of a run: so many, or as many as it takes for each to have at most so many articles.
 
     The datasets lie one behind the other, and a shard is what stands between two places of that row. It has a part of
     one dataset, or of several. No shard is empty: there are fewer of them if there are fewer bundles.
 
     Args:
-        pinned: the whole study.
-        spec: of the study, from which those of the shards differ by their articles.
+        pinned: the whole run.
+        spec: of the whole run, from which those of the shards differ by their articles.
         shards: how many.
         articles: of each, a number that is rounded up to whole bundles; `shards` is None then.
 

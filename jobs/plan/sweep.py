@@ -31,7 +31,7 @@ def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None, whole: W
     Args:
         recipe: what is pinned.
         corpora: its datasets, where they are at hand; they are opened unless given.
-        whole: what the study of a shard has decided. Its rulers are in the recipe.
+        whole: what the parent of a shard has decided. Its rulers are in the recipe.
 
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found.

@@ -93,7 +93,7 @@ class RunArticles:
     """The articles of one run. Each method is one transaction; none needs to know whether there is such a run.
 
     Args:
-        run_id: which. Of a study, the articles are those of its shards.
+        run_id: which. Of a sharded run, the articles are those of its shards.
         read: begins a transaction that reads.
     """
 

@@ -97,13 +97,13 @@ class Copies(Database):
 
         `arithmetic` is that of the run's workers; where it is None, that of the newest run that has the work is taken.
         """
-        own_study = select(RunRow.study).where(RunRow.id == run_id).scalar_subquery()
+        own_parent = select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
         query = (
             select(SystemRow.run_id, SystemRow.system, RunRow.arithmetic)
             .join(RunRow, RunRow.id == SystemRow.run_id)
             .where(SystemRow.work.in_(stage.works.values()), SystemRow.run_id != run_id)
-            # One run computes all its articles, so shards of one study do not copy from each other.
-            .where(or_(own_study.is_(None), RunRow.study.is_(None), RunRow.study != own_study))
+            # One run computes all its articles, so shards of one run do not copy from each other.
+            .where(or_(own_parent.is_(None), RunRow.parent.is_(None), RunRow.parent != own_parent))
             .order_by(RunRow.created_at.desc(), RunRow.id.desc())
         )
         sources: dict[str, frozenset[str]] = {}

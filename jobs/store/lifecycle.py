@@ -19,6 +19,7 @@ from jobs.store.runs import (
     new_run_id,
     read_free_run,
     read_run,
+    read_shards,
     require_epoch,
     seconds_of_driver,
 )
@@ -60,7 +61,7 @@ class Lifecycle(Database):
 
         def attempt() -> int:
             with self.writing() as connection:
-                claimed = _claim(connection, run_id, host, pid, take_over, epoch)
+                claimed = claim_row(connection, run_id, host, pid, take_over, epoch)
             if claimed > 1:
                 # Counted anew: somebody may have deleted rows by hand, to have them computed again. Not in the
                 # transaction above, for which other writers wait.
@@ -70,7 +71,7 @@ class Lifecycle(Database):
                     check_fence(connection, run_id, claimed)
                     connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
                     forget_answer(connection, run_id)
-                    _forget_of_study(connection, run_id)
+                    _forget_of_parent(connection, run_id)
             return claimed
 
         return self.retried(attempt)
@@ -85,7 +86,14 @@ class Lifecycle(Database):
         Raises:
             StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
         """
-        return give_to_driver(connection, run_id, host, address, take_over)
+        lock_run(connection, run_id)
+        run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
+        values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
+        if run.state == "running":  # of a driver that is gone, or from now on fenced off
+            values |= {"state": "pending"}
+        nobody = {"driver_host": None, "driver_pid": None}
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
+        return run.driver_epoch + 1
 
     @writes
     def extend_run(self, connection: Connection, run_id: str, host: str, spec: RunSpec) -> None:
@@ -116,7 +124,9 @@ class Lifecycle(Database):
         connection.execute(update(RunRow).where(RunRow.id == run_id).values(signatures=added, **values))
 
     def cancel_run(self, run_id: str, host: str) -> bool:
-        """Ask a run's driver to stop. A run without one is 'interrupted' at once, unless it has ended already.
+        """Ask a run's driver to stop, and those of its shards. A run without one is 'interrupted' at once.
+
+        One that has ended already stays as it is.
 
         Returns:
             Whether there is a driver, as far as `host` can tell, that will stop in a moment.
@@ -127,9 +137,11 @@ class Lifecycle(Database):
 
         def attempt() -> bool:
             with self.writing() as connection:
-                is_awaited = _cancel(connection, run_id, host)
+                in_work = read_shards(connection, run_id, RunRow.state.in_(("pending", "running")))
+                # First the shards: their drivers, too, lock a shard before its parent.
+                awaited = [_cancel(connection, one, host) for one in (*(shard.id for shard in in_work), run_id)]
             keep_means(self, run_id)
-            return is_awaited
+            return any(awaited)
 
         return self.retried(attempt)
 
@@ -138,7 +150,7 @@ def insert_run(
     connection: Connection,
     spec: RunSpec,
     run_id: str,
-    study: str | None = None,
+    parent: str | None = None,
     shard: int | None = None,
     total_articles: int | None = None,
 ) -> None:
@@ -149,43 +161,34 @@ def insert_run(
     """
     zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
     values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
-    place = {"study": study, "shard": shard, "total_articles": total_articles}
+    place = {"parent": parent, "shard": shard, "total_articles": total_articles}
     columns = columns_of(spec)
     make_partition(connection, run_id)
     connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros, **place))
 
 
-def give_to_driver(connection: Connection, run_id: str, host: str, address: str | None, take_over: bool = False) -> int:
-    """Let a run wait for a driver that is about to be started, see `Lifecycle.submit_again`."""
-    lock_run(connection, run_id)
-    run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
-    values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
-    if run.state == "running":  # of a driver that is gone, or from now on fenced off
-        values |= {"state": "pending"}
-    nobody = {"driver_host": None, "driver_pid": None}
-    connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
-    return run.driver_epoch + 1
-
-
-def _forget_of_study(connection: Connection, run_id: str) -> None:
-    """What was stored of a shard's study when it ended holds no more."""
-    study = connection.execute(select(RunRow.study).where(RunRow.id == run_id)).scalar()
-    if study is not None:
-        connection.execute(update(RunRow).where(RunRow.id == study).values(means_kept=False))
-        forget_means(connection, study)
+def _forget_of_parent(connection: Connection, run_id: str) -> None:
+    """What was stored of a shard's parent when it ended holds no more."""
+    parent = connection.execute(select(RunRow.parent).where(RunRow.id == run_id)).scalar()
+    if parent is not None:
+        connection.execute(update(RunRow).where(RunRow.id == parent).values(means_kept=False))
+        forget_means(connection, parent)
 
 
 def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
     lock_run(connection, run_id)
     run = read_free_run(connection, run_id, host)
-    if run.shards is not None or run.study is not None:
-        raise StoreError(f"run {run_id!r} is {'a study' if run.shards else 'a shard of a study'}: nothing can be added")
+    if run.shards is not None or run.parent is not None:
+        raise StoreError(f"run {run_id!r} is {'sharded' if run.shards else 'a shard'}: nothing can be added")
     if run.state == "pending":
         raise StoreError(f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}")
     return run
 
 
-def _claim(connection: Connection, run_id: str, host: str, pid: int, take_over: bool, epoch: int | None) -> int:
+def claim_row(
+    connection: Connection, run_id: str, host: str, pid: int, take_over: bool = False, epoch: int | None = None
+) -> int:
+    """Take a run for a driver, see `Lifecycle.claim_run`."""
     now = datetime.now(UTC)
     lock_run(connection, run_id)
     run = read_run(connection, run_id)

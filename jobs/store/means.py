@@ -37,7 +37,7 @@ ROWS_AT_ONCE = 10_000
 
 _LIVE: tuple[tuple[type[Base], str], ...] = (
     (RunMeanRow, "live_means"),
-    (RunMeanRow, "live_study_means"),
+    (RunMeanRow, "live_sharded_means"),
     (RunBestRow, "live_best_n"),
 )
 _OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
@@ -166,7 +166,7 @@ def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
 def keep_means(store: Database, run_id: str) -> None:
     """Store what the views read of a run that has ended, and its answer. A driver that takes it meanwhile ends this.
 
-    Of a study, these are made of what is stored of its shards.
+    Of a sharded run, these are made of what is stored of its shards.
     """
     with store.reading() as reader:
         shards = read_shards(reader, run_id)

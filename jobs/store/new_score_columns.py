@@ -14,7 +14,7 @@ ROWS_OF_PART = 250_000
 
 
 def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:
-    """The rows to store for a run, in pieces; none for a study, whose shards have them, or where n is of characters."""
+    """The rows to store for a run, in pieces; none for a sharded run, or where n is of characters."""
     if not connection.execute(select(exists().where(SummaryRow.run_id == run_id))).scalar_one():
         return
     # With NumPy, which the end of a run without rows need not wait for.

@@ -68,7 +68,7 @@ def _read_rows(
     only_systems: Sequence[str] | None,
     texts: bool,
 ) -> Points:
-    """The points of one run that is no study, from its summaries."""
+    """The points of one run without shards, from its summaries."""
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     pieces = [
@@ -102,7 +102,7 @@ def read_pieces(
     only_systems: Sequence[str] | None = None,
     texts: bool = True,
 ) -> Iterator[Columns]:
-    """The summaries of a run that is no study, some at a time: system, article, n, words, text, and the scores."""
+    """The summaries of a run without shards, some at a time: system, article, n, words, text, and the scores."""
     place = (SummaryRow.system, SummaryRow.article_id, SummaryRow.n, SummaryRow.words)
     columns: list[Any] = [*place, SummaryRow.text if texts else null(), *map(_score, metrics)]
     query = select(*columns).where(SummaryRow.run_id == run_id)
@@ -148,7 +148,7 @@ def _codes(names: Sequence[str], known: dict[str, int]) -> NDArray[np.int32]:
 
 
 def read_datasets(connection: Connection, run_id: str) -> dict[str, str]:
-    """The dataset of each article of a run that is no study, by its id."""
+    """The dataset of each article of a run without shards, by its id."""
     article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
     query = select(ArticleRow.id, ArticleRow.dataset).where(ArticleRow.id.in_(article_ids))
     return {row.id: row.dataset for row in connection.execute(query)}

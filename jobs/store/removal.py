@@ -27,8 +27,8 @@ from jobs.store.tables import (
     RunMeanRow,
     RunRow,
     ScoreColumnRow,
+    ShardedRunRow,
     SmallestNRow,
-    StudyRow,
     SummaryRow,
     SystemRow,
     UpdateRow,
@@ -37,7 +37,8 @@ from jobs.store.tables import (
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
     *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ScoreColumnRow, ContentKeptRow, SmallestNRow, AnswerRow),
-    *(FailureRow, SummaryRow, EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, PanelArticleRow, StudyRow),
+    *(FailureRow, SummaryRow, EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow),
+    *(PanelArticleRow, ShardedRunRow),
 )
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow, PanelArticleRow)
 
@@ -61,12 +62,12 @@ class Removal(Database):
     """The method of a store that removes runs."""
 
     def remove_run(self, run_id: str, host: str) -> Removed:
-        """Delete a run with all its rows, and the articles that are in no run any more; a study with its shards.
+        """Delete a run with all its rows, and the articles that are in no run any more; a sharded run with its shards.
 
         While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
 
         Raises:
-            StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard of a study; or
+            StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard; or
                 there is no such run.
         """
         removed = self._remove_run(run_id, host)
@@ -87,18 +88,18 @@ class Removal(Database):
         for table in _OF_A_RUN:
             if table is not SummaryRow or not are_truncated:
                 connection.execute(delete(table).where(table.__table__.columns["run_id"].in_(ids)))
-        connection.execute(delete(RunRow).where(RunRow.study == run_id))
+        connection.execute(delete(RunRow).where(RunRow.parent == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
         return Removed(run.summaries, _remove_orphans(connection) if is_last_in_work else 0, copies)
 
 
 def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> None:
-    if run.study is not None:
+    if run.parent is not None:
         raise StoreError(
-            f"run {run.id!r} is a shard of the study {run.study!r}. Remove that with all its shards: nws rm {run.study}"
+            f"run {run.id!r} is a shard of {run.parent!r}. Remove that with all its shards: nws rm {run.parent}"
         )
     now = datetime.now(UTC)
-    # Of a study that has ended or lost its driver, a shard that is pending waits for nobody.
+    # Of a sharded run that has ended or lost its driver, a shard that is pending waits for nobody.
     is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
     if run.state == "pending" or is_in_work:
         raise StoreError(f"run {run.id!r} is {_in_words(run, shards)}. Stop it first: nws cancel {run.id}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
 from core.errors import FencedError, StoreError
 from core.text.length import LengthUnit
@@ -17,6 +17,9 @@ from jobs.store.tables import LogLineRow, RunRow
 
 SILENT_SECONDS = 60.0
 """A driver without a heartbeat for this long counts as dead. It beats every few seconds."""
+
+DRIVER_DIED = "DriverDiedError"
+"""What the error of a run begins with whose driver has ended without a word, see `jobs.drive.watchdog`."""
 
 RunState = Literal["pending", "running", "done", "failed", "interrupted"]
 FinalState = Literal["done", "failed", "interrupted"]
@@ -58,8 +61,8 @@ class LogLine:
 class RunInfo:
     """A run as it stands. Times are aware, in UTC; the last fields but three are counts of what it has stored.
 
-    A shard of a study names it in `study`, and is its number `shard`, from 1. Of a study, `shards` says how many it
-    has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
+    A shard names the sharded run in `parent`, and is its number `shard`, from 1. Of a sharded run, `shards` says how
+    many it has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
 
     `claimed_at` is when its newest driver took it, `worked_seconds` how long those before worked on it.
     `arithmetic` tells the ways in which its workers have multiplied, see `core.arithmetic.describe_arithmetic`.
@@ -100,7 +103,7 @@ class RunInfo:
     summaries: int
     reused: int
     failures: int
-    study: str | None = None
+    parent: str | None = None
     shard: int | None = None
     shards: int | None = None
 
@@ -138,17 +141,17 @@ class Runs(Database):
         Raises:
             StoreError: it fits no run, or several, which are listed.
         """
-        studies: dict[str, str | None] = {
-            run_id: study
-            for run_id, study in connection.execute(select(RunRow.id, RunRow.study).order_by(*_NEWEST_FIRST))
+        parents: dict[str, str | None] = {
+            run_id: parent
+            for run_id, parent in connection.execute(select(RunRow.id, RunRow.parent).order_by(*_NEWEST_FIRST))
         }
-        if name in studies:
+        if name in parents:
             return name
         fitting = [
-            run_id for run_id in studies if any(part.startswith(name) for part in (run_id, run_id.split("-")[-1]))
+            run_id for run_id in parents if any(part.startswith(name) for part in (run_id, run_id.split("-")[-1]))
         ]
-        # A shard's id begins as its study's.
-        matches = [run_id for run_id in fitting if studies[run_id] is None] or fitting
+        # A shard's id begins as its parent's.
+        matches = [run_id for run_id in fitting if parents[run_id] is None] or fitting
         if len(matches) == 1:
             return matches[0]
         if name and matches:
@@ -158,14 +161,14 @@ class Runs(Database):
 
     @reads
     def list_runs(self, connection: Connection, with_shards: bool = False) -> list[RunInfo]:
-        """Every run, the newest first; shards, behind their studies, only if asked for."""
+        """Every run, the newest first; shards, behind their parents, only if asked for."""
         query = select(*_COLUMNS).order_by(*_NEWEST_FIRST)
-        runs = _infos(connection, query.where(RunRow.study.is_(None)))
+        runs = _infos(connection, query.where(RunRow.parent.is_(None)))
         if not with_shards:
             return runs
         shards: dict[str, list[RunInfo]] = {}
-        for shard in _infos(connection, select(*_COLUMNS).where(RunRow.study.is_not(None)).order_by(RunRow.shard)):
-            shards.setdefault(shard.study or "", []).append(shard)
+        for shard in _infos(connection, select(*_COLUMNS).where(RunRow.parent.is_not(None)).order_by(RunRow.shard)):
+            shards.setdefault(shard.parent or "", []).append(shard)
         return [one for run in runs for one in (run, *shards.get(run.id, ()))]
 
     def newest_id(self, with_summaries: bool = False) -> str:
@@ -199,7 +202,7 @@ class Runs(Database):
         row = RunRow
         held = (row.id, row.job, row.state, row.name, row.note)
         wanted = [or_(*(column.icontains(word, autoescape=True) for column in held)) for word in words]
-        wanted += [row.study.is_(None)] if state is None else [row.study.is_(None), row.state == state]
+        wanted += [row.parent.is_(None)] if state is None else [row.parent.is_(None), row.state == state]
         total = connection.execute(select(func.count()).select_from(row).where(*wanted)).scalar_one()
         query = select(*_COLUMNS).where(*wanted).order_by(*_NEWEST_FIRST).offset(first).limit(count)
         return _infos(connection, query), total
@@ -207,7 +210,7 @@ class Runs(Database):
     @reads
     def find_run(self, connection: Connection, recipe_hash: str) -> str | None:
         """The newest run of this recipe, None where there is none."""
-        of_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.study.is_(None))
+        of_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.parent.is_(None))
         return connection.execute(select(RunRow.id).where(*of_recipe).order_by(*_NEWEST_FIRST).limit(1)).scalar()
 
     @reads
@@ -223,7 +226,7 @@ class Runs(Database):
     def log(self, connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
         """What the drivers of a run said, numbered from 1; only what came after number `after`.
 
-        Of a study, that is what the driver of the study said.
+        Of a sharded run, that is what the process said that has started the drivers of its shards.
         """
         query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
         rows = connection.execute(query.order_by(LogLineRow.number))
@@ -240,43 +243,43 @@ class Runs(Database):
 def read_run(connection: Connection, run_id: str) -> RunInfo:
     found = _infos(connection, select(*_COLUMNS).where(RunRow.id == run_id))
     if not found:
-        alone = select(RunRow.id).where(RunRow.study.is_(None))
+        alone = select(RunRow.id).where(RunRow.parent.is_(None))
         newest = ", ".join(connection.execute(alone.order_by(*_NEWEST_FIRST).limit(5)).scalars())
         known = f"the newest are {newest}" if newest else "it holds no run yet"
         raise StoreError(f"the store has no run {run_id!r}: {known}")
     return found[0]
 
 
-def read_shards(connection: Connection, study: str) -> list[RunInfo]:
-    """The shards of a study, in order; none of another run."""
-    rows = connection.execute(select(*_COLUMNS).where(RunRow.study == study).order_by(RunRow.shard))
+def read_shards(connection: Connection, parent: str, *conditions: ColumnElement[bool]) -> list[RunInfo]:
+    """The shards of a run, in order, that fit the conditions; none of a run that is not sharded."""
+    rows = connection.execute(select(*_COLUMNS).where(RunRow.parent == parent, *conditions).order_by(RunRow.shard))
     return [RunInfo(**row._mapping) for row in rows]
 
 
 def runs_with_rows(connection: Connection, run_id: str) -> list[str]:
-    """The ids of the runs that have the rows of a run: its shards', in order, if it is a study, else its own."""
-    shards = select(RunRow.id).where(RunRow.study == run_id).order_by(RunRow.shard)
+    """The ids of the runs that have the rows of a run: its shards', in order, if it has any, else its own."""
+    shards = select(RunRow.id).where(RunRow.parent == run_id).order_by(RunRow.shard)
     return list(connection.execute(shards).scalars()) or [run_id]
 
 
 def _infos(connection: Connection, query: Select[Any]) -> list[RunInfo]:
-    """The runs that a query of `_COLUMNS` finds; studies with what their shards have."""
+    """The runs that a query of `_COLUMNS` finds; sharded ones with what their shards have."""
     runs = [RunInfo(**row._mapping) for row in connection.execute(query)]
-    alone = [run.id for run in runs if run.study is None]
+    alone = [run.id for run in runs if run.parent is None]
     shards: dict[str, list[Row[Any]]] = {}
     row = RunRow
-    of_shard = (row.study, row.device, row.arithmetic, row.code_version, *(getattr(row, name) for name in _COUNTS))
+    of_shard = (row.parent, row.device, row.arithmetic, row.code_version, *(getattr(row, name) for name in _COUNTS))
     for start in range(0, len(alone), _SHARDS_AT_ONCE):
-        asked = select(*of_shard).where(row.study.in_(alone[start : start + _SHARDS_AT_ONCE])).order_by(row.shard)
+        asked = select(*of_shard).where(row.parent.in_(alone[start : start + _SHARDS_AT_ONCE])).order_by(row.shard)
         for shard in connection.execute(asked):
-            shards.setdefault(shard.study, []).append(shard)
+            shards.setdefault(shard.parent, []).append(shard)
     return [_with_shards(run, shards[run.id]) if run.id in shards else run for run in runs]
 
 
-def _with_shards(study: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
+def _with_shards(run: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
     versions = [version for shard in shards for version in shard.code_version.split(", ")]
     return replace(
-        study,
+        run,
         device="; ".join(dict.fromkeys(filter(None, (shard.device for shard in shards)))) or None,
         arithmetic=list(dict.fromkeys(way for shard in shards for way in shard.arithmetic)),
         code_version=", ".join(dict.fromkeys(versions)),

@@ -16,7 +16,7 @@ from jobs.store.results import Results
 from jobs.store.run_writer import RunWriter
 from jobs.store.runs import Runs
 from jobs.store.schema import check_schema, create_if_fresh
-from jobs.store.studies import Studies
+from jobs.store.sharded_runs import ShardedRuns
 
 
 def open_store(url: str, *, read_only: bool = False) -> "Store":
@@ -47,7 +47,7 @@ class Store(
     Watching,
     Copies,
     DatasetsRead,
-    Studies,
+    ShardedRuns,
     Queries,
 ):
     """One open store. Its methods are in these parts; what a run's driver writes goes through its `writer`.

@@ -67,15 +67,15 @@ class RunRow(Base):
     summaries. `reuse` says whether it takes summaries from other runs. `panel` is the hash of the articles whose
     references the floor of content kept is measured with (`core.metrics.content_kept.Panel`).
 
-    A study is a run whose articles are divided among other runs, its shards: they name it in `study`, and have the
-    summaries. `shard` is the number of such a run, from 1. A study's own counts are 0.
+    The articles of a sharded run are divided among other runs, its shards: they name it as their `parent`, and have the
+    summaries. `shard` is the number of such a run, from 1. The counts of the sharded run itself are 0.
     """
 
     __tablename__ = "runs"
     __table_args__ = (
         CheckConstraint("state IN ('pending', 'running', 'done', 'failed', 'interrupted')", name="state"),
         Index(None, "recipe_hash", "created_at"),
-        Index(None, "study"),
+        Index(None, "parent"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -112,17 +112,17 @@ class RunRow(Base):
     claimed_at: Mapped[datetime | None]
     worked_seconds: Mapped[float]
     panel: Mapped[str | None]
-    study: Mapped[str | None] = mapped_column(ForeignKey("runs.id"))
+    parent: Mapped[str | None] = mapped_column(ForeignKey("runs.id"))
     shard: Mapped[int | None]
 
 
-class StudyRow(Base):
-    """What a study has decided from all of its articles, for its shards, which know but their own.
+class ShardedRunRow(Base):
+    """What a sharded run has decided from all of its articles, for its shards, which know but their own.
 
     `drivers` is how many of them are driven at once, `language` that of every article.
     """
 
-    __tablename__ = "studies"
+    __tablename__ = "sharded_runs"
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     drivers: Mapped[int]
@@ -131,11 +131,11 @@ class StudyRow(Base):
 
 
 class PanelArticleRow(Base):
-    """An article of a panel of a study, see `core.metrics.panel`: of its dataset number `dataset_number`, from 0."""
+    """An article of a panel (`core.metrics.panel`) of a sharded run: of its dataset number `dataset_number`, from 0."""
 
     __tablename__ = "panel_articles"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("studies.run_id"), primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("sharded_runs.run_id"), primary_key=True)
     dataset_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
 

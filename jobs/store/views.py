@@ -61,13 +61,13 @@ _LIVE_SUMMARIES = """
     JOIN articles AS a ON a.id = s.article_id
     WHERE NOT r.means_kept AND s.run_id = r.id"""
 
-# What is kept of the shards that have ended, of studies whose own means are not kept.
+# What is kept of the shards that have ended, of sharded runs whose own means are not kept.
 _ENDED_SHARDS = """
     FROM runs AS u
     CROSS JOIN runs AS r
     JOIN run_means AS p ON p.run_id = r.id
-    WHERE NOT u.means_kept AND r.study = u.id AND r.means_kept"""
-_ALL_MEANS = _of_all_runs(_MEANS, "run_means", "live_means", "live_study_means")
+    WHERE NOT u.means_kept AND r.parent = u.id AND r.means_kept"""
+_ALL_MEANS = _of_all_runs(_MEANS, "run_means", "live_means", "live_sharded_means")
 
 VIEWS = {
     # Greedy summaries are of the finished policy: they are no part of the curve.
@@ -110,26 +110,26 @@ JOIN (
     GROUP BY s.run_id, a.dataset, s.n
 ) AS t ON t.run_id = c.run_id AND t.dataset = c.dataset AND t.n = c.n
 """,
-    # Of a study, over the shards that have ended. Where a system has no article of a shard, the others count.
-    "live_study_means": f"""
+    # Of a sharded run, over the shards that have ended. Where a system has no article of a shard, the others count.
+    "live_sharded_means": f"""
 SELECT
-    p.study AS run_id, p.dataset, p.system, p.n,
+    p.parent AS run_id, p.dataset, p.system, p.n,
     CAST(SUM(p.articles) AS INTEGER) AS articles,
     CAST(MAX(t.of_articles) AS INTEGER) AS of_articles,
     {", ".join(_combined(*metric) for metric in _METRICS.items())}
-FROM (SELECT u.id AS study, p.*{_ENDED_SHARDS}) AS p
+FROM (SELECT u.id AS parent, p.*{_ENDED_SHARDS}) AS p
 JOIN (
     SELECT
-        u.id AS study, p.dataset, p.system, p.n,
+        u.id AS parent, p.dataset, p.system, p.n,
         {", ".join(f"SUM(p.articles * p.{m}_mean) / SUM(p.articles) AS {m}_mean" for m in _METRICS)}{_ENDED_SHARDS}
     GROUP BY u.id, p.dataset, p.system, p.n
-) AS w ON w.study = p.study AND w.dataset = p.dataset AND w.system = p.system AND w.n = p.n
+) AS w ON w.parent = p.parent AND w.dataset = p.dataset AND w.system = p.system AND w.n = p.n
 JOIN (
-    SELECT s.study, s.dataset, s.n, SUM(s.of_articles) AS of_articles
-    FROM (SELECT DISTINCT u.id AS study, p.run_id, p.dataset, p.n, p.of_articles{_ENDED_SHARDS}) AS s
-    GROUP BY s.study, s.dataset, s.n
-) AS t ON t.study = p.study AND t.dataset = p.dataset AND t.n = p.n
-GROUP BY p.study, p.dataset, p.system, p.n
+    SELECT s.parent, s.dataset, s.n, SUM(s.of_articles) AS of_articles
+    FROM (SELECT DISTINCT u.id AS parent, p.run_id, p.dataset, p.n, p.of_articles{_ENDED_SHARDS}) AS s
+    GROUP BY s.parent, s.dataset, s.n
+) AS t ON t.parent = p.parent AND t.dataset = p.dataset AND t.n = p.n
+GROUP BY p.parent, p.dataset, p.system, p.n
 """,
     "live_best_n": f"""
 SELECT {", ".join(f"p.{name}" for name in _BEST)}
@@ -147,13 +147,13 @@ WHERE p.place = 1
 SELECT
     c.run_id, c.dataset, c.system, COALESCE(y.kind, 'system') AS kind, c.n, c.articles, c.of_articles,
     {", ".join(_means_and_sd(*metric) for metric in _METRICS.items())},
-    u.study
+    u.parent
 FROM ({_ALL_MEANS}) AS c
 JOIN runs AS u ON u.id = c.run_id
 LEFT JOIN systems AS y ON y.run_id = c.run_id AND y.system = c.system
 """,
     "best_n": f"""
-SELECT b.run_id, b.article_id, b.dataset, b.system, COALESCE(y.kind, 'system') AS kind, b.n, b.bertscore_f1, u.study
+SELECT b.run_id, b.article_id, b.dataset, b.system, COALESCE(y.kind, 'system') AS kind, b.n, b.bertscore_f1, u.parent
 FROM ({_of_all_runs(_BEST, "run_best_n", "live_best_n")}) AS b
 JOIN runs AS u ON u.id = b.run_id
 LEFT JOIN systems AS y ON y.run_id = b.run_id AND y.system = b.system
@@ -169,7 +169,7 @@ SELECT
     ) END AS rank,
     m.system, COALESCE(y.kind, 'system') AS kind, m.articles, m.of_articles,
     {", ".join(f"m.{name}_mean AS {name}" for name in METRICS)},
-    u.study
+    u.parent
 FROM ({_ALL_MEANS}) AS m
 JOIN runs AS u ON u.id = m.run_id
 LEFT JOIN systems AS y ON y.run_id = m.run_id AND y.system = m.system

@@ -139,10 +139,10 @@ def print_status(
         line("state", f"stale: its driver is dead, or out of reach. Resume it with: nws resume {run.id}{where}")
     else:
         line("state", run.state + (f" ({run.error})" if run.error else ""))
-    if run.study:
-        line("shard", f"{run.shard} of {run.study}")
-    if run.state == "pending" and run.study:
-        line("waits for", f"its turn. If nobody drives the study: nws resume {run.study}{where}")
+    if run.parent:
+        line("shard", f"{run.shard} of {run.parent}")
+    if run.state == "pending" and run.parent:
+        line("waits for", f"its turn. If no driver is at work: nws resume {run.parent}{where}")
     elif run.state == "pending":
         whom = f"its Ray job at {run.address} to begin" if run.address else "a driver"
         line("waits for", f"{whom}. If that is gone: nws resume {run.id}{where}")

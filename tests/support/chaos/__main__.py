@@ -13,16 +13,16 @@ from pathlib import Path
 
 from chaos.carry_out import carry_out
 from chaos.draw import ChaosRun, draw_runs
-from chaos.study import ChaosStudy, carry_out_study, draw_study
+from chaos.sharded_run import ChaosShardedRun, carry_out_sharded_run, draw_sharded_run
 from chaos.surroundings import Surroundings
 
-RUNS_BEFORE_A_STUDY = 3
+BEFORE_SHARDED = 3
 
 
-def draw_all(seed: int, kills: int) -> list[ChaosRun | ChaosStudy]:
-    """Runs that have so many kills in all, with this seed and the next ones: after one of each job, a study."""
+def draw_all(seed: int, kills: int) -> list[ChaosRun | ChaosShardedRun]:
+    """Runs that have so many kills in all, with this seed and the next ones: after one of each job, a sharded one."""
     return [
-        draw_study(run.seed, len(run.kills)) if number % (RUNS_BEFORE_A_STUDY + 1) == RUNS_BEFORE_A_STUDY else run
+        draw_sharded_run(run.seed, len(run.kills)) if number % (BEFORE_SHARDED + 1) == BEFORE_SHARDED else run
         for number, run in enumerate(draw_runs(seed, kills))
     ]
 
@@ -44,8 +44,8 @@ def main() -> int:
     ):
         for run in runs:
             try:
-                if isinstance(run, ChaosStudy):
-                    carry_out_study(run, around, tell)
+                if isinstance(run, ChaosShardedRun):
+                    carry_out_sharded_run(run, around, tell)
                 else:
                     carry_out(run, around, tell)
             except Exception:

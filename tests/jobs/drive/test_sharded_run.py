@@ -1,4 +1,4 @@
-"""A study: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
+"""A sharded run: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
 
 import socket
 from collections.abc import Iterator
@@ -6,33 +6,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from drivers_here import QUIET, DriversHere, Killed
 from hypothesis import given
 from hypothesis import strategies as st
-from shards_here import QUIET, ShardsHere
 
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
 from core.provenance import software
-from jobs.drive import driver, study
-from jobs.drive.pools import Makers
-from jobs.drive.shard_drivers import NEVER_BEGAN
-from jobs.drive.ship import give_up
+from jobs.drive import driver, sharded_run
+from jobs.drive.pools import REAL, Makers
 from jobs.plan.pinned import Pinned
 from jobs.plan.shards import parts_of
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import RunInfo, Store, StudySettings, Whole, open_store
+from jobs.store import RunInfo, ShardDrivers, Store, Whole, open_store
+from jobs.store.runs import DRIVER_DIED
 
 STUB = Makers(stub_work.work)
 HOST = socket.gethostname()
-ONE_AT_A_TIME = StudySettings(1, "inline")
+ONE_AT_A_TIME = ShardDrivers(1, "inline")
+DEAD = 2**22 + 1
+"""No process has this number."""
 NAME = "phase1-20261124-abcdef"
 
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "_PAUSE_SECONDS", 0.0)
+    for pause in ("_PAUSE_SECONDS", "_WAIT_SECONDS"):
+        monkeypatch.setattr(sharded_run, pause, 0.0)
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
 
 
@@ -60,18 +62,22 @@ def news(tmp_path: Path) -> Path:
 
 
 def start(store: Store, pinned: Pinned, shards: int | None = None, articles: int | None = None) -> list[str]:
-    return study.create_study(store, NAME, pinned, ONE_AT_A_TIME, shards, articles, QUIET)
+    return sharded_run.create_sharded_run(store, NAME, pinned, ONE_AT_A_TIME, shards, articles)
 
 
-def drive(store: Store, drivers: ShardsHere, **more: Any) -> Any:
-    return study.drive_study(store, NAME, drivers, 2, QUIET, **more)
+def here(store: Store, before: Any = lambda shard: None, makers: Makers = STUB) -> DriversHere:
+    return DriversHere(store, NAME, makers, before)
+
+
+def drive(store: Store, drivers: DriversHere, at_once: int = 1, **more: Any) -> Any:
+    return sharded_run.drive_sharded_run(store, NAME, drivers, at_once, QUIET, **more)
 
 
 def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
-    """Everything a run, or the shards of a study, stored, but what it cost and by which run."""
+    """Everything a run or its shards stored, but what it cost and by which run."""
     sql = (
         "SELECT s.* FROM summaries AS s JOIN runs AS r ON r.id = s.run_id "
-        f"WHERE r.id = '{run_id}' OR r.study = '{run_id}' ORDER BY s.article_id, s.system, s.n"
+        f"WHERE r.id = '{run_id}' OR r.parent = '{run_id}' ORDER BY s.article_id, s.system, s.n"
     )
     with store.query(sql) as answer:
         drop = {answer.columns.index("seconds"), answer.columns.index("run_id")}
@@ -83,21 +89,16 @@ def test_real_rows_are_those_of_one_run(store: Store) -> None:
     pinned = plan(limit=5, n=[3])
     one = driver.start(store, pinned, "inline", QUIET)
     start(store, pinned, shards=3)
-    outcome = drive(store, ShardsHere(store))
+    outcome = drive(store, here(store, makers=REAL))
     assert (outcome.state, outcome.articles, outcome.summaries) == ("done", one.articles, one.summaries)
     assert rows(store, NAME) == rows(store, one.run_id)
     assert [shard.total_articles for shard in store.shards(NAME)] == [2, 2, 1]
     # All that a report reads of a run.
     assert set(store.content_hashes(NAME)) == set(store.content_hashes(one.run_id))
-    of_study, of_one = store.points(NAME), store.points(one.run_id)
-    assert sorted(map(str, of_study.articles)) == sorted(map(str, of_one.articles))
-    for study_mean, run_mean in zip(store.curve_means(NAME), store.curve_means(one.run_id), strict=True):
-        assert (study_mean.system, study_mean.n, study_mean.articles) == (
-            run_mean.system,
-            run_mean.n,
-            run_mean.articles,
-        )
-        assert study_mean.means == pytest.approx(run_mean.means, abs=1e-12)
+    assert sorted(map(str, store.points(NAME).articles)) == sorted(map(str, store.points(one.run_id).articles))
+    for mean, of_one in zip(store.curve_means(NAME), store.curve_means(one.run_id), strict=True):
+        assert (mean.system, mean.n, mean.articles) == (of_one.system, of_one.n, of_one.articles)
+        assert mean.means == pytest.approx(of_one.means, abs=1e-12)
 
 
 def test_files_of_shards(store: Store, news: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +112,7 @@ def test_files_of_shards(store: Store, news: Path, monkeypatch: pytest.MonkeyPat
         if shard.shard == 3:
             (news / "a.jsonl").write_text("broken")
 
-    assert drive(store, ShardsHere(store, STUB, change)).state == "done"
+    assert drive(store, here(store, change)).state == "done"
     assert rows(store, NAME) == rows(store, one.run_id)
 
 
@@ -123,7 +124,7 @@ def test_another_code_reads_the_datasets_of_a_shard_again(
     start(store, pinned, shards=3)
     with store.writing() as connection:
         connection.exec_driver_sql("DELETE FROM datasets_read")
-    assert drive(store, ShardsHere(store, STUB)).state == "done"
+    assert drive(store, here(store)).state == "done"
     assert rows(store, NAME) == rows(store, one.run_id)
 
 
@@ -139,7 +140,7 @@ def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path
     assert "person" not in pinned.systems
     one = driver.start(store, pinned, "inline", QUIET, STUB)
     start(store, pinned, shards=3)
-    assert drive(store, ShardsHere(store, STUB)).state == "done"
+    assert drive(store, here(store)).state == "done"
     assert rows(store, NAME) == rows(store, one.run_id)
     whole = store.whole_of(f"{NAME}-03")
     assert isinstance(whole, Whole)
@@ -155,119 +156,144 @@ def test_a_shard_that_fails_is_resumed_alone(store: Store, news: Path) -> None:
         if shard.shard == 2:
             raise ClusterError("no machine")
 
-    failing = ShardsHere(store, STUB, fail)
-    with pytest.raises(ClusterError, match=f"Of the 4 shards of {NAME}, 1 are not done.*nws resume {NAME}"):
+    failing = here(store, fail)
+    with pytest.raises(
+        ClusterError, match=f"Of the 4 shards of {NAME}, 1 are not done .*no machine.*nws resume {NAME}"
+    ):
         drive(store, failing)
-    assert failing.started == [1, 2, 3, 4]
+    assert failing.driven == [1, 2, 3, 4]
     assert store.run_info(NAME).state == "failed"
-    again = ShardsHere(store, STUB)
+    again = here(store)
     assert drive(store, again).state == "done"
-    assert again.started == [2]
+    assert again.driven == [2]
     assert rows(store, NAME) == rows(store, one.run_id)
-    assert drive(store, none := ShardsHere(store, STUB)).state == "done"
-    assert none.started == []
+    assert drive(store, none := here(store)).state == "done"
+    assert none.driven == []
 
 
-def test_what_shards_warn_of_stands_in_the_log_of_the_study_once(
+def test_what_shards_warn_of_stands_in_the_log_of_their_parent_once(
     store: Store, news: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start(store, plan(datasets=[{"name": str(news)}]), shards=3)
     monkeypatch.setattr("cluster.worker_info.software", lambda: ("NWS ba9876543210", *software()[1:]))
-    drive(store, ShardsHere(store, STUB))
+    drive(store, here(store))
     said = [line.text for _, line in store.log(NAME)]
     warnings = [text for text in said if "Warning: a process of this run computes with NWS ba9876543210" in text]
     assert [text.partition(":")[0] for text in warnings] == ["Shard 1"]
 
 
-def test_a_driver_that_dies_is_replaced_at_once(store: Store, news: Path) -> None:
+def killed(store: Store, times: int) -> Any:
+    """What kills drivers at their second shard, so many times."""
+    left = [None] * times
+
+    def kill(shard: RunInfo) -> None:
+        if shard.shard == 2 and left:
+            left.pop()
+            store.claim_run(shard.id, HOST, DEAD, epoch=shard.driver_epoch)
+            raise Killed("out of memory")
+
+    return kill
+
+
+def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(store: Store, news: Path) -> None:
     pinned = plan(datasets=[{"name": str(news)}])
     one = driver.start(store, pinned, "inline", QUIET, STUB)
     start(store, pinned, shards=3)
-    died: list[int | None] = []
-
-    def die(shard: RunInfo) -> None:
-        if shard.shard == 2 and len(died) < 2:
-            died.append(shard.shard)
-            epoch = store.claim_run(shard.id, HOST, 2**22 + 1, epoch=shard.driver_epoch)  # no such process
-            assert epoch > shard.driver_epoch
-            raise ClusterError("killed")
-
-    drivers = ShardsHere(store, STUB, die)
+    drivers = here(store, killed(store, 2))
     assert drive(store, drivers).state == "done"
-    assert sorted(map(str, drivers.started)) == ["1", "2", "2", "2", "3"]
+    assert drivers.driven == [1, 2, 3, 2, 2], "those that wait come first"
     assert rows(store, NAME) == rows(store, one.run_id)
 
 
-def test_a_driver_that_ended_before_it_began_is_replaced_at_once(store: Store, news: Path) -> None:
-    """As one that is started while the store is away."""
+def test_a_driver_is_started_three_times_at_most(store: Store, news: Path) -> None:
     start(store, plan(datasets=[{"name": str(news)}]), shards=3)
-    ended: list[int | None] = []
-
-    def end(shard: RunInfo) -> None:
-        if shard.shard == 2 and not ended:
-            ended.append(shard.shard)
-            error = ClusterError(f"{NEVER_BEGAN} 1: the store is away")
-            give_up(store, shard.id, shard.driver_epoch, error)
-            raise error
-
-    drivers = ShardsHere(store, STUB, end)
-    assert drive(store, drivers).state == "done"
-    assert sorted(map(str, drivers.started)) == ["1", "2", "2", "3"]
+    drivers = here(store, killed(store, 9))
+    with pytest.raises(ClusterError, match=r"1 are not done .*the last driver was killed: out of memory"):
+        drive(store, drivers)
+    assert drivers.driven == [1, 2, 3, 2, 2]
 
 
-def test_shards_that_all_fail_stop_the_study(store: Store, news: Path) -> None:
+def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: Store, news: Path) -> None:
+    start(store, plan(datasets=[{"name": str(news)}]), shards=3)
+
+    def refuse(epoch: int) -> Any:
+        raise ClusterError("no agent")
+
+    with pytest.raises(ClusterError, match=r"3 are not done .*no agent"):
+        drive(store, refuse, at_once=2)  # type: ignore[arg-type]
+    assert {shard.state for shard in store.shards(NAME)} == {"interrupted"}
+    assert drive(store, here(store)).state == "done"
+
+
+def test_shards_that_all_fail_stop_the_run(store: Store, news: Path) -> None:
     start(store, plan(datasets=[{"name": str(news)}]), shards=8)
 
     def fail(shard: RunInfo) -> None:
-        epoch = store.claim_run(shard.id, HOST, 1, epoch=shard.driver_epoch)
-        store.writer(shard.id, epoch).finish("failed", "the plugin is broken")
         raise ClusterError("the plugin is broken")
 
-    drivers = ShardsHere(store, STUB, fail)
-    with pytest.raises(ClusterError, match="the plugin is broken"):
-        study.drive_study(store, NAME, drivers, 1, QUIET)
-    assert drivers.started == [1, 2, 3]
+    drivers = here(store, fail)
+    with pytest.raises(ClusterError, match=r"8 are not done .*the plugin is broken"):
+        drive(store, drivers)
+    assert drivers.driven == [1, 2, 3]
     assert {shard.state for shard in store.shards(NAME)} == {"failed", "interrupted"}
     store.remove_run(NAME, HOST)
     assert store.list_runs(with_shards=True) == []
 
 
-def test_a_driver_of_the_study_that_was_replaced_starts_nothing(store: Store, news: Path) -> None:
+@pytest.mark.parametrize("is_told", [True, False])
+def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, news: Path, is_told: bool) -> None:
+    """Whether its watchdog could tell or not."""
+    pinned = plan(datasets=[{"name": str(news)}])
+    one = driver.start(store, pinned, "inline", QUIET, STUB)
+    start(store, pinned, shards=3)
+    epoch = store.claim_run(NAME, HOST, DEAD)
+    if is_told:
+        store.writer(NAME, epoch).finish("failed", f"{DRIVER_DIED}: killed")
+    drivers = here(store)
+    drivers(epoch)
+    assert drivers.driven == [1, 2, 3]
+    info = store.run_info(NAME)
+    assert (info.state, info.error, info.summaries) == ("done", None, one.summaries)
+    assert len(store.curve_means(NAME)) == len(store.curve_means(one.run_id))
+    with store.query(f"SELECT means_kept FROM runs WHERE id = '{NAME}'") as answer:
+        assert next(iter(answer.rows))[0]
+
+
+def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store: Store, news: Path) -> None:
     start(store, plan(datasets=[{"name": str(news)}]), shards=3)
     others: list[int] = []
 
     def take(shard: RunInfo) -> None:
-        if not others:
-            others.append(store.claim_run(NAME, HOST, 1, take_over=True))
+        others.append(store.claim_run(NAME, HOST, 1, take_over=True))
 
-    drivers = ShardsHere(store, STUB, take)
+    drivers = here(store, take)
     with pytest.raises(FencedError, match="taken over"):
-        study.drive_study(store, NAME, drivers, 1, QUIET)
-    assert drivers.started == [1]
+        drive(store, drivers)
+    assert drivers.driven == [1]
     assert [shard.state for shard in store.shards(NAME)] == ["done", "pending", "pending"]
     with pytest.raises(StoreError, match="being driven"):
-        drive(store, ShardsHere(store, STUB))
+        drive(store, here(store))
 
 
-def test_a_cancelled_study_hands_out_nothing(store: Store, news: Path) -> None:
+def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, news: Path) -> None:
     start(store, plan(datasets=[{"name": str(news)}]), shards=3)
-    drivers = ShardsHere(store, STUB, lambda shard: store.cancel_run(NAME, HOST) and None)
-    outcome = study.drive_study(store, NAME, drivers, 1, QUIET)
-    assert outcome.state == "interrupted"
-    assert [shard.state for shard in store.shards(NAME)] == ["done", "interrupted", "interrupted"]
-    assert drive(store, again := ShardsHere(store, STUB)).state == "done"
-    assert again.started == [2, 3]
+    drivers = here(store, lambda shard: shard.shard == 2 and store.cancel_run(NAME, HOST))
+    assert drive(store, drivers).state == "interrupted"
+    assert drivers.driven == [1, 2]
+    assert {shard.state for shard in store.shards(NAME)[2:]} == {"interrupted"}
+    assert drive(store, again := here(store)).state == "done"
+    assert again.driven[-1] == 3
 
 
 def test_articles_that_failed_are_tried_again_by_resume(store: Store, news: Path) -> None:
     pinned = plan(datasets=[{"name": str(news)}])
     start(store, pinned, shards=2)
-    drive(store, ShardsHere(store, STUB))
+    drive(store, here(store))
     with store.writing() as connection:
         connection.exec_driver_sql(f"UPDATE runs SET failures = 1 WHERE id = '{NAME}-02'")
     assert store.run_info(NAME).failures == 1
-    drive(store, again := ShardsHere(store, STUB))
-    assert again.started == [2]
+    drive(store, again := here(store))
+    assert again.driven == [2]
     assert store.run_info(NAME).failures == 0
 
 
@@ -275,11 +301,11 @@ def test_what_cannot_be_divided_is_refused(store: Store, news: Path) -> None:
     pinned = plan(datasets=[{"name": str(news)}])
     assert len(start(store, pinned, shards=100)) == 8, "there are no more shards than bundles"
     with pytest.raises(RecipeError, match="there may be 10000"):
-        study.create_study(store, "other", _with_bundles(pinned), ONE_AT_A_TIME, None, 1, QUIET)
+        sharded_run.create_sharded_run(store, "other", _with_bundles(pinned), ONE_AT_A_TIME, None, 1)
 
 
 def _with_bundles(pinned: Pinned) -> Pinned:
-    """A study of more bundles than there may be shards, as far as its size says."""
+    """A run of more bundles than there may be shards, as far as its size says."""
     from dataclasses import replace
     from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
-"""A large study on Postgres that is killed again and again must store, and report, what one undisturbed run does.
+"""A large sharded run on Postgres that is killed again and again must store, and report, what one undisturbed run does.
 
-    PYTHONPATH=tests/support python -m chaos.large_study --articles 200000 --shards 8 --kills 12 --seed 1
+    PYTHONPATH=tests/support python -m chaos.large_sharded_run --articles 200000 --shards 8 --kills 12 --seed 1
 
 Its work is stub work: what is looked at is that nothing is lost, doubled or different. Both are compared in SQL, since
 millions of rows would not fit into a dictionary, and by their reports.
@@ -8,7 +8,6 @@ millions of rows would not fit into a dictionary, and by their reports.
 
 import argparse
 import contextlib
-import io
 import json
 import random
 import subprocess
@@ -19,23 +18,22 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from chaos.study import begin, end_shards, kill_shard, wait_for_rows
+from chaos.sharded_run import begin, end_drivers, kill_driver, wait_for_rows
 from chaos.surroundings import Surroundings
 from nws_process import NWS, STUB, end, start
-from rich.console import Console
 
 from bench import stub_work
 from bench.machine import cpu_model
-from jobs.drive.study import create_study
+from jobs.drive.sharded_run import create_sharded_run
 from jobs.plan import sweep
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import Store, StudySettings, new_run_id, open_store
+from jobs.store import ShardDrivers, Store, new_run_id, open_store
 from jobs.store.tables import SummaryRow
 
 DRIVERS = 2
-VICTIMS = ("driver of the study", "driver of a shard", "both", "postgres")
+VICTIMS = ("parent process", "driver", "both", "postgres")
 WORDS, BUNDLE_SIZE = 30, 64
 _STUB = {"NWS_STUB_SECONDS": "0"}
 _OUTAGE_SECONDS = (0.5, 3.0)
@@ -56,10 +54,10 @@ def main() -> int:
         open_store(around.server.url) as store,
     ):
         pinned = _pinned(Path(folder) / "news.jsonl", asked.articles)
-        study = _disturbed(store, around, pinned, asked.shards, asked.kills, random.Random(asked.seed))
+        sharded = _disturbed(store, around, pinned, asked.shards, asked.kills, random.Random(asked.seed))
         one = _undisturbed(store, around, pinned)
-        _compare_rows(store, study, one)
-        _compare_reports(around, study, one)
+        _compare_rows(store, sharded, one)
+        _compare_reports(around, sharded, one)
     return 0
 
 
@@ -70,37 +68,37 @@ def _pinned(path: Path, articles: int) -> Pinned:
 
 
 def _disturbed(store: Store, around: Surroundings, pinned: Pinned, shards: int, kills: int, draw: random.Random) -> str:
-    """A study of the articles after all its kills; its id."""
-    began, study, url = time.monotonic(), new_run_id("phase1"), around.server.url
+    """A sharded run of the articles after all its kills; its id."""
+    began, sharded, url = time.monotonic(), new_run_id("phase1"), around.server.url
     total = (pinned.articles or 0) * pinned.stages[0].plan.summaries_per_article
     with contextlib.ExitStack() as stack:
-        quiet = Console(file=io.StringIO())
-        create_study(store, study, pinned, StudySettings(DRIVERS, "inline"), shards, None, quiet)
-        stack.callback(end_shards, store, study)
-        driver = begin(around, stack, study, url, _STUB)
+        create_sharded_run(store, sharded, pinned, ShardDrivers(DRIVERS, "inline"), shards, None)
+        stack.callback(end_drivers, store, sharded)
+        parent = begin(around, stack, sharded, url, _STUB)
         for number, part in enumerate(sorted(draw.uniform(0.02, 0.95) for _ in range(kills)), start=1):
             victim = draw.choice(VICTIMS)
-            at = wait_for_rows(store, study, driver, round(part * total))
-            if victim in ("driver of a shard", "both"):
-                kill_shard(store, study, driver, draw)
-            if victim in ("driver of the study", "both"):
-                end(driver)
-                driver = begin(around, stack, study, url, _STUB)
+            at = wait_for_rows(store, sharded, parent, round(part * total))
+            if victim in ("driver", "both"):
+                kill_driver(store, sharded, parent, draw)
+            if victim in ("parent process", "both"):
+                end(parent)
+                parent = begin(around, stack, sharded, url, _STUB)
             if victim == "postgres":
                 around.server.kill()
                 time.sleep(draw.uniform(*_OUTAGE_SECONDS))
                 around.server.start_again()
             print(f"{number:4}  {victim} killed at {at:,} of {total:,} rows", flush=True)
-        while driver.wait() != 0:  # a shard whose driver was killed too often is left to a person
-            assert store.run_info(study).state != "done", driver.communicate()
+        while parent.wait() != 0:  # drivers that were killed too often are left to a person
+            assert store.run_info(sharded).state != "done", parent.communicate()
             print("      resumed by hand", flush=True)
-            driver = begin(around, stack, study, url, _STUB)
-    info = store.run_info(study)
+            parent = begin(around, stack, sharded, url, _STUB)
+    info = store.run_info(sharded)
     assert (info.state, info.articles_done, info.failures) == ("done", pinned.articles, 0), info
     print(
-        f"study: {info.summaries:,} rows by {info.driver_epoch} drivers, {time.monotonic() - began:.0f} s", flush=True
+        f"shards: {info.summaries:,} rows with {info.driver_epoch} parent processes, {time.monotonic() - began:.0f} s",
+        flush=True,
     )
-    return study
+    return sharded
 
 
 def _undisturbed(store: Store, around: Surroundings, pinned: Pinned) -> str:
@@ -117,26 +115,26 @@ def _undisturbed(store: Store, around: Surroundings, pinned: Pinned) -> str:
     return run
 
 
-def _compare_rows(store: Store, study: str, one: str) -> None:
+def _compare_rows(store: Store, sharded: str, one: str) -> None:
     names = ", ".join(f"CAST({name} AS TEXT)" if name == "extra" else name for name in _COMPARED)
-    shards = ", ".join(f"'{shard.id}'" for shard in store.shards(study))
-    of_study = f"SELECT {names} FROM summaries WHERE run_id IN ({shards})"
+    shards = ", ".join(f"'{shard.id}'" for shard in store.shards(sharded))
+    of_shards = f"SELECT {names} FROM summaries WHERE run_id IN ({shards})"
     of_one = f"SELECT {names} FROM summaries WHERE run_id = '{one}'"
     with store.reading() as connection:
-        for here, there in ((of_study, of_one), (of_one, of_study)):
+        for here, there in ((of_shards, of_one), (of_one, of_shards)):
             query = f"SELECT COUNT(*) FROM ({here} EXCEPT ALL {there}) AS different"
             different = connection.execute(sa.text(query)).scalar_one()
             assert different == 0, f"{different} rows differ"
     print("rows: equal, each once", flush=True)
 
 
-def _compare_reports(around: Surroundings, study: str, one: str) -> None:
+def _compare_reports(around: Surroundings, sharded: str, one: str) -> None:
     found = []
-    for run in (study, one):
+    for run in (sharded, one):
         began, out = time.monotonic(), around.folder / run
         command = [*NWS, "report", run, "--out", str(out), "--store", around.server.url]
         subprocess.run(command, check=True, capture_output=True, cwd=around.folder)
-        print(f"nws report {'STUDY' if run == study else 'RUN'}: {time.monotonic() - began:.1f} s", flush=True)
+        print(f"nws report {'SHARDED' if run == sharded else 'RUN'}: {time.monotonic() - began:.1f} s", flush=True)
         found.append(_numbers(json.loads((out / "report.json").read_text(encoding="utf-8"))))
     assert found[0].keys() == found[1].keys()
     different = [name for name in found[0] if found[0][name] != found[1][name]]

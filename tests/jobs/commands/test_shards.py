@@ -1,42 +1,41 @@
-"""What is typed of studies. That their drivers do what they are asked for: tests/end_to_end/test_studies.py."""
+"""What is typed of sharded runs. That drivers do what they are asked for: tests/end_to_end/test_sharded_runs.py."""
 
 from pathlib import Path
 
 import pytest
-from shards_here import QUIET
 
-from jobs.drive.study import create_study
+from jobs.drive.sharded_run import create_sharded_run
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import StudySettings, open_store
+from jobs.store import ShardDrivers, open_store
 
 NAME = "phase1-20261124-abcdef"
 
 
 @pytest.fixture
-def study(nws, tmp_path: Path) -> str:
+def sharded(nws, tmp_path: Path) -> str:
     """A pending study of two shards, in the store that commands take unless told otherwise."""
     pinned = pin(load_recipe(Phase1Recipe, "sample", {"limit": 4, "n": [3], "bundle_size": 2}))
     with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
-        create_study(store, NAME, pinned, StudySettings(1, "inline"), 2, None, QUIET, name="both")
+        create_sharded_run(store, NAME, pinned, ShardDrivers(1, "inline"), 2, None, name="both")
     return NAME
 
 
-def test_one_id_stands_for_all_shards(nws, study: str) -> None:
+def test_one_id_stands_for_all_shards(nws, sharded: str) -> None:
     (listed,) = nws("ls", "--json").json
-    assert (listed["id"], listed["shards"], listed["total_articles"]) == (study, 2, 4)
-    assert [run["id"] for run in nws("ls", "--all", "--json").json] == [study, f"{study}-01", f"{study}-02"]
+    assert (listed["id"], listed["shards"], listed["total_articles"]) == (sharded, 2, 4)
+    assert [run["id"] for run in nws("ls", "--all", "--json").json] == [sharded, f"{sharded}-01", f"{sharded}-02"]
     assert "0/4, 2 shards" in nws("ls").out
     told = nws("status", "abc").out
     assert "shards       2: 2 pending" in told
-    assert f"shard        2 of {study}" in nws("status", f"{study}-02").out
-    assert nws("rm", study, "--yes").code == 1
-    assert nws("cancel", study, "--json").json == {"run_id": study, "state": "interrupted", "stopped_jobs": []}
-    assert [shard["state"] for shard in nws("status", study, "--json").json["of_shards"]] == ["interrupted"] * 2
-    refused = nws("rm", f"{study}-01", "--yes")
-    assert (refused.code, f"nws rm {study}" in refused.err) == (1, True)
-    assert nws("rm", study, "--yes", "--json").json["removed"] == study
+    assert f"shard        2 of {sharded}" in nws("status", f"{sharded}-02").out
+    assert nws("rm", sharded, "--yes").code == 1
+    assert nws("cancel", sharded, "--json").json == {"run_id": sharded, "state": "interrupted", "stopped_jobs": []}
+    assert [shard["state"] for shard in nws("status", sharded, "--json").json["of_shards"]] == ["interrupted"] * 2
+    refused = nws("rm", f"{sharded}-01", "--yes")
+    assert (refused.code, f"nws rm {sharded}" in refused.err) == (1, True)
+    assert nws("rm", sharded, "--yes", "--json").json["removed"] == sharded
     assert nws("ls", "--all", "--json").json == []
 
 
@@ -60,6 +59,5 @@ def test_a_dry_run_says_how_many_shards_there_are(nws) -> None:
     assert "1, 2 at a time" in nws(*asked, "--drivers", "2").out
 
 
-def test_jobs_and_drivers_are_of_shards(nws, study: str) -> None:
-    assert "each shard has its own Ray job" in nws("logs", study, "--job").err
-    assert "--drivers is for studies" in nws("resume", f"{study}-01", "--drivers", "2", "--engine", "inline").err
+def test_a_shard_has_one_driver(nws, sharded: str) -> None:
+    assert "--drivers is for sharded runs" in nws("resume", f"{sharded}-01", "--drivers", "2", "--engine", "inline").err

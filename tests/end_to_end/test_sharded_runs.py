@@ -1,11 +1,13 @@
-"""Studies as people drive them: real processes, which die."""
+"""Sharded runs as people drive them: real processes, which die."""
 
 import json
 import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from chaos.study import ChaosStudy, carry_out_study
+from chaos.sharded_run import ChaosShardedRun, carry_out_sharded_run
 from chaos.surroundings import Surroundings
 from nws_process import STUB, end, start, wait_for_rows
 
@@ -18,27 +20,28 @@ SLOW = {"NWS_STUB_SECONDS": "0.05"}
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 def test_drivers_that_die_change_no_row(tmp_path: Path, database: str) -> None:
-    kills = [("driver of a shard", 0.1), ("driver of the study", 0.3), ("both", 0.6)]
+    kills = [("driver", 0.1), ("parent process", 0.3), ("both", 0.6)]
     kills += [("postgres", 0.8)] if database == "postgres" else []
     lines: list[str] = []
     with Surroundings(tmp_path) as around:
-        carry_out_study(ChaosStudy(1, database, tuple(kills)), around, lines.append)
+        carry_out_sharded_run(ChaosShardedRun(1, database, tuple(kills)), around, lines.append)
     assert len(lines) == len(kills) + 1
 
 
 def test_ctrl_c_ends_the_shards_and_resume_does_the_rest(tmp_path: Path) -> None:
     write_articles(tmp_path / "news.jsonl", 200)
     asked = ("--dataset", "news.jsonl", "--n", "3,7", "--engine", "inline", "--store", "sqlite:///a.db", "--json")
-    study = start(tmp_path, "submit", "phase1", *asked, "--shards", "3", "--drivers", "2", program=STUB, **SLOW)
+    parent = start(tmp_path, "submit", "phase1", *asked, "--shards", "3", "--drivers", "2", program=STUB, **SLOW)
     try:
-        wait_for_rows(tmp_path / "a.db", study)
-        study.send_signal(signal.SIGINT)
-        out, err = study.communicate(timeout=120)
-        assert study.returncode == 130, err
+        wait_for_rows(tmp_path / "a.db", parent)
+        parent.send_signal(signal.SIGINT)
+        out, err = parent.communicate(timeout=120)
+        assert parent.returncode == 130, err
         told = json.loads(out.splitlines()[-1])
         assert told["state"] == "interrupted"
         status = _json(tmp_path, "status", told["run_id"])
-        assert {shard["state"] for shard in status["of_shards"]} == {"interrupted"}
+        states = {shard["state"] for shard in status["of_shards"]}
+        assert "interrupted" in states <= {"interrupted", "done"}
         resumed = start(tmp_path, "resume", told["run_id"], "--store", "sqlite:///a.db", "--json", program=STUB)
         out, err = resumed.communicate(timeout=120)
         assert resumed.returncode == 0, err
@@ -56,10 +59,26 @@ def test_ctrl_c_ends_the_shards_and_resume_does_the_rest(tmp_path: Path) -> None
         assert len(_json(tmp_path, "ls", "--all")) == 4
         assert _json(tmp_path, "rm", told["run_id"], "--yes")["articles"] == 200
     finally:
-        end(study)
+        end(parent)
 
 
-def _json(folder: Path, *arguments: str) -> object:
+def test_drivers_finish_a_run_whose_parent_process_was_killed(tmp_path: Path) -> None:
+    write_articles(tmp_path / "news.jsonl", 100)
+    asked = ("--dataset", "news.jsonl", "--n", "3,7", "--engine", "inline", "--store", "sqlite:///a.db")
+    parent = start(tmp_path, "submit", "phase1", *asked, "--shards", "4", "--drivers", "2", program=STUB, **SLOW)
+    try:
+        wait_for_rows(tmp_path / "a.db", parent)
+    finally:
+        end(parent)
+    deadline = time.monotonic() + 300
+    while (listed := _json(tmp_path, "ls"))[0]["state"] != "done":
+        assert time.monotonic() < deadline, listed
+        time.sleep(0.5)
+    assert (listed[0]["summaries"], listed[0]["shards"]) == (100 * 14, 4)
+    assert "Ended by a driver of its shards" in str(_json(tmp_path, "logs"))
+
+
+def _json(folder: Path, *arguments: str) -> Any:
     asked = start(folder, *arguments, "--store", "sqlite:///a.db", "--json", program=STUB)
     out, err = asked.communicate(timeout=120)
     assert asked.returncode == 0, err

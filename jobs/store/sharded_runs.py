@@ -1,0 +1,236 @@
+"""Sharded runs: how one is created with its shards, what these know of it, and how drivers claim the next of them.
+
+A sharded run is a run whose articles are divided among other runs, its shards, which name it as their parent. It is
+claimed, fenced, cancelled and ended as every other run, by the process that starts the drivers of its shards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, and_, func, insert, or_, select, update
+
+from core.types import Article, SystemKind
+from jobs.store.database import Database, reads, writes
+from jobs.store.datasets_read import keep_read
+from jobs.store.engine import insert_new
+from jobs.store.fence import check_fence
+from jobs.store.lifecycle import claim_row, insert_run
+from jobs.store.results import article_row
+from jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
+from jobs.store.tables import ArticleRow, PanelArticleRow, RunRow, ShardedRunRow, SystemRow
+
+if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
+    from core.metrics.panel import Panel
+    from core.text.corpus import ReadBefore
+    from core.text.language import Language
+
+MOST_FAILED = 3
+"""Shards that fail in a row, with none done in between, before no more are claimed: their reason is that of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What all articles of a sharded run decide, for its shards, which know but their own.
+
+    Attributes:
+        language: of every article.
+        panels: that content kept is measured with, one for each dataset.
+    """
+
+    language: "Language"
+    panels: "tuple[Panel, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardSpec:
+    """A shard to be created.
+
+    Attributes:
+        spec: as of every run.
+        articles: how many it has.
+        read: what was found of them in each of its datasets.
+    """
+
+    spec: RunSpec
+    articles: int
+    read: "tuple[ReadBefore, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardDrivers:
+    """So many drivers at once drive the shards of a run, each with this engine where they are on one machine."""
+
+    count: int
+    engine: str
+
+
+class ShardedRuns(Database):
+    """The methods of a store that create sharded runs, read what their shards share, and claim these."""
+
+    @writes
+    def create_sharded_run(
+        self,
+        connection: Connection,
+        spec: RunSpec,
+        run_id: str,
+        drivers: ShardDrivers,
+        whole: Whole,
+        systems: "dict[str, SystemKind]",
+        shards: Sequence[ShardSpec],
+    ) -> list[str]:
+        """Add a pending run and its pending shards, all or nothing; the ids of the shards, in order.
+
+        Raises:
+            StoreError: A part of it is not JSON.
+        """
+        insert_run(connection, spec, run_id, total_articles=sum(shard.articles for shard in shards))
+        key = {"run_id": run_id}
+        values = {"drivers": drivers.count, "engine": drivers.engine, "language": whole.language}
+        connection.execute(insert(ShardedRunRow).values(**key, **values))
+        insert_new(connection, SystemRow, [key | {"system": name, "kind": kind} for name, kind in systems.items()])
+        articles = {article.id: article for panel in whole.panels for article in panel.articles}
+        insert_new(connection, ArticleRow, [article_row(articles[article_id]) for article_id in sorted(articles)])
+        panel_rows = [
+            key | {"dataset_number": number, "article_id": article.id}
+            for number, panel in enumerate(whole.panels)
+            for article in panel.articles
+        ]
+        insert_new(connection, PanelArticleRow, panel_rows)
+        width = max(2, len(str(len(shards))))
+        ids = [f"{run_id}-{number:0{width}}" for number in range(1, len(shards) + 1)]
+        for number, (shard_id, shard) in enumerate(zip(ids, shards, strict=True), start=1):
+            insert_run(connection, shard.spec, shard_id, parent=run_id, shard=number, total_articles=shard.articles)
+            keep_read(connection, shard_id, shard.spec.code_version, shard.read)
+        return ids
+
+    @reads
+    def shards(self, connection: Connection, parent: str) -> list[RunInfo]:
+        """The shards of a run, in order; none of a run that is not sharded."""
+        return read_shards(connection, parent)
+
+    @reads
+    def shard_drivers(self, connection: Connection, parent: str) -> ShardDrivers:
+        """How a sharded run was last driven, or was to be when it was submitted."""
+        query = select(ShardedRunRow.drivers, ShardedRunRow.engine).where(ShardedRunRow.run_id == parent)
+        return ShardDrivers(*connection.execute(query).one())
+
+    @reads
+    def whole_of(self, connection: Connection, run_id: str) -> Whole | None:
+        """What the parent of a shard has decided; None of a run that is no shard."""
+        from core.metrics.panel import Panel
+
+        parent = read_run(connection, run_id).parent
+        if parent is None:
+            return None
+        of_parent = select(ShardedRunRow.language).where(ShardedRunRow.run_id == parent)
+        language: Language = connection.execute(of_parent).scalar_one()  # type: ignore[assignment]
+        query = (
+            select(PanelArticleRow.dataset_number, ArticleRow.__table__)
+            .join(ArticleRow, ArticleRow.id == PanelArticleRow.article_id)
+            .where(PanelArticleRow.run_id == parent)
+            .order_by(PanelArticleRow.article_id)
+        )
+        articles: dict[int, list[Article]] = {}
+        for row in connection.execute(query):
+            found = Article(row.dataset, row.split, row.key, row.text, tuple(row.reference_summaries))
+            articles.setdefault(row.dataset_number, []).append(found)
+        names = read_run(connection, parent).revisions["datasets"]
+        return Whole(language, tuple(Panel(name, tuple(articles.get(i, ()))) for i, name in enumerate(names)))
+
+    @writes
+    def open_shards(self, connection: Connection, parent: str, epoch: int, drivers: int, address: str | None) -> None:
+        """Let drivers claim what is not done of a sharded run, and shards with failed articles.
+
+        Args:
+            connection: given by `writes`.
+            parent: the run.
+            epoch: of the process that is about to start them. The drivers of an earlier one claim nothing any more.
+            drivers: how many there are to be.
+            address: the dashboard to which they are submitted; None for drivers on this machine.
+
+        Raises:
+            FencedError: another process has the run.
+        """
+        is_undone = RunRow.state.in_(("pending", "failed", "interrupted"))
+        is_to_do = or_(is_undone, and_(RunRow.state == "done", RunRow.failures > 0))
+        again = {"state": "pending", "error": None, "finished_at": None, "means_kept": False, "address": address}
+        connection.execute(update(RunRow).where(RunRow.parent == parent, is_to_do).values(again))
+        check_fence(connection, parent, epoch)  # not first: drivers, too, lock a shard before its parent
+        connection.execute(update(RunRow).where(RunRow.id == parent).values(address=address))
+        connection.execute(update(ShardedRunRow).where(ShardedRunRow.run_id == parent).values(drivers=drivers))
+
+    @writes
+    def close_shards(self, connection: Connection, parent: str, epoch: int) -> None:
+        """Interrupt the shards that still wait: nobody is going to claim them.
+
+        Raises:
+            FencedError: another process has the run.
+        """
+        ended = {"state": "interrupted", "finished_at": datetime.now(UTC), "error": "no driver has begun it"}
+        waits = (RunRow.parent == parent, RunRow.state == "pending")
+        connection.execute(update(RunRow).where(*waits).values(ended))
+        check_fence(connection, parent, epoch)
+
+    @writes
+    def claim_shard(
+        self, connection: Connection, parent: str, epoch: int, host: str, pid: int
+    ) -> tuple[RunInfo | None, bool]:
+        """Claim the next shard for the driver at `host` and `pid`: one that waits, or else one whose driver has died.
+
+        Args:
+            connection: given by `writes`.
+            parent: the run.
+            epoch: of the process that started the driver.
+            host: name of the driver's machine.
+            pid: the driver's process there. It drives one shard at a time.
+
+        Returns:
+            The shard, with the epoch of this claim. None where there is none to claim, or no more are to be: another
+            process has the run, it was cancelled, or `MOST_FAILED` shards in a row have failed. And whether other
+            drivers are at work, whose shards are free if they die.
+        """
+        query = select(RunRow.driver_epoch, RunRow.cancel_requested_at).where(RunRow.id == parent)
+        if connection.execute(query).one() != (epoch, None):
+            return None, False
+        shard = None if _have_failed_in_a_row(connection, parent) else _next_shard(connection, parent, host, pid)
+        if shard is not None:
+            claim_row(connection, shard, host, pid)
+            return read_run(connection, shard), True
+        running = select(func.count()).where(RunRow.parent == parent, RunRow.state == "running")
+        return None, connection.execute(running).scalar_one() > 0
+
+
+def has_lost_driver(shard: RunInfo, host: str, now: datetime) -> bool:
+    """Whether a driver had the shard and died: nobody has heard of it, or its watchdog has said so."""
+    return is_stale(shard, host, now) or (shard.state == "failed" and (shard.error or "").startswith(DRIVER_DIED))
+
+
+def _have_failed_in_a_row(connection: Connection, parent: str) -> bool:
+    ended = select(RunRow.state, RunRow.error).where(RunRow.parent == parent, RunRow.finished_at.is_not(None))
+    newest = connection.execute(ended.order_by(RunRow.finished_at.desc()).limit(MOST_FAILED)).all()
+    failed = [row for row in newest if row.state == "failed" and not (row.error or "").startswith(DRIVER_DIED)]
+    return len(failed) == MOST_FAILED
+
+
+def _next_shard(connection: Connection, parent: str, host: str, pid: int) -> str | None:
+    """The id of a shard that can be claimed, whose row nobody else can lock until the transaction ends."""
+    # Claimed by this driver already, which did not get the answer. ("running" comes before "pending".)
+    is_own = and_(RunRow.state == "running", RunRow.driver_host == host, RunRow.driver_pid == pid)
+    waiting = select(RunRow.id).where(RunRow.parent == parent, or_(RunRow.state == "pending", is_own))
+    first = waiting.order_by(RunRow.state.desc(), RunRow.shard).limit(1)
+    # On SQLite, which knows no such lock, the transaction has begun as the only one that writes.
+    found = connection.execute(first.with_for_update(skip_locked=True)).scalar()
+    if found is not None:
+        return str(found)
+    now = datetime.now(UTC)
+    begun = read_shards(connection, parent, RunRow.state.in_(("running", "failed")))
+    lost = (shard for shard in begun if has_lost_driver(shard, host, now))
+    return next((shard.id for shard in lost if _is_unchanged(connection, shard)), None)
+
+
+def _is_unchanged(connection: Connection, shard: RunInfo) -> bool:
+    """Lock a shard, and say whether it still is as it was read: nobody else has claimed it, or is about to."""
+    query = select(RunRow.driver_epoch, RunRow.state).where(RunRow.id == shard.id).with_for_update(skip_locked=True)
+    return connection.execute(query).one_or_none() == (shard.driver_epoch, shard.state)

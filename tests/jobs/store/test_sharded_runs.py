@@ -1,0 +1,260 @@
+"""What is read of a sharded run is what is read of one run; of its shards, each is claimed by one driver at a time."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.errors import FencedError, StoreError
+from core.metrics.panel import Panel
+from core.text.corpus import ReadBefore
+from core.types import BundleResult
+from jobs.report.summary_rows import write_summary_rows
+from jobs.store import ShardDrivers, ShardSpec, Store, Whole
+from jobs.store.runs import DRIVER_DIED
+from jobs.store.tables import Base
+from jobs.store.views import VIEWS
+
+PARENT = "phase1-20261124-abcdef"
+HOST = "elsewhere"
+ROOT = Path(__file__).parents[3]
+SYSTEMS = {"lead": "control", "mini|centroid": "system"}
+
+
+@pytest.fixture
+def sharded(store, spec, articles):
+    """A run of the four articles in three shards, and its epoch."""
+    spec = dataclasses.replace(spec, revisions=spec.revisions | {"datasets": {"news": "test@1"}})
+    shards = [ShardSpec(spec, count, (ReadBefore("1", b"known"),)) for count in (2, 1, 1)]
+    whole = Whole("en", (Panel("news", tuple(sorted(articles, key=lambda article: article.id))),))
+    ids = store.create_sharded_run(spec, PARENT, ShardDrivers(2, "ray"), whole, SYSTEMS, shards)
+    assert ids == [f"{PARENT}-{number:02}" for number in (1, 2, 3)]
+    assert store.whole_of(ids[1]) == whole
+    assert store.whole_of(PARENT) is None
+    assert store.datasets_read(ids[0], spec.code_version) == (ReadBefore("1", b"known"),)
+    return PARENT, store.claim_run(PARENT, "host-a", 11)
+
+
+def do(store: Store, run_id: str, epoch: int, landed, state="done") -> None:
+    writer = store.writer(run_id, epoch)
+    writer.start("cpu", "v", SYSTEMS)
+    writer.record(landed)
+    writer.finish(state)
+
+
+def do_shards(store, sharded, articles, sweep, failure) -> None:
+    """The first three articles get summaries, of the third by one system alone, and the last fails."""
+    parts = [articles[:2], articles[2:3], articles[3:]]
+    for number, part in enumerate(parts, start=1):
+        shard, _ = store.claim_shard(*sharded, HOST, 12)
+        result = failure(part[0]) if number == 3 else _some(sweep(part), "lead" if number == 2 else None)
+        do(store, shard.id, shard.driver_epoch, [(part, result)])
+
+
+def _some(result: BundleResult, only: str | None) -> BundleResult:
+    return BundleResult(tuple(one for one in result.summaries if only in (None, one.system)), ())
+
+
+def one_run(store, spec, articles, sweep, failure) -> str:
+    run_id = store.create_run(spec)
+    landed = [
+        (articles[:2], sweep(articles[:2])),
+        (articles[2:3], _some(sweep(articles[2:3]), "lead")),
+        (articles[3:], failure(articles[3])),
+    ]
+    do(store, run_id, store.claim_run(run_id, HOST, 13), landed)
+    return run_id
+
+
+def view(store, name: str, run_id: str) -> dict[tuple, dict]:
+    with store.query(f"SELECT * FROM {name} WHERE run_id = '{run_id}'") as answer:
+        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    return {(row["dataset"], row["system"], row["n"]): row | {"run_id": "", "parent": ""} for row in rows}
+
+
+def test_the_views_have_the_means_of_one_run(store, spec, sharded, articles, sweep, failure):
+    one = one_run(store, spec, articles, sweep, failure)
+    do_shards(store, sharded, articles, sweep, failure)
+    for state in ("running", "done"):
+        if state == "done":
+            store.writer(*sharded).finish("done")
+        for name in ("sweep_curve", "leaderboard"):
+            of_all, of_one = view(store, name, sharded[0]), view(store, name, one)
+            assert of_all.keys() == of_one.keys()
+            for place, row in of_one.items():
+                assert of_all[place] == pytest.approx(row, abs=1e-12), (state, name, place)
+    with store.query(f"SELECT COUNT(*) FROM best_n WHERE parent = '{sharded[0]}'") as answer:
+        assert next(iter(answer.rows))[0] == 5
+    # A shard that is resumed takes the stored means of its parent with it.
+    store.claim_run(f"{PARENT}-01", HOST, 14)
+    with store.query(f"SELECT COUNT(*) FROM run_means WHERE run_id = '{PARENT}'") as answer:
+        assert next(iter(answer.rows))[0] == 0
+
+
+def test_all_reads_of_a_run_read_a_sharded_one(store, spec, sharded, articles, sweep, failure, tmp_path: Path):
+    one = one_run(store, spec, articles, sweep, failure)
+    do_shards(store, sharded, articles, sweep, failure)
+    store.writer(*sharded).finish("done")
+    ids = (PARENT, one)
+    infos = [store.run_info(run_id) for run_id in ids]
+    for count in ("articles_done", "summaries", "reused", "failures", "device", "code_version"):
+        assert getattr(infos[0], count) == getattr(infos[1], count), count
+    assert (infos[0].shards, infos[0].total_articles, infos[1].shards) == (3, 4, None)
+    for read in (store.content_hashes, store.article_keys, lambda run_id: sorted(store.finished_article_ids(run_id))):
+        assert read(ids[0]) == read(ids[1])
+    of_all, of_one = ([dataclasses.replace(f, failed_at=None) for f in store.failures(run_id)] for run_id in ids)
+    assert of_all == of_one
+    assert [len(store.newest_failures(run_id, 5)) for run_id in ids] == [1, 1]
+    found, alone = (store.articles(run_id) for run_id in ids)
+    assert found.systems() == alone.systems()
+    assert found.lengths("lead") == alone.lengths("lead") == [0, 3, 5]
+    for wanted in ("a1", articles[3].id[:8], "the COUNCIL approved"):
+        assert found.find(wanted, 5) == alone.find(wanted, 5)
+    assert found.summaries(articles[1].id) == alone.summaries(articles[1].id)
+    assert found.extremes("lead", 3, 2, highest=True) == alone.extremes("lead", 3, 2, highest=True)
+    assert found.most_different("lead", "mini|centroid", 3, 2) == alone.most_different("lead", "mini|centroid", 3, 2)
+    exported = []
+    for run_id, info in zip(ids, infos, strict=True):
+        write_summary_rows(store, info, tmp_path / f"{run_id}.jsonl", True)
+        lines = (tmp_path / f"{run_id}.jsonl").read_text().splitlines()
+        exported.append([json.loads(line) | {"run_id": ""} for line in lines])
+    assert exported[0] == exported[1]
+
+
+def test_a_sharded_run_is_one_line_and_its_shards_are_behind_it(store, spec, sharded):
+    store.create_run(spec, "phase1-20261123-123456")
+    assert {run.id for run in store.list_runs()} == {PARENT, "phase1-20261123-123456"}
+    shards = [f"{PARENT}-{number:02}" for number in (1, 2, 3)]
+    with_shards = [run.id for run in store.list_runs(with_shards=True)]
+    place = with_shards.index(PARENT)
+    assert with_shards[place : place + 4] == [PARENT, *shards]
+    assert [run.id for run in store.search_runs([], None, 0, 10)[0]].count(PARENT) == 1
+    assert store.search_runs([], None, 0, 10)[1] == 2
+    assert store.full_id("abc") == store.full_id("phase1-20261124") == PARENT
+    assert store.full_id(f"{PARENT}-02") == shards[1]
+
+
+def end(store, shard, state, error=None) -> None:
+    store.writer(shard.id, shard.driver_epoch).finish(state, error)
+
+
+def test_a_shard_is_claimed_once_and_again_when_its_driver_has_died(store, sharded):
+    first, _ = store.claim_shard(*sharded, "another-host", 1)
+    second, _ = store.claim_shard(*sharded, HOST, 2)
+    assert [first.id, second.id] == [f"{PARENT}-01", f"{PARENT}-02"]
+    again, _ = store.claim_shard(*sharded, HOST, 2)  # by the driver that did not get the answer
+    assert (again.id, again.driver_epoch) == (second.id, second.driver_epoch + 1)
+    end(store, again, "failed", f"{DRIVER_DIED}: killed")
+    third, _ = store.claim_shard(*sharded, HOST, 3)
+    assert third.id == f"{PARENT}-03", "one that waits comes first"
+    of_dead, _ = store.claim_shard(*sharded, HOST, 4)
+    assert of_dead.id == second.id
+    assert store.claim_shard(*sharded, HOST, 5) == (None, True)
+    with store.writing() as connection:  # nobody has heard of the first
+        connection.exec_driver_sql(f"UPDATE runs SET heartbeat_at = '2020-01-01' WHERE id = '{first.id}'")
+    silent, _ = store.claim_shard(*sharded, HOST, 5)
+    assert (silent.id, silent.driver_epoch) == (first.id, first.driver_epoch + 1)
+    for shard in (silent, third, of_dead):
+        end(store, shard, "done")
+    assert store.claim_shard(*sharded, HOST, 6) == (None, False)
+
+
+def test_nothing_is_claimed_of_a_run_that_was_cancelled_or_has_another_parent_process(store, sharded):
+    shard, _ = store.claim_shard(*sharded, "another-host", 1)
+    assert store.cancel_run(PARENT, "host-a"), "its drivers are asked, too"
+    assert store.run_info(shard.id).cancel_requested_at is not None
+    assert [one.state for one in store.shards(PARENT)] == ["running", "interrupted", "interrupted"]
+    assert store.claim_shard(*sharded, HOST, 2) == (None, False)
+    newer = store.claim_run(PARENT, "host-b", 12, take_over=True)
+    store.open_shards(PARENT, newer, 4, None)
+    assert store.shard_drivers(PARENT) == ShardDrivers(4, "ray")
+    assert store.claim_shard(*sharded, HOST, 2) == (None, False)
+    with pytest.raises(FencedError):
+        store.open_shards(*sharded, 2, None)
+    claimed, _ = store.claim_shard(PARENT, newer, HOST, 2)
+    assert claimed.id == f"{PARENT}-02"
+
+
+def of_shards(store, spec, count: int) -> tuple[str, int]:
+    """A run of so many shards, and its epoch."""
+    shards = [ShardSpec(spec, 1, ())] * count
+    store.create_sharded_run(spec, PARENT, ShardDrivers(4, "ray"), Whole("en", ()), SYSTEMS, shards)
+    return PARENT, store.claim_run(PARENT, HOST, 1)
+
+
+def test_shards_that_fail_in_a_row_are_the_last_until_the_run_is_resumed(store, spec):
+    sharded = of_shards(store, spec, 5)
+    for state in ("failed", "done", "failed", "failed"):
+        shard, _ = store.claim_shard(*sharded, HOST, 1)
+        end(store, shard, state, "the plugin is broken")
+    waits = f"{PARENT}-05"
+    with store.writing() as connection:
+        connection.exec_driver_sql(f"UPDATE runs SET state = 'failed' WHERE id = '{PARENT}-02'")
+    assert store.claim_shard(*sharded, HOST, 1) == (None, False)
+    assert store.run_info(waits).state == "pending"
+    store.open_shards(*sharded, 1, "http://head:8265")
+    shard, _ = store.claim_shard(*sharded, HOST, 1)
+    assert (shard.id, shard.address, shard.error) == (f"{PARENT}-01", "http://head:8265", None)
+
+
+_CLAIMER = """
+import json, os, sys
+from jobs.store import open_store
+url, parent, epoch = sys.argv[1:]
+claimed = []
+with open_store(url) as store:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    while True:
+        shard, at_work = store.claim_shard(parent, int(epoch), "here", os.getpid())
+        if shard is None:
+            break
+        claimed.append(shard.id)
+        store.writer(shard.id, shard.driver_epoch).finish("done")
+print(json.dumps(claimed))
+"""
+
+
+def test_of_several_processes_each_claims_other_shards(store, spec):
+    _, epoch = of_shards(store, spec, 60)
+    command = [sys.executable, "-c", _CLAIMER, store.url, PARENT, str(epoch)]
+    claimers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(4)
+    ]
+    try:
+        for one in claimers:
+            assert one.stdout.readline() == "ready\n"
+        claimed = [json.loads(one.communicate("go\n", timeout=120)[0]) for one in claimers]
+    finally:
+        for one in claimers:
+            one.kill()
+    assert sorted(shard for of_one in claimed for shard in of_one) == [shard.id for shard in store.shards(PARENT)]
+    assert {shard.driver_epoch for shard in store.shards(PARENT)} == {1}
+
+
+def test_a_sharded_run_is_removed_with_all_that_is_its(store, sharded, articles, sweep, failure):
+    do_shards(store, sharded, articles, sweep, failure)
+    with pytest.raises(StoreError, match=f"is running. Stop it first: nws cancel {PARENT}"):
+        store.remove_run(PARENT, HOST)
+    store.writer(*sharded).finish("done")
+    with pytest.raises(StoreError, match=f"is a shard of '{PARENT}'.*nws rm {PARENT}"):
+        store.remove_run(f"{PARENT}-01", HOST)
+    store.claim_run(f"{PARENT}-01", "another-host", 1)
+    with pytest.raises(StoreError, match="is done, but a shard of it is still driven"):
+        store.remove_run(PARENT, HOST)
+    store.writer(f"{PARENT}-01", store.run_info(f"{PARENT}-01").driver_epoch).finish("done")
+    assert store.remove_run(PARENT, HOST).articles == 4
+    for table in (*Base.metadata.tables, *VIEWS):
+        with store.query(f"SELECT COUNT(*) FROM {table}") as answer:
+            assert next(iter(answer.rows))[0] == 0, table
+
+
+def test_nothing_is_added_to_a_sharded_run_or_a_shard(store, sharded, spec, articles, sweep, failure):
+    do_shards(store, sharded, articles, sweep, failure)
+    store.writer(*sharded).finish("done")
+    for run_id in (PARENT, f"{PARENT}-01"):
+        with pytest.raises(StoreError, match="nothing can be added"):
+            store.extend_run(run_id, HOST, spec)
