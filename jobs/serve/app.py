@@ -21,7 +21,7 @@ from jobs.report.run_view import View, Viewer
 from jobs.serve.access import HEADERS, Access, require_safe
 from jobs.serve.compare_page import comparison_html, opening_metric, sides_of
 from jobs.serve.feeds import Feeds, Look, Parts
-from jobs.serve.html import is_run_id, rendered, run_link, script, style_sheet
+from jobs.serve.html import is_run_id, rendered, rendered_part, run_link, script, style_sheet
 from jobs.serve.run_page import REASONS, answer_html, fingerprint, made_by, parts_of, report_html
 from jobs.serve.runs_page import STATES, Asked, look_at_runs
 from jobs.serve.slow_pages import PATIENCE_SECONDS, SlowPages
@@ -191,7 +191,7 @@ class Pages:
                 why_not, is_last = "The answer is being computed …", html is not None
             except NwsError as error:
                 why_not = str(error)
-        return rendered("answer_part.html.j2", run=run, answer=html and Markup(html), why_not=why_not), is_last
+        return rendered_part("answer_part", run=run, answer=html and Markup(html), why_not=why_not), is_last
 
     def _page(self, template: str, status_code: int = 200, **values: Any) -> Response:
         return HTMLResponse(rendered(template, store=self.store.shown_url, **values), status_code)

@@ -5,16 +5,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from jobs.report import page as report_page
+from jobs.report.page import TEMPLATES, page_environment
 from jobs.serve.feeds import Parts, digest
 from jobs.terminal.console import printable, written_out
-from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
-from jobs.terminal.table_style import role
 
-_TEMPLATES, _OF_THE_REPORT = (Path(path).parent / "templates" for path in (__file__, report_page.__file__))
+_TEMPLATES = Path(__file__).parent / "templates"
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
@@ -39,32 +36,24 @@ def _part(parts: Parts, name: str) -> Markup:
     return Markup('id="{}" data-digest="{}">{}').format(name, digest(html), Markup(html))
 
 
-ENVIRONMENT = Environment(
-    loader=FileSystemLoader([_TEMPLATES, _OF_THE_REPORT]),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-ENVIRONMENT.filters |= {
-    "decimals": decimals,
-    "signed": signed,
-    "interval": interval_text,
-    "p_text": p_text,
-    "printable": printable,
-    "quoted": lambda text: quote(text, safe=""),
-}
-ENVIRONMENT.globals |= {"counted": counted, "part": _part, "role": role, "run_link": run_link, "web_link": web_link}
+_ENVIRONMENT = page_environment(_TEMPLATES)
+_ENVIRONMENT.filters |= {"printable": printable, "quoted": lambda text: quote(text, safe="")}
+_ENVIRONMENT.globals |= {"part": _part, "run_link": run_link, "web_link": web_link}
 
 
 def rendered(template: str, **values: Any) -> str:
     """The HTML of a template. Control characters, which a name may hold, mean nothing in HTML: they are written out."""
-    return written_out(ENVIRONMENT.get_template(template).render(**values))
+    return written_out(_ENVIRONMENT.get_template(template).render(**values))
+
+
+def rendered_part(name: str, **values: Any) -> str:
+    """The HTML of what changes of a page: that of a macro in `parts.html.j2`."""
+    return written_out(str(getattr(_ENVIRONMENT.get_template("parts.html.j2").module, name)(**values)))
 
 
 def style_sheet() -> str:
     """The report page's, and what these pages have beside it."""
-    return "".join(path.read_text(encoding="utf-8") for path in (_OF_THE_REPORT / "page.css", _TEMPLATES / "serve.css"))
+    return "".join(path.read_text(encoding="utf-8") for path in (TEMPLATES / "page.css", _TEMPLATES / "serve.css"))
 
 
 def script() -> str:

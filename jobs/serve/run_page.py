@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from jobs.drive.time_left import duration as in_words
 from jobs.report.run_view import View, done_text, left_text, machine_lines, rate_text, stage_text, state_text
 from jobs.serve.feeds import Parts
-from jobs.serve.html import rendered
+from jobs.serve.html import rendered, rendered_part
 from jobs.store import LogLine, RunInfo, Store, is_stale
 from jobs.terminal.run_status import dataset_part, duration
 from jobs.terminal.system_names import names_of
@@ -33,11 +33,11 @@ def parts_of(store: Store, view: View) -> Parts:
     names = names_of([run], [summary.system for summary in view.written])
     log: list[LogLine] = store.newest_log(run.id, _LOG_LINES)
     return {
-        "state": rendered("state.html.j2", run=run, state=state_text(view), is_gone=is_gone),
-        "progress": rendered("progress.html.j2", view=view, bar=_bar(view), facts=_facts(view)),
-        "failures": rendered("run_failures.html.j2", run=run, reasons=view.reasons),
-        "written": rendered("written.html.j2", written=view.written[:_WRITTEN], total=len(view.written), names=names),
-        "log": rendered("log.html.j2", log=log, most=_LOG_LINES),
+        "state": rendered_part("state", run=run, state=state_text(view), is_gone=is_gone),
+        "progress": rendered_part("progress", bar=_bar(view), facts=_facts(view)),
+        "failures": rendered_part("failures", run=run, reasons=view.reasons),
+        "written": rendered_part("written", written=view.written[:_WRITTEN], total=len(view.written), names=names),
+        "log": rendered_part("log", log=log),
     }
 
 

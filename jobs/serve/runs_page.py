@@ -7,7 +7,7 @@ from typing import get_args
 
 from jobs.report.run_view import View, done_text, left_text, rate_text, span_until_now
 from jobs.serve.feeds import Look
-from jobs.serve.html import rendered
+from jobs.serve.html import rendered_part
 from jobs.store import Progress, RunInfo, Store, is_stale
 from jobs.store.runs import RunState
 from jobs.terminal.numerals import counted
@@ -58,8 +58,8 @@ def look_at_runs(store: Store, asked: Asked) -> Look:
     pages = max(1, -(-total // RUNS_OF_A_PAGE))
     return Look(
         {
-            "rows": rendered("rows.html.j2", lines=lines, asked=asked),
-            "total": rendered("total.html.j2", total=total, asked=asked, pages=pages),
+            "rows": rendered_part("rows", lines=lines, asked=asked),
+            "total": rendered_part("total", total=total, asked=asked, pages=pages),
         }
     )
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of, lengths_text
@@ -22,6 +21,7 @@ from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
 from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.plan.revisions import is_of_commit, told_version
+from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.kept_examples import kept_examples, opening
@@ -43,17 +43,15 @@ from jobs.terminal.metrics import (
     metric_signature,
     metrics_of,
 )
-from jobs.terminal.numerals import counted, decimals, interval_text, of_length, p_text, signed
+from jobs.terminal.numerals import of_length
 from jobs.terminal.run_status import dataset_part, duration
 from jobs.terminal.system_names import system_notes, with_labels
 from jobs.terminal.table_style import role
 
-TEMPLATES = Path(__file__).parent / "templates"
-"""And the style sheet and scripts; the pages of a server share some of them."""
 _MOST_FAILURES = 500
 _MOST_ANSWERS = 8
 """Systems whose sentences are not folded."""
-_SCRIPTS = ("text", "view", "hits", "keys", "viewer")
+_SCRIPTS = ("text", "view", "viewer")
 """The viewer's, in the order in which they stand in the page."""
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""
@@ -218,22 +216,8 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
 
     `way_back` has links to stand above it, by what they are called: of a page that a server shows among others.
     """
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "decimals": decimals,
-        "signed": signed,
-        "interval": interval_text,
-        "p_text": p_text,
-        "role": role,
-        "unbroken": _unbroken,
-        "named": page.numbers.names.__getitem__,
-    }
+    environment = page_environment()
+    environment.filters |= {"role": role, "unbroken": _unbroken, "named": page.numbers.names.__getitem__}
     environment.globals |= {
         "answer": answer,
         "kept_answer": kept_answer,
@@ -242,7 +226,6 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "by_n": _by_n,
         "most_answers": _MOST_ANSWERS,
         "worth_telling": _WORTH_TELLING,
-        "counted": counted,
         "duration": duration,
         "length_notes": length_notes,
         "lengths_text": lengths_text,

@@ -138,3 +138,86 @@ class Catalogue {
     return own.filter(({ system }) => this.archive.systems[system].is_searched);
   }
 }
+
+// Where the article that is shown has what is sought, so that nobody looks through all of its summaries for it.
+
+const MOST_HITS = 4; // systems
+
+// As texts and links. Of each system all n whose summaries have a word, with a link to one of them.
+function hits(viewer, body, view) {
+  const words = viewer.sought(), has = (text) => words.some((word) => folded(text).includes(word));
+  if (!words.length) return [];
+  const { key, dataset } = viewer.articles[view.article], parts = [];
+  if (has(key) || has(dataset)) parts.push("its name");
+  if (has(body.text)) parts.push("the article");
+  if (body.references.some(has)) parts.push(body.references.length > 1 ? "a reference" : "the reference");
+  const lengths = new Map();
+  for (const { text, system, n } of viewer.catalogue.ownTexts(body)) {
+    if (has(text)) lengths.set(system, [...lengths.get(system) ?? [], n]);
+  }
+  const isShown = (system) => system === view.system || system === view.other;
+  const systems = [...lengths.keys()].sort((a, b) => isShown(b) - isShown(a));
+  for (const system of systems.slice(0, MOST_HITS)) parts.push(linkToHit(viewer, view, system, lengths.get(system)));
+  if (systems.length > MOST_HITS) parts.push(`summaries of ${systems.length - MOST_HITS} more`);
+  return parts.length ? ["Found in: ", ...parts.flatMap((part, i) => (i ? [" · ", part] : [part]))] : [];
+}
+
+function linkToHit(viewer, view, system, lengths) {
+  const n = lengths.includes(view.n) ? view.n : lengths[0], named = lengths.map((k) => lengthName(viewer.lengths[k]));
+  const link = element("a", `${viewer.systems[system].label}, n = ${named.join(", ")}`);
+  const seen = system === view.system || system === view.other ? { ...view, n } : { ...view, system, n };
+  link.href = fragmentOf(seen, viewer);
+  return link;
+}
+
+// Keys, so that articles can be read without a mouse. They do nothing where somebody types, nor with Ctrl, Alt or Meta.
+
+const isTyping = (target) =>
+  target.closest("select, textarea, [contenteditable]") !== null ||
+  (target.matches("input") && !["checkbox", "radio", "range", "button"].includes(target.type));
+
+function listenToKeys(viewer) {
+  const help = $("help");
+  const keys = {
+    j: () => viewer.turnByKey(1),
+    k: () => viewer.turnByKey(-1),
+    n: () => viewer.lengthen(1),
+    p: () => viewer.lengthen(-1),
+    "/": () => {
+      $("search").focus();
+      $("search").select();
+    },
+    "?": () => help.showModal(),
+    Escape: () => viewer.clearSearch(),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.defaultPrevented) return;
+    if (help.open && event.key === "?") {
+      event.preventDefault();
+      help.close();
+    }
+    if (help.open || event.defaultPrevented || !(event.target instanceof Element) || isTyping(event.target)) return;
+    if (!Object.hasOwn(keys, event.key) || !$("keys-on").checked) return;
+    event.preventDefault(); // or "/" would be typed into the search, and a browser's own search might open
+    keys[event.key]();
+  });
+  $("open-help").onclick = () => help.showModal();
+  $("close-help").onclick = () => help.close();
+  help.onclick = (event) => {
+    if (event.target === help) help.close(); // beside what it says
+  };
+  $("search").onkeydown = (event) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault(); // the browser would empty the field and leave the list as it is
+    if (event.key === "Escape") viewer.clearSearch();
+    const entry = $("articles").querySelector("[tabindex='0']");
+    if (entry) entry.focus({ preventScroll: true });
+    else $("search").blur();
+  };
+  $("articles").onkeydown = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    viewer.turn(step);
+  };
+}
