@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, exists, select
 
 from core.metrics.specs import KEPT
-from jobs.store.database import Database, reads
+from jobs.store.engine import Database, reads
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import AnswerRow, Base, ContentKeptRow, RunRow, SmallestNRow, SummaryRow
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Select, and_, column, func, select, table
 
 from core.errors import StoreError
-from jobs.store.database import Database, reads
-from jobs.store.engine import is_storable, require_64_bits, require_json, upsert
+from jobs.store.engine import Database, is_storable, reads, require_64_bits, require_json, upsert
 from jobs.store.tables import EpisodeRow, PolicyRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need

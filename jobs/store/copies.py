@@ -18,7 +18,7 @@ from sqlalchemy import BindParameter, Connection, String, bindparam, func, or_, 
 
 from core.errors import StoreError
 from core.metrics.specs import OPTIONAL
-from jobs.store.database import Database, reads
+from jobs.store.engine import Database, reads
 from jobs.store.tables import RunRow, SummaryRow, SystemRow
 
 _ARTICLES_AT_ONCE = 1_000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, insert, select
 
-from jobs.store.database import Database, reads
+from jobs.store.engine import Database, reads
 from jobs.store.tables import DatasetReadRow
 
 if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, delete, insert, select, update
 
 from core.errors import StoreError
-from jobs.store.database import Database, writes
+from jobs.store.engine import Database, writes
 from jobs.store.fence import check_fence, lock_run
 from jobs.store.means import forget_answer, forget_means, keep_means
 from jobs.store.partitions import make_partition

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from core.types import SystemKind
-from jobs.store.database import Database, reads
+from jobs.store.engine import Database, reads
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, ProgressRow, SummaryRow, SystemRow
 

@@ -13,8 +13,7 @@ from sqlalchemy import Connection, CursorResult
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from core.errors import StoreError
-from jobs.store.database import Database
-from jobs.store.engine import database_message, not_text
+from jobs.store.engine import Database, database_message, not_text
 
 _READS = re.compile(r"\s*(\(|SELECT\b|WITH\b|VALUES\b|--|/\*)", re.IGNORECASE)
 # What SQLite and Postgres (25006, read_only_sql_transaction) say to a write.

@@ -11,8 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindpar
 
 from core.errors import StoreError
 from core.types import Article, BundleResult, Failure, Summary
-from jobs.store.database import Database, reads
-from jobs.store.engine import escaped, is_storable, upsert
+from jobs.store.engine import Database, escaped, is_storable, reads, upsert
 from jobs.store.new_summaries import IDS_AT_ONCE
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow

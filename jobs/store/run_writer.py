@@ -12,9 +12,8 @@ from core.metrics.specs import OPTIONAL
 from core.types import Landed, Summary, SystemKind
 from jobs.store.checkpoints import RoundResult, check_round, episode_rows, save_checkpoints, update_row
 from jobs.store.copies import Reusable, copy, require_complete
-from jobs.store.database import Database
 from jobs.store.datasets_read import keep_read
-from jobs.store.engine import escaped, insert_new, upsert
+from jobs.store.engine import Database, escaped, insert_new, upsert
 from jobs.store.fence import check_fence
 from jobs.store.kept_scores import store_kept
 from jobs.store.means import forget_means, keep_means

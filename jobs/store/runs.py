@@ -11,8 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
 from core.errors import FencedError, StoreError
 from core.text.length import LengthUnit
-from jobs.store.database import Database, reads
-from jobs.store.engine import is_storable, require_64_bits, require_json
+from jobs.store.engine import Database, is_storable, reads, require_64_bits, require_json
 from jobs.store.tables import LogLineRow, RunRow
 
 SILENT_SECONDS = 60.0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from core.types import Article, SystemKind
-from jobs.store.database import Database, reads, writes
+from jobs.store.engine import Database, reads, writes
 from jobs.store.datasets_read import keep_read
 from jobs.store.engine import insert_new
 from jobs.store.fence import check_fence
