@@ -3,7 +3,7 @@
     python -m bench.study_report --store sqlite:////tmp/study.db [--articles 76000] [--shards 8]
 
 The store gets what such a study keeps when its shards have ended: the scores as columns, in the types and parts in
-which `jobs.store.new_score_columns` writes them. The summaries themselves are left out, since a report of the usual
+which `jobs.store.score_columns` writes them. The summaries themselves are left out, since a report of the usual
 metrics reads none of them: 5 GB of texts would only have to be made. With other metrics it reads summaries, see
 large_store.py.
 """
@@ -22,8 +22,7 @@ from sqlalchemy import insert, update
 
 from bench.large_store import LENGTHS, SYSTEMS, _of_process
 from jobs.store import RunSpec, ShardDrivers, ShardSpec, Store, Whole, open_store, upgrade_schema
-from jobs.store.new_score_columns import ROWS_OF_PART
-from jobs.store.score_columns import METRICS
+from jobs.store.score_columns import METRICS, ROWS_OF_PART
 from jobs.store.tables import RunRow, ScoreColumnRow
 
 RESULTS = Path(__file__).parent / "results"

@@ -17,8 +17,8 @@ from sqlalchemy import ColumnElement, Connection, Float, case, cast, column, del
 from core.metrics.specs import F1S
 from jobs.store.answers import answer_rows, computed_answer, has_answer
 from jobs.store.engine import Database, insert_new, reads
-from jobs.store.new_score_columns import column_rows
 from jobs.store.runs import read_shards, runs_with_rows
+from jobs.store.score_columns import column_rows
 from jobs.store.tables import (
     AnswerRow,
     Base,

@@ -2,17 +2,32 @@
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Integer, Select, and_, bindparam, cast, func, literal, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Double,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    func,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.exc import DBAPIError
 
 from core.errors import StoreError
-from core.types import Article, BundleResult, Failure, Summary
-from jobs.store.engine import Database, escaped, is_storable, reads, upsert
-from jobs.store.new_summaries import IDS_AT_ONCE
+from core.metrics.specs import BY_COLUMN, OPTIONAL
+from core.types import CHOSEN_SCORES, Article, BundleResult, Failure, Summary
+from jobs.store.engine import Database, dump_json, escaped, is_storable, reads, upsert
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
@@ -251,3 +266,98 @@ def article_row(article: Article) -> dict[str, Any]:
         "reference_summaries": article.references,
         "content_hash": article.content_hash,
     }
+
+
+Key: TypeAlias = tuple[str, str, int]
+"""Article, system and n: a summary's place in its run."""
+NewSummaries: TypeAlias = Mapping[Key, tuple[Any, ...]]
+"""Values of rows, in the order of `_ORDER`."""
+
+IDS_AT_ONCE = 10_000
+"""Of articles in a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
+
+_BEFORE = ("run_id", "article_id", "system", "n", "text", "words", "seconds")
+_ORDER = (*_BEFORE, *BY_COLUMN, "extra", "reused_from")
+_NAMES = ", ".join(_ORDER)
+_INSERT = f"INSERT INTO summaries ({_NAMES}) VALUES ({', '.join('?' * len(_ORDER))})"
+_COPY = f"COPY summaries ({_NAMES}) FROM STDIN (FORMAT BINARY)"
+# In COPY's binary format JSON is a text.
+_BINARY = {Integer: "int4", BigInteger: "int8", Double: "float8"}
+_POSTGRES_TYPES = [_BINARY.get(type(SummaryRow.__table__.columns[name].type), "text") for name in _ORDER]
+_NO_EXTRA = dump_json({})
+
+
+def new_summaries(run_id: str, summaries: Iterable[Summary]) -> NewSummaries:
+    """The rows of a run's summaries, with as few objects a row as it takes. Of several in one place it is the first."""
+    rows: dict[Key, tuple[Any, ...]] = {}
+    for summary in summaries:
+        key = (summary.article_id, summary.system, summary.n)
+        scores = map(summary.scores.get, BY_COLUMN)
+        of_row = (summary.text, summary.words, summary.seconds, *scores, _extra(summary), None)
+        rows.setdefault(key, (run_id, *key, *of_row))
+    return rows
+
+
+def _extra(summary: Summary) -> str:
+    """The column `extra`: what the summary has there, and its `chosen_scores`, if any, under `CHOSEN_SCORES`."""
+    if not summary.extra and not summary.chosen_scores:
+        return _NO_EXTRA
+    scores = {CHOSEN_SCORES: dict(summary.chosen_scores)} if summary.chosen_scores else {}
+    return dump_json({**summary.extra, **scores})
+
+
+def stored_keys(connection: Connection, run_id: str, article_ids: Sequence[str]) -> set[Key]:
+    """The places of the summaries that a run has of these articles."""
+    place = (SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
+    stored: set[Key] = set()
+    for start in range(0, len(article_ids), IDS_AT_ONCE):
+        ids = article_ids[start : start + IDS_AT_ONCE]
+        query = select(*place).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(ids))
+        stored.update((article_id, system, n) for article_id, system, n in connection.execute(query))
+    return stored
+
+
+def insert_summaries(connection: Connection, new: NewSummaries, stored: Collection[Key] = ()) -> None:
+    """Insert those whose places are not in `stored`, which has all that the run has of the articles.
+
+    No ON CONFLICT, which COPY does not know: nobody else can add to what was read before, since every transaction of a
+    driver holds the run's row, see `jobs.store.fence`.
+    """
+    rows = [row for key, row in new.items() if key not in stored] if stored else list(new.values())
+    if rows and connection.dialect.name == "postgresql":
+        _copy(connection, rows)
+    elif rows:
+        connection.exec_driver_sql(_INSERT, rows)
+
+
+def _copy(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    import psycopg
+
+    driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+    try:
+        with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
+            copy.set_types(_POSTGRES_TYPES)
+            for row in rows:
+                copy.write_row(row)
+    except psycopg.Error as error:
+        # SQLAlchemy, whose errors `jobs.store.engine` tells apart, knows nothing of COPY.
+        if driver.broken:
+            connection.invalidate(error)
+        raise DBAPIError.instance(_COPY, None, error, psycopg.Error, dialect=connection.dialect) from error
+
+
+_KEY = ("article_id", "system", "n", "text")
+
+
+def store_kept(connection: Connection, run_id: str, summaries: Sequence[Summary]) -> None:
+    """Store the `OPTIONAL` scores of summaries of a run that are there with the same text, and lack them."""
+    columns = SummaryRow.__table__.columns
+    lacks = (SummaryRow.run_id == run_id, columns[OPTIONAL[0]].is_(None))
+    rows = [
+        {f"of_{name}": getattr(summary, name) for name in _KEY}
+        | {f"new_{name}": summary.scores[name] for name in OPTIONAL}
+        for summary in summaries
+    ]
+    statement = update(SummaryRow).where(*lacks, *(columns[name] == bindparam(f"of_{name}") for name in _KEY))
+    if rows:
+        connection.execute(statement.values({name: bindparam(f"new_{name}") for name in OPTIONAL}), rows)

@@ -15,12 +15,22 @@ from jobs.store.copies import Reusable, copy, require_complete
 from jobs.store.datasets_read import keep_read
 from jobs.store.engine import Database, escaped, insert_new, upsert
 from jobs.store.fence import check_fence
-from jobs.store.kept_scores import store_kept
 from jobs.store.means import forget_means, keep_means
-from jobs.store.new_summaries import NewSummaries, insert_summaries, new_summaries, stored_keys
 from jobs.store.partitions import lock_own_partition
 from jobs.store.progress import Progress, progress_row
-from jobs.store.results import SWEEP, Stage, article_row, check_landed, count, record_failures
+from jobs.store.results import (
+    SWEEP,
+    NewSummaries,
+    Stage,
+    article_row,
+    check_landed,
+    count,
+    insert_summaries,
+    new_summaries,
+    record_failures,
+    store_kept,
+    stored_keys,
+)
 from jobs.store.runs import FinalState, LogLine, read_run
 from jobs.store.tables import (
     ArticleRow,

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core.errors import StoreError, StoreUnavailableError
 from core.types import Article, BundleResult
 from jobs.store import Store, open_store
-from jobs.store.new_summaries import insert_summaries, new_summaries
+from jobs.store.results import insert_summaries, new_summaries
 
 PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'summaries'::regclass ORDER BY 1"
 
