@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from core.types import Article, SystemKind
-from jobs.store.engine import Database, reads, writes
 from jobs.store.datasets_read import keep_read
-from jobs.store.engine import insert_new
+from jobs.store.engine import Database, insert_new, reads, writes
 from jobs.store.fence import check_fence
 from jobs.store.lifecycle import claim_row, insert_run
 from jobs.store.results import article_row
