@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
 from core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
-from core.analysis.points import RANDOM, Metric, Point, Points
+from core.analysis.points import RANDOM, Edge, Metric, Point, Points, edge_of
 from core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
 from core.types import SystemKind
 
@@ -98,6 +98,11 @@ class MagicNumber:
     def is_conclusive(self) -> bool:
         """Whether some n are recommended and some ruled out. If all are recommended, the sweep gives no answer."""
         return bool(self.recommended) and len(self.recommended) < max(2, len(self.tested))
+
+    @property
+    def edge(self) -> Edge | None:
+        """At which end the n lies that is the only one left as that with the largest gain; None if several are left."""
+        return edge_of(self.recommended[0], [gain.n for gain in self.gains]) if len(self.recommended) == 1 else None
 
     @property
     def most_frequent(self) -> int | None:

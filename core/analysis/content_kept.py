@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import Interval
-from core.analysis.points import Metric, Point, Points
+from core.analysis.points import Edge, Metric, Point, Points, edge_of
 from core.analysis.sample_size import POWER, articles_for_one_step
 from core.analysis.step_down import FEWEST_ARTICLES as FEWEST_ARTICLES
 from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals
@@ -110,6 +110,10 @@ class ContentKept:
     def by_share(self) -> dict[float, SmallestN]:
         """`smallest` by its share."""
         return {smallest.x: smallest for smallest in self.smallest}
+
+    def edge(self, n: int | None) -> Edge | None:
+        """At which end of its lengths the n lies from which on a share is kept."""
+        return edge_of(n, [at.n for at in self.lengths])
 
 
 def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> tuple[ContentKept, ...]:

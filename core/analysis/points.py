@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,19 @@ _KINDS: tuple[SystemKind, ...] = ("system", "upper bound", "control")
 def system_order(system: str, kind: SystemKind) -> tuple[int, str]:
     """Key to sort systems by: first those one can choose, then upper bounds, then controls, each by name."""
     return _KINDS.index(kind), system
+
+
+Edge: TypeAlias = Literal["longest", "shortest", "only"]
+"""Of the n tried: beyond an answer that lies there the next n might be it."""
+
+
+def edge_of(n: int | None, lengths: Sequence[int]) -> Edge | None:
+    """At which end of the n tried, in rising order, one of them lies."""
+    if n is None:
+        return None
+    if len(lengths) == 1:
+        return "only"
+    return "longest" if n == lengths[-1] else "shortest" if n == lengths[0] else None
 
 
 Place: TypeAlias = tuple[str, str, int]

@@ -9,7 +9,6 @@ import pandas as pd
 from core.analysis.answer import Answer
 from core.analysis.content_kept import ContentKept
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.edges import edge_of
 from jobs.store import RunInfo, Store
 from jobs.terminal.system_names import SystemNames, names_of
 
@@ -64,7 +63,7 @@ class ShownAnswer:
         `articles_for_one_step` articles the interval would be one step of n wide.
         """
         frame = pd.DataFrame(self._answer.smallest_rows(), columns=_SMALLEST_COLUMNS)
-        frame["at"] = [edge_of(kept, at.n) for kept in self.kept for at in kept.smallest]
+        frame["at"] = [kept.edge(at.n) for kept in self.kept for at in kept.smallest]
         whole = ("n", "low", "high", "claimed", "articles_for_one_step")
         return frame.astype(dict.fromkeys(whole, "Int64"))
 

@@ -8,7 +8,6 @@ from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from jobs.report.looks import GUIDES, kept_kinds, kept_series, kept_top, system_looks
 from jobs.report.page.charts import Chart, Guide, Lines, length_label, line_chart
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import role
 
@@ -115,6 +114,6 @@ def _smallest_tables(
 def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
     if smallest.n is None:
         return Cell(f"over {kept.longest}")
-    end = edge_of(kept, smallest.n)
-    at_end = [] if end is None else [edge_text(end, smallest.n)]
+    end = kept.edge(smallest.n)
+    at_end = [] if end is None else [kept_answer.edge_text(end, smallest.n)]
     return Cell(str(smallest.n), "; ".join((kept_answer.sure_text(kept, smallest), *at_end)))

@@ -5,7 +5,7 @@ from typing import Literal
 
 from core.analysis import LEAD, RANDOM, Comparison, Gain, MagicNumber, Metric, lengths_text
 from core.summarizers.rulers import RULERS
-from jobs.report.sweep.edges import edge_of_gain, edge_text, is_recommended
+from jobs.report.sweep.kept_answer import edge_text
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import SKEWED, basis, length_notes, metric_name, metric_places
 from jobs.terminal.numerals import counted, interval_text, listed, signed
@@ -28,10 +28,9 @@ def headline(numbers: Numbers, dataset: str) -> str:
         return _BY_CONSTRUCTION
     if length := _only_length(systems):
         return f"Only n = {length} was tried, so no n can be recommended over another."
-    single, several = (
-        sum(number.is_conclusive and is_recommended(number) is is_single for number in systems)
-        for is_single in (True, False)
-    )
+    conclusive = [number for number in systems if number.is_conclusive]
+    single = sum(len(number.recommended) == 1 and number.edge is None for number in conclusive)
+    several = len(conclusive) - single
     if not single and not several:
         none = f"No n can be recommended{' yet' if any(map(_is_open, systems)) else ''}"
         shared = _shared_reason(numbers, dataset)
@@ -125,7 +124,7 @@ def _sentence(number: MagicNumber, metric: Metric, shared: str | None) -> str:
     if len(number.tested) == 1:
         where = "here" if len(lengths) == 1 else "that enough articles have"
         text = f"n = {number.recommended[0]} is the only length {where}, and better than {RANDOM}"
-    elif end := edge_of_gain(number):
+    elif end := number.edge:
         text = f"only n = {number.recommended[0]} is left ({edge_text(end, number.recommended[0])})"
     elif len(number.recommended) == 1:
         text = f"n = {number.recommended[0]} is recommended, since all other n are ruled out"

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from core.analysis import LEAD, RANDOM, Comparison, Interval, Uncut, lengths_text
 from core.analysis.answer import Answer
 from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
+from core.analysis.points import Edge
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
-from jobs.report.sweep.edges import edge_of, edge_text
 from jobs.terminal.numerals import counted, listed, of_length
 from jobs.terminal.system_names import FULL_NAMES, SystemNames
 
@@ -78,7 +78,7 @@ def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> s
     half, longest, name = kept.by_share[_HALF], kept.lengths[-1], names[ranked[0]]
     lead = by_system[LEAD]["reference"] if LEAD in by_system and ranked[0] != LEAD else None
     as_good = "" if lead is None else _first_words(lead, kept, names[LEAD])
-    if half.n is not None and edge_of(kept, half.n) is None:
+    if half.n is not None and kept.edge(half.n) is None:
         length = _capital(of_length(half.n, kept.length_unit))
         sure = sure_text(kept, half)
         length += f" ({sure})" * (sure != str(half.n))
@@ -102,7 +102,7 @@ def named_length(answer: Answer, dataset: str, system: str) -> int:
         named += [(person, smallest) for smallest in person.smallest if smallest.n is not None][-1:]
     elif own := held.get("longest"):
         named.append((own, own.by_share[_OWN]))
-    inside = (smallest.n for of, smallest in named if smallest.n is not None and edge_of(of, smallest.n) is None)
+    inside = (smallest.n for of, smallest in named if smallest.n is not None and of.edge(smallest.n) is None)
     return next(inside, kept.longest)
 
 
@@ -185,10 +185,17 @@ def smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) 
     kept = held[of]
     if smallest.n is None:
         return f"No n tried keeps {what}."
-    edge, length = edge_of(kept, smallest.n), of_length(smallest.n, kept.length_unit)
+    edge, length = kept.edge(smallest.n), of_length(smallest.n, kept.length_unit)
     share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
     at_end = f", {edge_text(edge, smallest.n)}," if edge else ""
     return f"With {length} ({share_text(share)}){at_end} it keeps {what} ({claimed_text(kept, smallest)})."
+
+
+def edge_text(edge: Edge, n: int) -> str:
+    """What to say behind an n at an end: "the longest tried"."""
+    if edge == "only":
+        return "the only n tried"
+    return "the shortest there is" if n == 1 else f"the {edge} tried"
 
 
 def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
@@ -343,7 +350,7 @@ def _half_text(kept: ContentKept) -> str:
     half = kept.by_share[_HALF].n
     if half is None:
         return ""
-    edge = edge_of(kept, half)
+    edge = kept.edge(half)
     at_end = f", {edge_text(edge, half)}" if edge else ""
     return f" (half with {of_length(half, kept.length_unit)}{at_end})"
 

@@ -27,7 +27,6 @@ from core.analysis.content_kept import KEPT, ContentKept, SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
 from jobs.report.numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
-from jobs.report.sweep.edges import edge_of, edge_of_gain
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.metrics import metrics_of
@@ -246,7 +245,7 @@ def _magic_json(number: MagicNumber) -> dict[str, Any]:
         ],
         "largest_gain_at": None if largest is None else largest.n,
         "recommended": list(number.recommended),
-        "at": edge_of_gain(number),
+        "at": number.edge,
         "verdict": number.verdict,
     }
 
@@ -279,6 +278,6 @@ def _smallest_json(kept: ContentKept, smallest: SmallestN) -> Mapping[str, Any]:
         "low": smallest.low,
         "high": smallest.high,
         "claimed": smallest.claimed,
-        "at": edge_of(kept, smallest.n),
+        "at": kept.edge(smallest.n),
         "articles_for_one_step": smallest.articles_for_one_step,
     }

@@ -7,19 +7,19 @@ from made_scores import kept_points
 
 from core.analysis.content_kept import content_kept
 from jobs.report.sweep.answer import headline, recommendation
-from jobs.report.sweep.edges import edge_of, edge_of_gain, edge_text, is_recommended
+from jobs.report.sweep.kept_answer import edge_text
 from jobs.report.sweep.numbers import analyse, report_json
 
 
 @pytest.mark.parametrize(("n", "edge"), [(3, "shortest"), (7, None), (21, "longest"), (None, None)])
 def test_the_edge_of_a_share(n, edge):
     (kept, *_) = content_kept(kept_points({"a": {3: 0.3, 7: 0.4, 21: 0.5}}))
-    assert edge_of(kept, n) == edge
+    assert kept.edge(n) == edge
 
 
 def test_of_one_n_it_is_the_only_one():
     (kept, *_) = content_kept(kept_points({"a": {9: 0.6}}))
-    assert edge_of(kept, 9) == "only"
+    assert kept.edge(9) == "only"
 
 
 def with_candidates(numbers, *candidates):
@@ -39,9 +39,8 @@ def with_candidates(numbers, *candidates):
 def test_the_edge_of_a_gain_is_said_and_never_recommended(run, make_points, candidates, edge, said):
     numbers = with_candidates(analyse(run, make_points(("a", "random"))), *candidates)
     number = numbers.magic_numbers[0]
-    assert edge_of_gain(number) == edge
+    assert number.edge == edge
     assert recommendation(number).startswith(said)
-    assert is_recommended(number) == (candidates == (9,))
     assert report_json(numbers)["magic_numbers"][0]["at"] == edge
     if edge:
         assert "recommended" not in recommendation(number)
