@@ -11,7 +11,7 @@ from fake_cuda import FakeCuda
 
 from bench import gpu
 from bench.arms import plan_of
-from bench.device import Deadline, OutOfTimeError, peak_of, precisions, utilisation
+from bench.device import Deadline, OutOfTimeError, peak_of, utilisation
 from bench.gpu import flop_of, main, measure, measure_all, measure_libraries, prepare
 from bench.gpu_results import Report, Speed, as_text
 from bench.parts import MODELS
@@ -151,10 +151,6 @@ def test_actors_share_a_gpu_until_it_is_busy(busy: float, actors: int) -> None:
     assert speed(busy_share=busy).actors == actors
 
 
-def test_the_paper_is_extrapolated_by_words() -> None:
-    assert speed(words_per_second=1000.0).paper_hours == pytest.approx((11_490 * 781 + 11_334 * 431) / 1000 / 3600)
-
-
 def test_the_result_names_share_of_peak_host_time_ratio_and_actors() -> None:
     agreement = Agreement(99, 100, (1e-4, 2e-4, 1.5e-4), False)
     report = Report({"device": "Tesla T4"}, [speed()], 4.0, {"float16": agreement}, ["bfloat16"])
@@ -164,15 +160,6 @@ def test_the_result_names_share_of_peak_host_time_ratio_and_actors() -> None:
     for part in ("2.50", "99/100", "2e-04", "differs", "8.5", "bfloat16."):
         assert part in text
     assert json.loads(json.dumps(asdict(report)))["agreements"]["float16"]["equal_texts"] == 99
-
-
-def test_a_gpu_has_the_precisions_of_its_capability(monkeypatch: pytest.MonkeyPatch) -> None:
-    capability = {"of": (7, 5)}
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability["of"])
-    assert precisions(torch.device("cuda")) == ["float32", "float16"]
-    capability["of"] = (8, 0)
-    assert {"float32", "float16", "bfloat16"} <= set(precisions(torch.device("cuda")))
-    assert precisions(CPU) == ["float32"]
 
 
 def test_the_peak_of_a_matrix_product_is_positive_and_no_switch_stays_on() -> None:

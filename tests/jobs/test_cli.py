@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from jobs import store
-from jobs.commands import shared
 from jobs.drive import driver
 
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7")
@@ -258,13 +257,6 @@ def test_no_store_is_made_for_a_run_that_it_cannot_have(nws, tmp_path: Path, com
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_query_cannot_write(nws) -> None:
-    nws("db", "upgrade")
-    result = nws("query", "delete from runs")
-    assert result.code == 1
-    assert "read-only" in result.err
-
-
 def test_the_schema_commands(nws) -> None:
     assert nws("db", "current").code == 1
     assert f"none -> {store.HEAD_REVISION}" in nws("db", "upgrade").out
@@ -356,32 +348,6 @@ def test_score_says_how_to_get_synonyms(nws, predictions: Path, monkeypatch: pyt
     assert "|match:exact,porter|" in result.json["signatures"]["meteor"]
     assert "wordnet-base" in result.err
     assert "wordnet-base" not in nws("score", predictions.name).err
-
-
-def test_score_refuses_korean_with_the_flag_to_use(nws, tmp_path: Path) -> None:
-    row = {"prediction": "고양이가 있다", "reference": "고양이가 있다"}
-    (tmp_path / "korean.jsonl").write_text(json.dumps(row))
-    refused = nws("score", "korean.jsonl")
-    assert refused.code == 1
-    assert "korean.jsonl, line 1" in refused.err
-    assert "Choose the language `ko`" in refused.err
-    assert refused.err.rstrip().endswith("(--lang, --tokenizer)")
-    scored = nws("score", "korean.jsonl", "--lang", "ko", "--tokenizer", "char", "--json")
-    assert scored.json["metrics"]["rouge1"]["f1"] == 1
-
-
-def test_the_default_store_is_that_of_the_store() -> None:
-    assert shared.DEFAULT_STORE == store.DEFAULT_STORE
-
-
-def test_an_interruption_before_there_is_a_run_is_said(nws, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(driver, "open_pools", interrupted)
-    result = nws(*SUBMIT)
-    assert (result.code, "Interrupted before there was a run" in result.err) == (130, True)
-    assert "holds no run" in nws("status").err
 
 
 def test_a_locale_without_the_characters_prints_them_all_the_same(tmp_path: Path) -> None:

@@ -50,12 +50,6 @@ def test_the_numbers_of_a_point(make_points):
     assert at.half_width == pytest.approx((at.high - at.low) / 2)
 
 
-def test_another_metric(make_points):
-    curve = sweep_curves(make_points(rising), "rouge1_f1")[0]
-    bertscore = sweep_curves(make_points(rising))[0]
-    assert [p.mean for p in curve.lengths] == pytest.approx([p.mean / 2 for p in bertscore.lengths])
-
-
 def test_uncut_summaries_are_on_no_curve(make_points):
     uncut = make_points(lambda s, n, a: 0.5, ("bart", "lead-3"), (0,), words=lambda s, n, a: 18 + a % 2)
     assert sweep_curves(uncut) == ()
@@ -115,14 +109,6 @@ def test_articles_shorter_than_n_are_in_no_mean(make_points):
     for curve in sweep_curves(points):
         assert [point.articles for point in curve.lengths] == [60, 60, 60, 60, 45]
         assert curve.lengths[-1].mean == 0.5
-
-
-@pytest.mark.parametrize(("articles", "lengths"), [(1, (7,)), (1, (1, 3)), (5, (7,))])
-def test_small_sweeps(make_points, articles, lengths):
-    (curve,) = sweep_curves(make_points(rising, ("a",), lengths, articles))
-    for at in curve.lengths:
-        assert at.articles == articles
-        assert (at.low is None) == (articles == 1)
 
 
 def test_nothing_in_nothing_out():

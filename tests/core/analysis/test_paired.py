@@ -36,14 +36,6 @@ def test_the_numbers_of_a_comparison(make_points):
     assert [at.significant for at in found.lengths] == [at.p_holm < 0.05 for at in found.lengths]
 
 
-def test_a_system_with_itself_ties_everywhere(make_points):
-    (found,) = compare(make_points(lambda s, n, a: a / 77), ("random", "random"))
-    for at in found.lengths:
-        assert (at.difference.mean, at.difference.low, at.difference.high) == (0, None, None)
-        assert (at.p, at.p_holm, at.significant) == (1, 1, False)
-        assert (at.wins, at.ties, at.losses) == (0, 60, 0)
-
-
 def test_what_rounding_does_is_a_tie_everywhere(make_points):
     points = make_points(lambda s, n, a: 0.4 + (s == "a") * TIE * 0.9, ("a", "b"), (1,))
     at = compare(points, ("a", "b"))[0].lengths[0]
@@ -51,13 +43,6 @@ def test_what_rounding_does_is_a_tie_everywhere(make_points):
     points = make_points(lambda s, n, a: 0.4 + (s == "a") * TIE * 2, ("a", "b"), (1,))
     at = compare(points, ("a", "b"))[0].lengths[0]
     assert (at.p, at.wins, at.ties) == (SMALLEST_P, 60, 0)
-
-
-def test_one_article_decides_nothing(make_points):
-    (found,) = compare(
-        make_points(lambda s, n, a: 0.9 if s == "random" else 0.1, articles=1), ("random", "a|textrank|chunks")
-    )
-    assert {(at.articles, at.p, at.exact, at.wins) for at in found.lengths} == {(1, 1.0, True, 1)}
 
 
 def test_only_articles_that_both_have_are_paired(make_points):
@@ -92,11 +77,6 @@ def test_datasets_are_apart_and_strangers_are_left_out(make_points):
     assert compare([], ("a", "b")) == ()
 
 
-def test_uncut_summaries_take_no_part(make_points):
-    points = make_points(lambda *_: 0.5, ("a", "b"), (0, 7))
-    assert [at.n for at in compare(points, ("a", "b"))[0].lengths] == [7]
-
-
 @settings(max_examples=15, deadline=None, suppress_health_check=ANY_FIXTURE)
 @given(seed=st.integers(0, 1000), shuffle=st.randoms(use_true_random=False))
 def test_neither_order_nor_side_changes_the_test(make_points, seed, shuffle: random.Random):
@@ -114,16 +94,6 @@ def test_neither_order_nor_side_changes_the_test(make_points, seed, shuffle: ran
         assert (one.difference.low, one.difference.high) == pytest.approx(
             (-other.difference.high, -other.difference.low)
         )
-
-
-def test_more_pairs_at_once_change_nothing(make_points):
-    noise = np.random.default_rng(1).normal(0.01, 0.05, (3, 10, 60))
-    points = make_points(lambda s, n, a: float(noise["abc".index(s), n, a]), ("a", "b", "c"))
-    both = compare(points, ("a", "b"), ("c", "b"))
-    alone = [compare(points, pair)[0] for pair in (("a", "b"), ("c", "b"))]
-    for one, other in zip(both, alone, strict=True):
-        assert [(at.p, at.p_holm) for at in one.lengths] == [(at.p, at.p_holm) for at in other.lengths]
-        assert [at.difference.low for at in one.lengths] == pytest.approx([at.difference.low for at in other.lengths])
 
 
 def test_which_side_is_better(make_points):
@@ -179,18 +149,6 @@ def test_the_words_that_both_wrote_are_told(make_points):
     ]
 
 
-def test_words_are_counted_over_the_articles_that_both_have(make_points):
-    points = make_points(
-        lambda s, n, a: 0.5,
-        ("a", "random"),
-        (9,),
-        10,
-        skip=lambda s, n, a: s == "random" and a == 0,
-        words=lambda s, n, a: 2 if (s, a) == ("a", 0) else n,
-    )
-    assert compare(points, ("a", "random"))[0].lengths[0].at_equal_length
-
-
 def test_skewness_is_that_of_scipy(make_points):
     gains = np.exp(np.random.default_rng(1).normal(size=60)) / 10
     points = make_points(lambda s, n, a: (s == "a") * (float(gains[a]) if n == 1 else 0.1), ("a", "b"), (1, 3))
@@ -236,22 +194,6 @@ def test_pairs_are_compared_at_no_n_that_a_system_has_of_few_articles_alone(make
     assert lengths(lambda s, n, a: s == "c" and n == longest and a < 30) == [[longest]] * 3
     assert lengths(lambda s, n, a: s == "c" and n == longest and a < 31) == [[shorter]] * 3
     assert lengths(lambda s, n, a: (s == "c") == (a > 0)) == []
-
-
-def test_uncut_texts_alone_are_no_system_to_compare(make_points):
-    points = make_points(lambda s, n, a: 0.5, ("a", "b", "c"), (0, 5), skip=lambda s, n, a: s == "c" and n > 0)
-    assert [(one.a, one.b) for one in compare_all_pairs(points, "bertscore_f1")] == [("a", "b")]
-
-
-def test_where_no_article_has_a_summary_of_the_longest_n_pairs_are_compared_at_a_shorter_one(make_points):
-    noise = np.random.default_rng(8).normal(0, 0.05, (2, 10, 60))
-    points = make_points(
-        lambda s, n, a: float(noise["ab".index(s) if s in "ab" else 0, n, a]),
-        ("a", "b", "lead"),
-        words=lambda s, n, a: min(n, 6),
-    )
-    (found,) = compare_all_pairs(points, "bertscore_f1")
-    assert [at.n for at in found.lengths] == [5]
 
 
 def test_pairs_of_each_dataset_are_a_family_of_their_own(make_points):

@@ -121,15 +121,6 @@ def test_a_metric_without_a_correlation_is_not_tested():
         assert numbers == (None,) * 5 if "flat" in (one.a, one.b) else one.p_holm == one.p
 
 
-def test_eleven_metrics_can_be_found_different():
-    rng = np.random.default_rng(7)
-    human = made(12, 3, rng)
-    metrics = {f"noise{i}": rng.normal(size=human.shape) for i in range(10)} | {"good": noisy(human, 0.1, rng)}
-    found = [one for one in compare(metrics, human) if (one.level, one.coefficient) == ("system", "pearson")]
-    assert len(found) == 55
-    assert {one.b for one in found if one.significant} == {"good"}
-
-
 def test_a_verdict_that_another_seed_might_turn_is_called_near(monkeypatch):
     monkeypatch.setattr(perm_systems, "DRAWN_AT_ONCE", 100)
     rng = np.random.default_rng(8)

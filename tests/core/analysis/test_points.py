@@ -28,13 +28,6 @@ def test_systems_then_upper_bounds_then_controls(make_points):
     assert grid.kinds == ("system", "system", "upper bound", "upper bound", "control", "control")
 
 
-def test_a_new_control_needs_only_to_say_so(make_points):
-    points = make_points(lambda *_: 0.5, ("tail", "alpha"), (3,), 2)
-    points = [dataclasses.replace(point, kind="control" if point.system == "tail" else "system") for point in points]
-    (grid,) = build_grids(points, "bertscore_f1")
-    assert (grid.systems, grid.kinds) == (("alpha", "tail"), ("system", "control"))
-
-
 def test_articles_with_fewer_words_than_n_are_left_out_for_every_system(make_points):
     words = lambda s, n, a: min(n, 4) if a == 1 else n - (s == "bart")  # noqa: E731  (a generator stops where it likes)
     points = make_points(lambda *_: 0.5, ("a", "bart", "lead"), (3, 5, 7), 3, words=words)

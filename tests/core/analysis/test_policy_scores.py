@@ -215,24 +215,3 @@ def test_two_runs_are_refused_and_nothing_gives_nothing(make_points):
     with pytest.raises(StoreError, match=r"two summaries by 'policy\|reinforce\|seed=0'"):
         all_scores(points + points[:1])
     assert all_scores([]) == ()
-
-
-def test_another_metric(make_points):
-    points = [rescored(p, rouge1_f1=p.scores["bertscore_f1"] ** 2) for p in make_points(f1, SYSTEMS, (7, 9))]
-    of_f1, of_rouge = (policy_scores(points, {}, metric) for metric in ("bertscore_f1", "rouge1_f1"))
-    for one, other in zip(of_f1, of_rouge, strict=True):
-        assert (one.score.mean, other.score.mean) == pytest.approx((one.means["bertscore_f1"], one.means["rouge1_f1"]))
-        assert (one.means["rouge1_f1"], one.articles) == (other.means["rouge1_f1"], other.articles)
-    policy = score_of(of_rouge, "policy|reinforce")
-    assert sum(policy.seeds.values()) / len(policy.seeds) == pytest.approx(policy.means["rouge1_f1"])
-    textrank = score_of(of_rouge, "textrank")
-    assert policy.versus["textrank"].difference.mean == pytest.approx(
-        policy.means["rouge1_f1"] - textrank.means["rouge1_f1"]
-    )
-
-
-def test_the_interval_is_over_articles(make_points):
-    points = make_points(f1, SYSTEMS, (7,))
-    textrank = score_of(all_scores(points), "textrank")
-    values = [p.scores["bertscore_f1"] for p in points if (p.system, p.n) == ("textrank", 7)]
-    assert textrank.score == mean_interval(values)

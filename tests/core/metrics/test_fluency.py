@@ -46,16 +46,6 @@ def test_it_is_slor_as_transformers_gives_it_one_text_at_a_time(tiny_models: dic
     np.testing.assert_allclose(scores(of_folder(tiny_models[name]), TEXTS), expected, atol=2e-5)
 
 
-def test_it_does_not_depend_on_the_company_and_counts_equal_texts_once(tiny_models: dict[str, Path]) -> None:
-    scorer = of_folder(tiny_models["llama"]).load(CPU)
-    before = scorer.tokens
-    together = scorer.score([("a", text) for text in TEXTS])
-    read = scorer.tokens - before
-    assert scorer.score([("b", f" {text} ") for text in TEXTS * 2]) == together * 2
-    assert scorer.tokens == before + 2 * read
-    np.testing.assert_allclose([scorer.score([("", text)])[0] for text in TEXTS], together, atol=1e-5)
-
-
 @pytest.mark.usefixtures("multiplied_by")
 def test_it_is_the_same_to_the_last_bit_alone_and_in_any_company(tiny_models: dict[str, Path]) -> None:
     if not rows_are_independent():

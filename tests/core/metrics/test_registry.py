@@ -185,12 +185,6 @@ def test_how_a_text_is_encoded_does_not_matter(name: str, english, korean, form,
         assert score(name, mixed, options).tolist() == as_they_are.tolist()
 
 
-def test_decomposed_korean_against_composed_korean_is_the_same_text() -> None:
-    row = Row("고양이가 매트 위에 있다", (normalize("NFD", "고양이가 매트 위에 있다"),))
-    assert score("sacrebleu", [row], Options(lang="ko")).tolist() == pytest.approx([100])
-    assert score("density", [Row("고양이가", (), normalize("NFD", "고양이가 있다"))]).tolist() == [1]
-
-
 def test_what_needs_a_source_is_known() -> None:
     assert set(NEED_SOURCE) <= set(METRICS)
 

@@ -1,7 +1,5 @@
 import importlib.metadata
-import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +16,6 @@ from core.text.words import first_words
 from core.types import Score
 
 ALL = ("rouge1", "rouge2", "rouge3", "rouge9", "rouge10", "rougeL", "rougeLsum")
-# Rouge-Lsum is not symmetric.
-SYMMETRIC = tuple(name for name in ALL if name != "rougeLsum")
 METRICS = {variant: rouge(variant) for variant in ALL}
 # Texts with much in common, and any others.
 SIMILAR = st.lists(st.sampled_from(["the", "cat", "cats", "bed", "\n", "."]), max_size=15).map(" ".join)
@@ -39,18 +35,6 @@ def test_equals_rouge_score(sample_rows: list[dict[str, str]], stemmer: bool) ->
             expected = library.score(row["highlights"], candidate)
             found = mine.score(candidate, [row["highlights"]])
             assert found == {k: Score(v.precision, v.recall, v.fmeasure) for k, v in expected.items()}
-
-
-@pytest.mark.parametrize("stemmer", [False, True])
-@pytest.mark.parametrize("variant", ["rouge1", "rouge2", "rouge4", "rouge9", "rougeL", "rougeLsum"])
-def test_every_variant_equals_rouge_score(sample_rows: list[dict[str, str]], variant: str, stemmer: bool) -> None:
-    library, mine = RougeScorer([variant], use_stemmer=stemmer), rouge(variant, EnglishTokenizer(stemmer))
-    for row in sample_rows[:4]:
-        words = row["article"].split()[:60]
-        candidate = "\n".join(" ".join(words[i : i + 12]) for i in range(0, 60, 12))
-        reference = row["highlights"].replace(". ", ".\n")
-        expected = library.score(reference, candidate)[variant]
-        assert mine.score_row(Row(candidate, (reference,))) == Score(*expected)
 
 
 @given(TEXTS, TEXTS)
@@ -111,10 +95,6 @@ def test_worked_examples(variant: str, prediction: str, reference: str, precisio
     assert (found.precision, found.recall) == (precision, recall)
 
 
-def test_a_word_six_times_counts_as_often_as_in_the_reference() -> None:
-    assert pair("rouge1", " ".join(["the"] * 6), "the cat is on the mat").f1 == pytest.approx(1 / 3)
-
-
 def test_the_best_reference_counts_and_none_scores_zero() -> None:
     standard = Rouge(RougeConfig())
     assert standard.score("a cat", ["dogs", "a cat"])["rouge2"].f1 == 1
@@ -128,21 +108,10 @@ def test_the_best_reference_is_that_of_rouge_score() -> None:
     assert rouge("rouge1").score_row(Row("a cat sat on the mat", tuple(references))) == Score(*expected)
 
 
-def test_mean_over_references() -> None:
-    found = rouge("rouge1", references="mean").score_row(Row("a b", ("a b", "a c d e")))
-    assert (found.precision, found.recall, found.f1) == pytest.approx((0.75, 0.625, (1 + 1 / 3) / 2))
-
-
 def test_the_stemmer_matches_other_forms_of_a_word() -> None:
     row = Row("investigations opened", ("investigation opening",))
     assert rouge("rouge1", EnglishTokenizer()).score_row(row).f1 == 0
     assert rouge("rouge1", EnglishTokenizer(stemmer=True)).score_row(row).f1 == 1
-
-
-def test_the_standard_metrics_are_the_same_numbers(sample_rows: list[dict[str, str]]) -> None:
-    text, reference = sample_rows[0]["article"][:300], sample_rows[0]["highlights"]
-    standard = Rouge(RougeConfig()).score(text, [reference])
-    assert standard == {name: pair(name, text, reference) for name in VARIANTS}
 
 
 def test_signatures_name_every_option() -> None:
@@ -208,44 +177,3 @@ def test_no_text_is_cut_into_tokens_twice(monkeypatch: pytest.MonkeyPatch) -> No
 def test_another_variant_is_refused(variant: str) -> None:
     with pytest.raises(RecipeError, match="rougeLsum"):
         rouge(variant)
-
-
-def test_korean_with_okt() -> None:
-    row = Row(
-        prediction="인공지능 기술이 우리 생활을 크게 변화시키고 있어요.",
-        references=("인공지능 기술은 우리의 일상 생활을 변화시키고 있습니다.",),
-    )
-    one, two = (rouge(name, korean_tokenizer("okt")).score_row(row) for name in ("rouge1", "rouge2"))
-    assert [round(value, 4) for value in (one.precision, one.recall, one.f1)] == [0.7500, 0.6923, 0.7200]
-    assert [round(value, 4) for value in (two.precision, two.recall, two.f1)] == [0.3636, 0.3333, 0.3478]
-
-
-@given(TEXTS, TEXTS)
-def test_any_text_is_scored_within_bounds(prediction: str, reference: str) -> None:
-    standard = Rouge(RougeConfig()).score(prediction, [reference])
-    for score in [*standard.values(), *(pair(variant, prediction, reference) for variant in ALL)]:
-        assert min(score.precision, score.recall, score.f1) >= 0
-        assert max(score.precision, score.recall, score.f1) <= 1
-
-
-@given(TEXTS)
-def test_a_text_with_enough_tokens_scores_one_against_itself(text: str) -> None:
-    tokens = len(EnglishTokenizer().tokenize(text))
-    for variant, needed in {"rouge1": 1, "rouge2": 2, "rouge10": 10, "rougeL": 1, "rougeLsum": 1}.items():
-        assert pair(variant, text, text) == (Score(1, 1, 1) if tokens >= needed else Score(0, 0, 0))
-
-
-@given(TEXTS, TEXTS)
-def test_precision_and_recall_swap_with_the_arguments(prediction: str, reference: str) -> None:
-    for variant in SYMMETRIC:
-        one, other = pair(variant, prediction, reference), pair(variant, reference, prediction)
-        assert (one.precision, one.recall) == (other.recall, other.precision)
-        assert one.f1 == pytest.approx(other.f1)
-
-
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5), st.randoms())
-def test_the_order_of_rows_does_not_matter(texts: list[tuple[str, str]], order: random.Random) -> None:
-    rows = [Row(prediction, (reference,)) for prediction, reference in texts]
-    shuffled = order.sample(rows, len(rows))
-    scores = [METRICS["rougeL"].score(METRICS["rougeL"].statistics(some)) for some in (rows, shuffled)]
-    np.testing.assert_allclose(*scores)

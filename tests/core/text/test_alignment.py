@@ -2,7 +2,6 @@ import itertools
 import json
 from collections.abc import Iterator
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,13 +116,3 @@ def test_korean_summaries_are_placed_too() -> None:
     for text in texts[:3]:
         for n in (3, 11):
             require_reproduced(composed(cut(article(text)), n), text)
-
-
-def test_real_articles(shared_data: Path) -> None:
-    path = shared_data / "cnn_dailymail.jsonl"
-    with path.open(encoding="utf-8") as lines:
-        texts = [json.loads(line)["article"] for line in itertools.islice(lines, 12)]
-    for text in texts:
-        of = SEGMENT(article(text))
-        for n in (9, 21):
-            require_reproduced(composed(of, n), text)

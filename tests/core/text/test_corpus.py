@@ -203,11 +203,6 @@ def test_what_no_file_is_called(name: str) -> None:
         open_corpus(DatasetSpec(name))
 
 
-def test_limit(tmp_path: Path) -> None:
-    corpus = open_corpus(DatasetSpec(str(write(tmp_path / "d.jsonl", ROWS)), limit=2))
-    assert corpus.size == len(list(corpus)) == 2
-
-
 def test_characters_that_no_database_holds_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text('{"article": "nul \\u0000 lone \\ud800 emoji \\ud83d\\ude00", "highlights": "x"}\n')
@@ -284,11 +279,6 @@ def test_a_file_that_is_written_while_it_is_opened_is_refused(tmp_path: Path, mo
     monkeypatch.setattr(article_rows, "to_article", while_written)
     with pytest.raises(CorpusError, match="SHA-256"):
         open_corpus(DatasetSpec(str(path)))
-
-
-def test_repeated_rows_of_the_hub_are_not_announced() -> None:
-    corpus = corpus_of_rows([*ROWS, ROWS[0]], "org/news", "org/news@abc", "abc", DatasetSpec("org/news"))
-    assert corpus.size == len(list(corpus)) == 3
 
 
 @pytest.mark.parametrize("streaming", [False, True])

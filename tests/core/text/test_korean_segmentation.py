@@ -1,5 +1,4 @@
 import itertools
-import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 
@@ -8,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
-from core.errors import EmptyArticleError, SegmentationError, TokenizerError
-from core.metrics.surface import coverage
-from core.text import korean_analysers
+from core.errors import EmptyArticleError
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.korean_analysers import load_kiwi
@@ -90,11 +87,6 @@ def test_what_is_no_word_ends_a_chunk(segment: Segment) -> None:
     assert chunk_texts(segment("해양, 대기")) == ["해양", "대기"]
 
 
-def test_long_runs_are_cut(segment: Segment) -> None:
-    chunks = segment("서울 부산 대구 인천 광주 대전 울산").chunks
-    assert [chunk.end - chunk.start for chunk in chunks] == [MAX_CHUNK_WORDS, 2]
-
-
 def test_words_have_no_punctuation_around_them(segment: Segment) -> None:
     text = (
         "「서울」 《별》, '가' “나”… ▲마포구 <영화> 30% 18.6㎞ $1.2 김한결(45) \"한국은행(한은)\" (50%), 씨(68)는 ~다~"
@@ -103,11 +95,6 @@ def test_words_have_no_punctuation_around_them(segment: Segment) -> None:
         *("서울", "별", "가", "나", "마포구", "영화", "30%", "18.6㎞", "$1.2"),
         *("김한결(45)", "한국은행(한은)", "50%", "씨(68)는", "다"),
     )
-
-
-def test_a_line_break_ends_a_sentence(segment: Segment) -> None:
-    segmented = segment("다솔시 순환버스 통합\n시가 노선을 줄인다\r\n\n그래서 간다. 나도 간다")
-    assert sentence_texts(segmented) == ["다솔시 순환버스 통합", "시가 노선을 줄인다", "그래서 간다.", "나도 간다"]
 
 
 def test_a_word_over_two_sentences_belongs_to_the_first(segment: Segment) -> None:
@@ -139,26 +126,6 @@ def test_a_long_text_without_spaces_is_one_word(segment: Segment, text: str) -> 
     assert segmented.sentences[0].text == text
 
 
-@pytest.mark.parametrize("text", ["", "   \n ", "-- ... !", "😀", "「」"])
-def test_an_article_without_words_is_refused(segment: Segment, text: str) -> None:
-    with pytest.raises(EmptyArticleError, match="'k' of d"):
-        segment(text)
-
-
-def test_the_limits_are_those_of_every_pipeline(segment: Segment) -> None:
-    with pytest.raises(SegmentationError, match="3001 sentences; at most 3000"):
-        segment("나는 간다.\n" * 3001)
-    with pytest.raises(SegmentationError, match="100001 characters; at most 100000"):
-        segment("가" * 100_001)
-
-
-def test_kiwi_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    korean_analysers.load_kiwi.cache_clear()
-    monkeypatch.setitem(sys.modules, "kiwipiepy", None)
-    with pytest.raises(TokenizerError, match="needs the package kiwipiepy"):
-        Segmenter("kiwi")
-
-
 @settings(deadline=None)
 @given(text=TEXTS)
 def test_any_text_is_cut_the_same_way_each_time_and_at_every_new_line(segment: Segment, text: str) -> None:
@@ -172,22 +139,6 @@ def test_any_text_is_cut_the_same_way_each_time_and_at_every_new_line(segment: S
         assert word in text[start:end]
     ends = {sentence.end for sentence in segmented.sentences}
     assert {count_words(text[:i]) for i, char in enumerate(text) if char == "\n"} - {0} <= ends
-
-
-@settings(deadline=None)
-@given(text=st.text("가나했다는그 .,'\"(“”)「」·%-1\n", min_size=1))
-def test_every_summary_of_chunks_is_an_extract(segment: Segment, text: str) -> None:
-    if count_words(text):
-        segmented = segment(text)
-        for words in (segmented.words, chunk_texts(segmented)):
-            assert coverage(" ".join(words), text) == (1.0 if words else 0.0)
-
-
-def test_a_summary_of_all_chunks_leaves_out_little(sample: list[SegmentedArticle]) -> None:
-    for segmented in sample:
-        assert coverage(" ".join(chunk_texts(segmented)), segmented.article.text) == 1.0
-        in_chunks = sum(chunk.end - chunk.start for chunk in segmented.chunks)
-        assert in_chunks > 0.98 * len(segmented.words)
 
 
 def test_sentences_are_those_of_kiwi(sample: list[SegmentedArticle]) -> None:

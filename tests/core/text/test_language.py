@@ -13,7 +13,7 @@ from core.text.language import (
     latin_share,
     require_language,
 )
-from core.text.tokenizers import CharTokenizer, EnglishTokenizer, KoreanTokenizer
+from core.text.tokenizers import EnglishTokenizer
 from core.types import Article
 
 
@@ -113,16 +113,6 @@ def test_no_other_script_becomes_a_silent_zero(text: str) -> None:
 @pytest.mark.parametrize("text", ["", " ", "😀", "?!", "123", "Café déjà vu", "Samsung (삼성) rose", "\ud800", "\0"])
 def test_what_the_english_tokenizer_reads_is_not_refused(text: str) -> None:
     check_language([text], EnglishTokenizer())
-
-
-def test_the_other_tokenizers_read_every_script() -> None:
-    for tokenizer in (CharTokenizer(), KoreanTokenizer("kiwi")):
-        check_language(["한국어", "新闻", "An English text."], tokenizer)
-
-
-def test_a_long_text_is_cut_in_the_message() -> None:
-    with pytest.raises(LanguageError, match=f"'{'가' * 40}…'"):
-        check_language(["가" * 1000], EnglishTokenizer())
 
 
 @given(st.text())

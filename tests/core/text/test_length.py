@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.length import LengthUnit, count_characters, cut, fitting, kept_to, length_of, room
-from core.text.words import first_words, word_spans
+from core.text.length import count_characters, cut, fitting, kept_to, room
+from core.text.words import word_spans
 
 TEXTS = st.text(st.sampled_from("aé e\u0301한\u1112\u1161-—.\n\t\U0001f600"), max_size=40)
 
@@ -40,16 +40,6 @@ def test_no_text_is_longer_than_it_may_be_and_no_word_is_torn(text: str, n: int)
     assert count_characters(written) <= n
     assert kept == words[: len(kept)]
     assert kept == words or count_characters(" ".join(words[: len(kept) + 1])) > n
-
-
-@given(TEXTS, st.integers(1, 9))
-def test_words_are_cut_as_ever(text: str, n: int) -> None:
-    assert cut(text, n, "words") == first_words(text, n)
-
-
-@given(TEXTS, st.integers(1, 45), st.sampled_from(["words", "characters"]))
-def test_what_is_cut_fits(text: str, n: int, unit: LengthUnit) -> None:
-    assert length_of(kept_to(text, n, unit), unit) <= n
 
 
 @pytest.mark.parametrize(("left", "words"), [(0, 0), (2, 0), (3, 1), (6, 1), (7, 2), (99, 2)])

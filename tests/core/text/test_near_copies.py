@@ -86,9 +86,3 @@ def test_real_articles_are_told_apart(shared_data: Path, name: str, expected: li
     # That pair is one dialogue, written down twice ("any more" and "anymore", "three" and "3").
     assert found == {frozenset(pair) for pair in expected}
     assert all(list(near_copies([a], [b])) == [] for a, b in combinations(articles[:20], 2))
-
-
-@pytest.mark.parametrize("name", ["sample", "sample-ko"])
-def test_bundled_articles_are_told_apart(name: str) -> None:
-    articles = list(open_corpus(DatasetSpec(name)))
-    assert [(c.first, c.second) for c in near_copies(articles, articles)] == [(a, a) for a in articles]

@@ -22,7 +22,7 @@ from core.text.segmentation import (
     resolve_pipeline,
     unsegmented,
 )
-from core.text.spacy_segmentation import cut_doc, parsed_chunks, stop_word_chunks
+from core.text.spacy_segmentation import cut_doc, parsed_chunks
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle
 
@@ -252,29 +252,3 @@ def test_korean_needs_kiwi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(korean_analysers.PACKAGES, "kiwi", ("no-such-package",))
     with pytest.raises(TokenizerError, match="needs the package no-such-package"):
         resolve_pipeline("auto", "ko")
-
-
-def test_an_article_that_would_take_the_memory_down_is_refused() -> None:
-    with pytest.raises(SegmentationError, match="3001 sentences; at most 3000"):
-        SEGMENT(article("A cat. " * 3001))
-    with pytest.raises(SegmentationError, match="100001 characters; at most 100000"):
-        SEGMENT(article("a" * 100_001))
-
-
-class CountedDoc(Doc):
-    """Counts how often its text is asked for: spaCy puts it together from all tokens, each time."""
-
-    asked = 0
-
-    @property
-    def text(self) -> str:
-        self.asked += 1
-        return super().text
-
-
-@pytest.mark.parametrize("sentences", [10, 1000])
-def test_the_text_of_a_doc_is_asked_for_once_however_long_it_is(sentences: int) -> None:
-    doc = CountedDoc(spacy.blank("en").vocab, words=["Rain", "fell", "."] * sentences)
-    cut = cut_doc(spacy.blank("en").add_pipe("sentencizer")(doc), stop_word_chunks)
-    assert len(cut.words) == 2 * sentences
-    assert doc.asked == 1

@@ -97,17 +97,6 @@ def test_a_text_with_a_letter_has_a_token_and_scores_one_against_itself(name: st
     assert _rouge_1(name).score_row(row) == (Score(1, 1, 1) if has_tokens else Score(0, 0, 0))
 
 
-@pytest.mark.parametrize("name", TOKENIZERS)
-@settings(deadline=None)
-@given(prediction=TEXTS, reference=TEXTS)
-def test_precision_and_recall_swap_with_the_arguments(name: str, prediction: str, reference: str) -> None:
-    one, other = (
-        _rouge_1(name).score_row(Row(*texts)) for texts in ((prediction, (reference,)), (reference, (prediction,)))
-    )
-    assert (one.precision, one.recall) == (other.recall, other.precision)
-    assert 0 <= min(one.precision, one.recall, one.f1) <= max(one.precision, one.recall, one.f1) <= 1
-
-
 _CACHE: dict[str, Any] = {}
 
 
@@ -163,12 +152,6 @@ def test_a_missing_package_is_named(name: str, module: str, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(NwsError, match=rf"'{name}' needs the package {module}.*pip install kiwipiepy"):
         korean_analysers.analyser.__wrapped__(name)
-
-
-def test_a_missing_distribution_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(korean_analysers.PACKAGES, "kiwi", ("no-such-package-as-this",))
-    with pytest.raises(TokenizerError, match="no-such-package-as-this"):
-        choose_tokenizer("ko")
 
 
 def test_missing_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

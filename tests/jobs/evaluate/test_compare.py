@@ -320,29 +320,6 @@ def changed_article(i: int, dataset: str = "news") -> Article:
     return Article(dataset, "test", f"a{i}", f"The council put off plan {i}.", (f"Plan {i} is late.",))
 
 
-def test_systems_that_wrote_other_articles_of_two_runs_are_told(store, add_run):
-    first = add_run(("lead",), articles=range(5))
-    epoch = store.claim_run(first, "host", 2)
-    late = article(90)
-    store.writer(first, epoch).record([([late], BundleResult((summary(late, "good|chunks", 7, 0.4),), ()))])
-    second = add_run(("lead", "good|chunks"), articles=range(5))
-    found = compare(store, first, second)
-    assert found.not_compared["good|chunks", "good|chunks"] == (
-        f"no article has a summary by both systems: run {first} has 1 article of news, "
-        f"run {second} has 5 articles of news"
-    )
-
-
-def test_no_n_of_an_article_that_both_have_is_said(store, add_run):
-    run = add_run(("lead",), lengths=(7, 9), articles=range(2))
-    epoch = store.claim_run(run, "host", 2)
-    one, two = article(0), article(1)
-    rows = (summary(one, "random", 11, 0.4), summary(two, "random", 7, 0.4))
-    store.writer(run, epoch).record([([one, two], BundleResult(rows, ()))])
-    assert "Random has no n = 9. Lead has no n = 11." in " ".join(shown(compare(store, run)).split())
-    assert compare(store, run).comparisons[0].left_out == (9, 11)
-
-
 def test_articles_that_are_all_too_short_are_said(store, add_run):
     run = add_run(("lead",), lengths=(), articles=range(3))
     epoch = store.claim_run(run, "host", 2)
@@ -353,12 +330,6 @@ def test_articles_that_are_all_too_short_are_said(store, add_run):
     store.writer(run, epoch).record([(texts, BundleResult(rows, ()))])
     with pytest.raises(RecipeError, match=r"every article of both has fewer words than n = 9\."):
         compare(store, run)
-
-
-def test_an_n_that_one_of_two_runs_lacks_is_said_where_it_is_asked_for(store, add_run):
-    first, second = add_run(lengths=(5, 7)), add_run(lengths=(7, 9))
-    with pytest.raises(RecipeError, match=rf"at n = 5\. Run {second} has no n = 5\. They share n = 7\."):
-        compare(store, first, second, n=[5])
 
 
 def test_a_system_with_itself_is_even_everywhere(store, add_run):
@@ -382,16 +353,6 @@ def test_few_articles_are_said(store, add_run, articles, told):
     found = compare(store, add_run(articles=range(articles)), None, "good|chunks", "lead")
     assert told in shown(found)
     assert all(at.exact for at in found.comparisons[0].lengths)
-
-
-def test_datasets_have_their_own_tables(store, add_run):
-    run = add_run(("lead", "random"), articles=range(6))
-    epoch = store.claim_run(run, "host", 2)
-    others = [article(i, "xsum") for i in range(6)]
-    rows = [summary(text, system, 7, 0.4) for text in others for system in ("lead", "random")]
-    store.writer(run, epoch).record([(others, BundleResult(tuple(rows), ()))])
-    text = shown(compare(store, run))
-    assert text.index("news: A − B") < text.index("xsum: A − B")
 
 
 def test_two_runs_of_other_metrics_are_refused(store, add_run):
@@ -426,14 +387,6 @@ def test_what_is_not_there_is_named(store, add_run, systems, options, message):
     run = add_run()
     with pytest.raises(RecipeError, match=message):
         compare(store, run, None, *systems, **options)
-
-
-def test_a_system_may_be_named_by_a_part_that_no_other_has(store, add_run):
-    run = add_run()
-    found = compare(store, run, None, "good", "lead").comparisons
-    assert {(one.a, one.b) for one in found} == {("good|chunks", "lead")}
-    with pytest.raises(RecipeError, match=r"'chunks' fits 2 .*: even \(even\|chunks\) and good \(good\|chunks\)\. N"):
-        compare(store, run, None, "chunks", "lead")
 
 
 def test_runs_that_cannot_be_compared(store, add_run):
@@ -483,38 +436,6 @@ def test_the_command(nws, add_run):
     assert [at["n"] for at in told["comparisons"][0]["lengths"]] == [7, 9]
 
 
-def test_the_command_says_what_is_wrong(nws, add_run):
-    run = add_run()
-    for arguments, code, message in (
-        ((run, "--n", "seven"), 2, "such as 7,9"),
-        ((run, "--n", "8"), 2, "They share n = 7, 9"),
-        ((run, "--metric", "f1"), 2, "The metrics are bertscore_f1"),
-        ((run, "--system", "x"), 2, "Its systems are"),
-        (("absent",), 1, run),
-    ):
-        found, out, err = nws(*arguments)
-        assert (found, out) == (code, "")
-        assert message in err
-        assert "Traceback" not in err
-
-
-def test_a_renamed_file_is_compared_with_its_older_self(store, add_run):
-    # The ids of articles hash the name of their dataset: here no two are equal.
-    first, second = add_run(dataset="news"), add_run(dataset="renamed", better=0.01)
-    ids = [{article_id for _, article_id in store.points(run).articles} for run in (first, second)]
-    assert not ids[0] & ids[1]
-    (found,) = compare(store, second, first, "good|chunks").comparisons
-    assert (found.dataset, [at.articles for at in found.lengths]) == ("renamed", [40, 40])
-    assert [at.difference.mean for at in found.lengths] == pytest.approx([0.01, 0.01])
-
-
-def test_articles_that_only_one_file_has_are_counted(store, add_run):
-    # Articles 3 to 19 are in both files.
-    alone = add_run(dataset="one", articles=range(3, 30))
-    (found,) = compare(store, alone, add_run(dataset="two", articles=range(20)), "good|chunks").comparisons
-    assert [(at.articles, at.only_a, at.only_b) for at in found.lengths] == [(17, 10, 3)] * 2
-
-
 def test_a_merged_file_is_compared_with_its_two_parts(store, add_run):
     parts = add_run(("good|chunks", "lead"), dataset="one", articles=range(20))
     epoch = store.claim_run(parts, "host", 2)
@@ -535,25 +456,6 @@ def test_an_n_with_few_articles_does_not_speak_for_the_others(store, add_run):
     text = shown(compare(store, run, None, "good|chunks", "lead"))
     assert "Too few articles for a p below .05 at n = 9." in text
     assert "nothing can be significant" not in text
-
-
-def test_verdicts_are_the_same_from_any_seed(store, add_run):
-    first, *others = (compare(store, add_run(seed=seed), None, "even|chunks", "lead") for seed in range(10))
-    assert 0.001 < first.comparisons[0].lengths[0].p < 0.999
-    assert all(found.comparisons == first.comparisons for found in others)
-
-
-@pytest.mark.parametrize(
-    ("metric", "share", "name"),
-    [("bertscore_recall", 0.5, "BERTScore recall"), ("rouge1_precision", 1.0, "ROUGE-1 precision")],
-)
-def test_precision_and_recall_are_compared(store, add_run, metric, share, name):
-    run = add_run()
-    found, of_f1 = (compare(store, run, None, "oracle", "lead", metric=chosen) for chosen in (metric, "bertscore_f1"))
-    for at, at_f1 in zip(found.comparisons[0].lengths, of_f1.comparisons[0].lengths, strict=True):
-        assert at.mean_a == pytest.approx(share * at_f1.mean_a)
-    assert found.signatures[0] == (BERTSCORE if metric.startswith("bertscore") else ROUGE)
-    assert name in shown(found)
 
 
 def test_who_does_not_write_n_words_is_told_beside_n(store, add_run):

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Literal
 from unicodedata import normalize
 
-import pytest
 from rich.console import Console
-from sqlalchemy import delete
 
 from core.metrics.config import Options
 from core.metrics.specs import BY_COLUMN
-from core.text.rows import storable
 from jobs.drive import driver
 from jobs.evaluate.score import score_file
 from jobs.plan.pinned import Pinned
@@ -20,7 +17,6 @@ from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
-from jobs.store.tables import DatasetReadRow
 from jobs.terminal.columns import as_objects
 
 QUIET = Console(file=io.StringIO())
@@ -72,18 +68,3 @@ def test_a_run_and_nws_score_give_the_same_numbers_for_decomposed_text(tmp_path:
             for part, value in parts.items():
                 column = name if part == "score" else f"{name.lower()}_{part}"
                 assert row[column] == value, column
-
-
-def test_a_run_that_read_decomposed_text_as_it_was_cannot_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with open_store(f"sqlite:///{tmp_path / 'old'}.db") as store:
-        with monkeypatch.context() as older:
-            older.setattr("core.text.rows.cleaned", storable)
-            run_id = driver.start(store, pinned(tmp_path, "NFD"), "inline", QUIET).run_id
-        with store.writing() as connection:  # such code kept nothing of what it read
-            connection.execute(delete(DatasetReadRow))
-        with pytest.raises(Exception, match="2 of its articles are read otherwise than when it began"):
-            driver.resume(store, run_id, "inline", None, None, QUIET)
-        composed = driver.start(store, pinned(tmp_path, "NFC"), "inline", QUIET).run_id
-        assert driver.resume(store, composed, "inline", None, None, QUIET).as_dict()["state"] == "done"

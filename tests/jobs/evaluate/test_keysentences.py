@@ -154,23 +154,6 @@ def test_lines_without_hangul_are_refused_by_their_numbers(nws, tmp_path: Path) 
         read_documents(tmp_path / "c.txt")
 
 
-def test_a_brand_in_a_korean_line_and_a_line_without_letters_are_fine(tmp_path: Path) -> None:
-    lines = ["2016년 must see", "trumpet 과 piano bass의 jazz 선율", "10/10 !!", "👍"]
-    (tmp_path / "c.txt").write_text("\n".join(lines), encoding="utf-8")
-    assert read_documents(tmp_path / "c.txt") == lines
-
-
-def test_real_comments_pass_whole(shared_data: Path) -> None:
-    comments = shared_data / "korean_movie_comments.txt"
-    lines = comments.read_text(encoding="utf-8").split("\n")
-    assert len(read_documents(comments)) == sum(bool(line.partition("\t")[0].strip()) for line in lines)
-
-
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="There is no file"):
-        read_documents(tmp_path)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [("--top", "0"), ("--top", "-3"), ("--diversity", "1.5"), ("--diversity", "nan"), ("--stopwords", "no/such.txt")],
@@ -196,9 +179,3 @@ def test_stop_words_from_a_file_or_a_list(tmp_path: Path, monkeypatch: pytest.Mo
 def test_stop_words_that_cannot_be_read(given: str) -> None:
     with pytest.raises(RecipeError, match="--stopwords"):
         read_stopwords(given)
-
-
-def test_a_stop_word_file_that_is_not_utf_8(tmp_path: Path) -> None:
-    (tmp_path / "words").write_bytes("영화".encode("cp949"))
-    with pytest.raises(RecipeError, match="cannot be read as UTF-8"):
-        read_stopwords(str(tmp_path / "words"))

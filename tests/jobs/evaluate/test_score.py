@@ -115,17 +115,6 @@ def test_the_numbers_are_the_means_with_intervals(tmp_path: Path, sample_rows: l
     assert other["bleu"] != found["intervals"]["bleu"]
 
 
-def test_few_rows_are_said_and_so_is_how_intervals_were_found(tmp_path: Path) -> None:
-    rows = [{"prediction": f"a b {i}", "reference": f"a c {i % 3}"} for i in range(30)]
-    for count in (8, 30):
-        score = score_file(written(tmp_path / "p.jsonl", *rows[:count]), ["rouge1", "bleu1"], Options(), seed=0)
-        out = io.StringIO()
-        print_score(score, Console(file=out, width=200))
-        assert ("With 8 rows the intervals understate the uncertainty" in out.getvalue()) == (count == 8)
-        assert "Intervals of means over rows: Student's t." in out.getvalue()
-        assert "Intervals of bleu1: percentile bootstrap over rows." in out.getvalue()
-
-
 def test_a_row_alone_has_no_interval(tmp_path: Path) -> None:
     score = score_file(
         written(tmp_path / "p.jsonl", {"prediction": "a", "reference": "a"}), ["rouge1", "bleu1"], Options(), 0
@@ -223,13 +212,6 @@ def test_an_id_is_text_or_a_whole_number(tmp_path, name):
     file.write_text(json.dumps({"prediction": "a", "reference": "a", "id": name}) + "\n")
     with pytest.raises(CorpusError, match="line 1: Field 'id'"):
         score_file(file, ["rouge1"], Options(), 0)
-
-
-def test_the_bundled_backbone_is_refused_for_korean_however_it_is_asked(tmp_path):
-    file = tmp_path / "p.jsonl"
-    file.write_text(json.dumps({"prediction": "나는 학교에 갔다", "reference": "정부는 예산을 줄였다"}) + "\n")
-    with pytest.raises(RecipeError, match="reads English only"):
-        score_file(file, ["bertscore"], Options(tokenizer="char"), 0)
 
 
 @pytest.mark.parametrize("name", ["bertscore", "efficiency"])

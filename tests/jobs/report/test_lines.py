@@ -18,8 +18,6 @@ from jobs.report.lines import (
     spread_labels,
 )
 from jobs.report.looks import Series, at_interval, system_looks
-from jobs.report.means_figure import gain_series
-from jobs.report.sweep.numbers import analyse
 
 PLACES = st.floats(0, 1, allow_nan=False)
 
@@ -99,24 +97,6 @@ def test_intervals_of_few_lines_are_bars_at_every_n_and_of_many_one_bar_each():
     assert min(ends) > 5
 
 
-@pytest.mark.parametrize("count", [1, 2, MOST_WHISKERS, 8, 16])
-@pytest.mark.parametrize("lengths", [(9,), (5, 9, 13, 17)])
-def test_points_stand_at_their_n(count, lengths):
-    _, panel, _ = draw(count, lengths)
-    assert {x for line in panel.lines for x in line.get_xdata()} == set(lengths)
-
-
-@pytest.mark.parametrize("count", [2, 3, MOST_WHISKERS])
-@pytest.mark.parametrize("lengths", [(9,), (5, 9, 13, 17)])
-def test_intervals_of_one_n_take_two_hundredths_of_the_width(count, lengths):
-    _, panel, _ = draw(count, lengths)
-    left, right = panel.get_xlim()
-    bars = np.array([[segment[0][0] for segment in bar.get_segments()] for bar in panel.collections])
-    assert len(set(bars[:, 0])) == count
-    assert np.ptp(bars, axis=0).max() <= 0.02 * (right - left)
-    assert bars.mean(axis=0) == pytest.approx(lengths)
-
-
 def shown_at(panel, **look):
     """The n of markers that look so."""
     return {
@@ -134,10 +114,3 @@ def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():
     assert shown_at(panel, markerfacecolor="none") == {3}
     filled = {line.get_markerfacecolor() for line in panel.lines} - {"white", "none"}
     assert {n for colour in filled for n in shown_at(panel, markerfacecolor=colour)} == {1, 3}
-
-
-def test_where_no_n_is_ruled_out_none_has_a_ring(run, make_points):
-    numbers = analyse(run, make_points(lengths=(8, 9, 10), articles=12))
-    number = numbers.magic_numbers[0]
-    assert len(number.recommended) == len(number.gains)
-    assert not any(at.ringed for at in gain_series(numbers, "news")[0].points)

@@ -99,14 +99,6 @@ def test_a_difference_against_a_system_stands_in_brackets(nws, add_run) -> None:
     assert "In brackets" not in nws("plan", "--difference", ".02").out
 
 
-def test_shares_of_the_longest_n_and_other_metrics(nws, add_run) -> None:
-    add_run()
-    assert {row["of"] for row in planned(nws, "--of", "longest")["smallest_n"]} == {"longest"}
-    rouge = planned(nws, "--metric", "rouge1_f1")
-    assert rouge["smallest_n"] == []
-    assert len(rouge["comparisons"]) == 3
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -178,13 +178,6 @@ def test_the_csv_of_policies_holds_every_number(run, console, tmp_path):
     )
 
 
-def test_no_spreadsheet_takes_a_name_for_a_formula_of_policies(run, console, tmp_path):
-    files = write_policy_report(run, make_results(dataset="@SUM(1)", articles=8), tmp_path, console)
-    rows = read(files.tables[0])
-    assert {row["dataset"] for row in rows} == {"'@SUM(1)"}
-    assert any(row["vs_textrank_low"].startswith("-") for row in rows)  # a number stays one
-
-
 def test_the_learning_curves_can_be_read_again(run, console, tmp_path):
     results = make_results(methods={"reinforce": 3})
     one = [dataclasses.replace(results.curve[0], reward_sd=None), *results.curve[1:]]
@@ -232,16 +225,3 @@ def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
 def test_small_runs_of_policies(run, console, tmp_path, make):
     files = write_policy_report(run, make_results(**make), tmp_path, console)
     assert read(files.tables[0])
-
-
-def test_no_updates_write_nothing(run, console, tmp_path):
-    with pytest.raises(StoreError, match="has neither updates nor summaries"):
-        write_policy_report(run, make_results(points=[], curve=[]), tmp_path / "report", console)
-    assert not (tmp_path / "report").exists()
-    assert console.file.getvalue() == ""
-
-
-def test_a_folder_that_cannot_be_made_is_named_of_policies(run, console, tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(NwsError, match=r"cannot be written to .*file/report.*Choose another folder"):
-        write_policy_report(run, make_results(articles=2), tmp_path / "file" / "report", console)

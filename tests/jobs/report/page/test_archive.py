@@ -90,17 +90,6 @@ def test_what_is_about_another_article_is_not_searched(store: Store, swept: str)
     assert [one.is_searched for one in renamed] == [True, False]
 
 
-def test_what_is_not_there_has_no_score(store: Store, swept: str) -> None:
-    points = store.points(swept)
-    sources = [Source(swept, {"lead": "lead"})]
-    kinds = kinds_of(points)
-    systems = viewed_systems([Source(swept, {name: name for name in kinds})], kinds, FULL_NAMES)
-    archive = build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS)
-    assert [bool((ranks_of(archive)[:, i] == -32768).all()) for i in range(len(kinds))] == [
-        name != "lead" for name in kinds
-    ]
-
-
 def test_a_limit_says_what_was_left_out_and_keeps_the_lowest_ids(store: Store, swept: str) -> None:
     archive = archive_of(store, swept, limit=2)
     assert (archive.articles, archive.total_articles) == (2, 6)

@@ -72,11 +72,6 @@ def test_a_single_n_has_its_interval_as_a_bar_in_the_middle() -> None:
     assert [tick.label for tick in found.x_ticks] == ["7"]
 
 
-def test_without_intervals_there_is_no_band() -> None:
-    series = [Series("s", (At(1, 0.4), At(3, 0.5)))]
-    assert line_chart("c", "t", "d", series, Lines({"s": "c0"}, {}), "n", "F1").lines[0].band == ""
-
-
 def test_zero_is_in_a_chart_that_asks_for_it() -> None:
     found = chart([[0.4, 0.5, 0.6]], zero=True)
     assert found.zero == pytest.approx(next(tick.at for tick in found.y_ticks if float(tick.label) == 0))

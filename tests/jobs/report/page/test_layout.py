@@ -31,10 +31,6 @@ def phone(browser: Browser, file: str) -> Iterator[Page]:
     page.context.close()
 
 
-def test_nothing_is_wider_than_a_phone(phone: Page) -> None:
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
-
-
 def test_charts_fit_a_phone_with_every_n(phone: Page) -> None:
     # Nobody has to know that a chart can be moved.
     for part in (".mark > :last-child", ".grid text:not(.up)"):
@@ -119,7 +115,3 @@ def test_nothing_is_clipped_on_paper(paper: Page) -> None:
     assert hidden == 0
     # The labels at the ends of lines are there, as on a screen.
     assert paper.locator("#answer .chart .end:visible").count() == len(KEPT)
-
-
-def test_a_chart_is_not_torn_from_its_caption(paper: Page) -> None:
-    assert paper.locator("figure").first.evaluate("one => getComputedStyle(one).breakInside") == "avoid"

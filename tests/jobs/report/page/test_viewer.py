@@ -1,6 +1,5 @@
 """The viewer as somebody reads with it: keys, search, filters, addresses, and what stays in sight."""
 
-import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -148,17 +147,6 @@ def test_from_the_answer_the_first_key_leads_to_the_article_shown(page: Page, pr
     expect(shown(page)).to_have_text(LOWEST_FIRST[2 if pressed == "j" else 0])
 
 
-@pytest.mark.parametrize("pressed", ["j", "k"])
-def test_in_a_window_that_is_as_long_as_the_page_each_key_turns(page: Page, pressed: str) -> None:
-    page.locator("#next").click()
-    page.set_viewport_size({"width": 1440, "height": 11000})
-    page.add_style_tag(content="body { padding-top: 10000px } #articles { display: none }")
-    page.evaluate("scrollTo(0, 0)")
-    page.keyboard.press(pressed)  # brings the viewer as far up as it can be
-    page.keyboard.press(pressed)
-    expect(shown(page)).to_have_text(LOWEST_FIRST[2 if pressed == "j" else 0])
-
-
 def test_n_and_p_lead_to_the_next_length_and_back(page: Page) -> None:
     expect(page.locator("#n-value")).to_have_text("9")
     for pressed, wanted in (("n", 13), ("n", 17), ("n", 17), ("p", 13), ("p", 9), ("p", 5), ("p", 5)):
@@ -268,13 +256,6 @@ def test_keys_do_nothing_where_somebody_types(page: Page, field: str) -> None:
     expect(page.locator("#n-value")).to_have_text("9")
 
 
-def test_keys_work_on_the_slider_and_on_buttons(page: Page) -> None:
-    for focused, wanted in (("#n", LOWEST_FIRST[1]), ("#next", LOWEST_FIRST[2]), ("#filters summary", LOWEST_FIRST[3])):
-        page.locator(focused).focus()
-        page.keyboard.press("j")
-        expect(shown(page)).to_have_text(wanted)
-
-
 # The end of what a key scrolls: twelve frames without a move.
 _SCROLLED = """() => new Promise(end => {
     let still = 0, last = scrollY;
@@ -330,34 +311,6 @@ def test_another_n_keeps_the_list_until_it_is_sorted_at_that_n(browser: Browser,
     expect(page.locator("#place")).to_have_text(re.compile(f"[0-9]+ of {len(wanted)}"))
 
 
-def test_searching_and_filtering_keep_the_order_of_the_list(page: Page) -> None:
-    by_f1(page)
-    page.keyboard.press("n")
-    expect(page.locator("#sorted-at")).to_have_text("sorted at n = 9")
-    page.locator("#search").fill("Only7")
-    having = [key(i) for i in sorted([7, *range(70, 80)], key=f1_of)]
-    expect_list(page, having)
-    filtered(page)
-    page.locator("#from").fill("0.45")
-    expect_list(page, [name for name in having if f1_of(int(name[5:])) >= 0.45])
-    page.locator("#clear").click()
-    expect_list(page, LOWEST_FIRST)
-    expect(page.locator("#sorted-at")).to_have_text("sorted at n = 9")
-    expect(page.locator("#n-value")).to_have_text("13")
-    page.locator("#sort").select_option("highest")
-    expect(page.locator("#sorted")).to_be_hidden()
-
-
-def test_the_list_goes_with_the_reader_beyond_what_it_first_shows(page: Page) -> None:
-    for step in range(205):
-        page.keyboard.press("j")
-        if step % 20 == 0:
-            expect(shown(page)).to_have_text(LOWEST_FIRST[step + 1])
-    expect(shown(page)).to_have_text(LOWEST_FIRST[205])
-    expect(page.locator("#articles [aria-current=true]")).to_contain_text(LOWEST_FIRST[205])
-    expect(page.locator("#found")).to_contain_text("listed: ")
-
-
 def test_tab_reaches_every_control_and_the_list_as_one(page: Page) -> None:
     page.reload()
     ready(page)
@@ -395,41 +348,6 @@ def test_axe_finds_nothing_in_the_viewer(browser: Browser, file: str, scheme: st
 
 
 # What stays in sight
-
-
-@pytest.mark.parametrize("width", [1440, 820])
-def test_a_summary_that_grows_pushes_down_what_is_below_it(browser: Browser, file: str, width: int) -> None:
-    page = opened(browser, file, viewport={"width": width, "height": 900})
-    ready(page)
-    page.keyboard.press("j")
-    expect_in_sight(page, "#summaries")
-    heights = []
-    for pressed in ("p", "n", "n", "n"):
-        page.keyboard.press(pressed)
-        page.evaluate(_SCROLLED)
-        head, facts = (page.locator(part).bounding_box() for part in (".head", "#article-facts"))
-        assert head
-        assert facts
-        heights.append(head["height"])
-        assert facts["y"] >= head["y"] + head["height"] - 1
-    assert max(heights) > min(heights) + 20  # by another line, or more
-    page.context.close()
-
-
-@pytest.mark.parametrize("width", [1440, 820])
-def test_what_the_search_is_for_can_be_read(browser: Browser, file: str, width: int) -> None:
-    page = opened(browser, file, viewport={"width": width, "height": 900})
-    ready(page)
-    room, needed = page.locator("#search").evaluate(
-        """one => {
-            const style = getComputedStyle(one), pen = document.createElement("canvas").getContext("2d");
-            pen.font = style.font;
-            const around = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
-            return [one.clientWidth - around, pen.measureText(one.placeholder).width];
-        }"""
-    )
-    assert needed < room
-    page.context.close()
 
 
 _ARE_IN_SIGHT = """parts => parts.every(part => {
@@ -494,14 +412,6 @@ def test_sorting_leads_to_the_first_of_the_new_order(page: Page, sort: str, by: 
     assert listed(page) == wanted[:200]
     page.locator("#sort").select_option("lowest")
     expect(shown(page)).to_have_text(LOWEST_FIRST[0])
-
-
-def test_sorting_by_the_difference_needs_a_second_system(page: Page) -> None:
-    page.locator("#other").select_option(label="nothing")
-    page.locator("#sort").select_option("difference")
-    expect(page.locator("#found")).to_contain_text("Choose a second system to sort by the difference.")
-    page.locator("#other").select_option(label="b")
-    expect(page.locator("#found")).not_to_contain_text("Choose")
 
 
 @pytest.mark.parametrize(
@@ -786,19 +696,6 @@ def test_an_address_holds_the_whole_view(browser: Browser, page: Page) -> None:
     other.context.close()
 
 
-@pytest.mark.parametrize("name", ["short", "failed"])
-def test_an_address_holds_the_filters_that_are_on_or_off(browser: Browser, page: Page, name: str) -> None:
-    filtered(page)
-    page.locator(f"#{name}").check()
-    address = settled(page, f"{name}=1")
-    wanted = state(page)
-    other = opened(browser, address, viewport={"width": 1440, "height": 900})
-    expect(other.locator("#found")).to_have_text(str(wanted["found"]))
-    expect(shown(other)).to_have_text(str(wanted["key"]))
-    assert state(other) == wanted
-    other.context.close()
-
-
 def test_going_back_and_forward_leads_through_the_views(page: Page) -> None:
     opening = state(page)
     page.keyboard.press("j")
@@ -850,11 +747,3 @@ def test_a_narrow_page_loses_nothing(browser: Browser, file: str) -> None:
         page.locator("#viewer details").evaluate_all("all => all.forEach((one) => { one.open = true })")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.context.close()
-
-
-def test_scores_fall_in_the_order_of_the_list(page: Page) -> None:
-    by_f1(page)
-    page.locator("#sort").select_option("highest")
-    small = page.locator("#articles button small:first-of-type").all_inner_texts()
-    scores = [float(text.split(": a ")[1].split(" ")[0]) for text in small]
-    assert all(before >= after for before, after in itertools.pairwise(scores))

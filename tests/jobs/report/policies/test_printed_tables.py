@@ -78,12 +78,6 @@ def test_nothing_is_cropped_at_other_widths(run, width, metric):
             assert decimals(value, 4 if value is score.means["efficiency"] else 3) in text
 
 
-def test_the_answer_comes_first(show):
-    text = show(make_results(seeds=(0,)))
-    said = " ".join(text[: text.index("Mean reward while learning")].split())
-    assert "news: are the policies better? reinforce: shown to be better than lead2+chunks" in said
-
-
 def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
     results = make_results()
     scores = analyse_policies(run, results).of("news")
@@ -135,11 +129,6 @@ def test_beside_others_with_intervals_and_the_gap(run, show):
     gap = [float(cell) for cell in lines_of(text, "vs. training F1 (Δ)", title)[0].split()[4:]]
     assert gap == pytest.approx([score.test_vs_training for score in at.values()], abs=6e-4)
     assert "beside others" not in show(make_results(others={}, greedy=[]))
-
-
-def test_differences_that_are_sure_are_bold(show):
-    text = show(make_results(), color=True)
-    assert re.search(r"\x1b\[1m *\+\.\d{3}\*", text)
 
 
 def test_other_qualities_at_each_n(run, show):
@@ -200,7 +189,3 @@ def test_articles_shorter_than_n_are_left_out_and_said(show):
     assert "2 at n = 7, 2 at n = 9, 2 at n = 11, 2 at n = 13." in text
     everywhere = show(dataclasses.replace(results, points=[dataclasses.replace(p, words=5) for p in results.points]))
     assert "No policy is evaluated" not in everywhere
-
-
-def test_names_are_not_markup(show):
-    assert "news[red]: mean BERTScore F1 by n" in show(make_results(dataset="news[red]"))

@@ -75,12 +75,6 @@ def test_a_reason_that_all_systems_share_is_said_once(run, make_points):
     assert sentences(numbers, "news") == tuple((numbers.names[of.system], f"{largest_gain_of(of)}.") for of in systems)
 
 
-def test_a_reason_that_is_all_there_is_to_say_is_said_once(run, make_points):
-    numbers = analyse(run, make_points(("a", "b", "lead")))
-    assert headline(numbers, "news") == "No n can be recommended yet: no random in this run."
-    assert sentences(numbers, "news") == ()
-
-
 def test_reasons_that_differ_stand_with_their_systems(run, make_points):
     made = make_points(("a", "b", "random"), lengths=(8, 9, 10), articles=12)
     like_random = {(p.article_id, p.n): p.scores["bertscore_f1"] for p in made if p.system == "random"}
@@ -115,12 +109,6 @@ def test_a_system_that_does_not_beat_random(run, make_points):
         "no interval."
     )
     assert headline(numbers, "news") == "No n can be recommended: not shown to beat random at any n."
-
-
-def test_an_n_that_too_few_articles_have_is_not_counted_among_those_that_could_be_ruled_out(run, make_points):
-    points = [p for p in make_points(lengths=(8, 9, 10), articles=12) if p.n != 10 or p.article_id < "0003"]
-    said = recommendation(first(analyse(run, points)))
-    assert "with 12 articles none of the 2 lengths they have could be ruled out" in said
 
 
 @pytest.mark.parametrize(
@@ -196,10 +184,6 @@ def test_a_metric_that_does_not_confirm_it_is_named(run, make_points):
     assert "In ROUGE-1 F1, textrank is shown to be worse than lead at some n." in what_is_known(
         analyse(run, one), "news"
     )
-
-
-def test_one_length_is_no_choice(run, make_points):
-    assert headline(analyse(run, make_points(lengths=(9,))), "news").startswith("Only n = 9 was tried")
 
 
 def test_gains_per_word_have_a_decimal_more(run, make_points):

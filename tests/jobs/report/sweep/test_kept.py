@@ -4,9 +4,9 @@ import json
 
 from made_scores import kept_points
 
-from core.analysis.answer import NOT_SCORED, answer_of
+from core.analysis.answer import NOT_SCORED
 from core.analysis.content_kept import content_kept
-from jobs.report.sweep.numbers import analyse, curve_columns, kept_json, metrics_read, report_json
+from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
 
 SHARES = {"a": {3: 0.3, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 7: 0.2, 21: 0.3}, "person": {0: 0.6, 3: 0.4}}
 
@@ -59,12 +59,3 @@ def test_curves_have_the_share_of_the_reference_beside_the_mean(run):
     low, mean, high = (columns[name].value(score) for name in ("kept_low", "kept", "kept_high"))
     assert low < mean < high
     assert abs(mean - 0.42) < 1e-9
-
-
-def test_numbers_by_dataset():
-    numbers = answer_of([*kept_points(SHARES), *kept_points({"b": {3: 0.1}}, dataset="talks")])
-    assert numbers.datasets == ("news", "talks")
-    assert list(numbers.of("talks")) == ["b"]
-    assert set(numbers.of("news")["a"]) == {"reference", "person", "longest"}
-    assert (list(numbers.uncut_of("news")), numbers.uncut_of("talks")) == (["person"], {})
-    assert {of["dataset"] for of in kept_json(numbers)} == {"news", "talks"}

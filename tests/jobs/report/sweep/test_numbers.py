@@ -9,14 +9,6 @@ from core.errors import StoreError
 from jobs.report.sweep.numbers import analyse, compared_metrics, cut_pairs, report_json
 
 
-def test_the_answer_is_the_same_from_any_seed(run, make_points):
-    points = make_points(articles=60)
-    (first, *others) = (analyse(dataclasses.replace(run, seed=seed), points) for seed in range(20))
-    assert 1 < len(first.magic_numbers[0].recommended) < 11
-    for other in others:
-        assert (other.magic_numbers, other.vs_lead) == (first.magic_numbers, first.vs_lead)
-
-
 def test_the_numbers_are_those_of_the_analysis(run, make_points):
     points = make_points() + make_points(("bart",), (0,))
     numbers = analyse(run, points)
@@ -39,13 +31,6 @@ def test_what_is_kept_to_n_is_compared_with_the_same_generator_cut_to_n(run, mak
     assert (found["system"], found["cut"], found["metric"]) == (kept, cut, "bertscore_f1")
     assert [at["p_holm"] for at in found["lengths"]] == [at.p_holm for at in numbers.vs_cut[0].lengths]
     assert report_json(analyse(run, make_points()))["vs_cut"] == []
-
-
-def test_datasets(run, make_points):
-    numbers = analyse(run, make_points(dataset="b") + make_points(("bart",), (0,), dataset="a"))
-    assert numbers.datasets == ("a", "b")
-    assert (numbers.scored, numbers.of("a"), numbers.magic_numbers_of("a")) == (("b",), {}, ())
-    assert set(numbers.of("b")) == {number.system for number in numbers.magic_numbers}
 
 
 def test_a_run_without_summaries_says_what_to_do(run):

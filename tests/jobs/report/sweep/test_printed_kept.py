@@ -1,6 +1,5 @@
 """The answer in the terminal."""
 
-import dataclasses
 import io
 
 from made_scores import kept_points
@@ -8,7 +7,7 @@ from rich.console import Console
 
 from core.analysis.answer import NOT_SCORED, answer_of
 from jobs.report.sweep.kept_answer import sentences
-from jobs.report.sweep.printed_tables import print_kept, print_kept_notes, print_kept_of_run
+from jobs.report.sweep.printed_tables import print_kept, print_kept_notes
 
 SHARES = {name: {3: 0.3 + i / 10, 21: 0.4 + i / 10} for i, name in enumerate(("[a]", "b", "c", "d", "random"))}
 
@@ -33,11 +32,6 @@ def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
     assert parts[0].splitlines()[1:] == [*told[:-1], f"{told[-1]} {how_many}"]
 
 
-def test_names_are_no_markup(run):
-    numbers = answer_of(kept_points({"[a]": {3: 0.3, 21: 0.4}}))
-    assert "\n[a]: 3 words keep" in shown(print_kept, numbers, numbers.datasets, run, "")
-
-
 def test_a_run_without_the_metric_is_told_how_to_get_it(run):
     text = shown(print_kept, NOT_SCORED, ("news",), run, "")
     assert text == ("This run does not say how much of the content is kept. Score it: nws add-metric p1-0421 kept\n")
@@ -47,7 +41,3 @@ def test_the_notes_say_what_it_does_not_see():
     text = shown(print_kept_notes, answer_of(kept_points(SHARES)))
     assert "the reference has 99 % with “not” put in, and 98 % with changed numbers" in text
     assert shown(print_kept_notes, NOT_SCORED) == ""
-
-
-def test_of_a_run_without_summaries_there_is_nothing_to_say(run):
-    assert shown(print_kept_of_run, None, dataclasses.replace(run, summaries=0), "") == ""

@@ -1,6 +1,5 @@
 """What is seen of a run in a real store."""
 
-import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,6 @@ from made_scores import make_scores
 
 from core.errors import ClusterError
 from core.types import Article, BundleResult, Failure, Score, Summary
-from jobs.drive.time_left import Span
 from jobs.report.run_view import Viewer, at_one_length
 from jobs.store import ActorShare, Progress, RunSpec, Store, open_store
 
@@ -103,12 +101,6 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
         viewer.look()
 
 
-def test_before_two_bundles_have_landed_nothing_is_estimated(store: Store, run: tuple[str, int]) -> None:
-    store.writer(*run).heartbeat(at=Progress(datetime.now(UTC), "sweep", total=3))
-    seen = Viewer(store, run[0]).look()
-    assert (seen.span, seen.seconds_left) == (Span(0.0, 0), None)
-
-
 def test_the_store_is_asked_only_for_what_has_changed(
     store: Store, run: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,10 +156,3 @@ def test_the_middle_length_and_of_uncut_summaries_these() -> None:
     assert [(w.system, w.n) for w in at_one_length(some)] == [("b", 9), ("a", 9)]
     assert [(w.system, w.n) for w in at_one_length(some[:1])] == [("a", 0)]
     assert at_one_length([]) == ()
-
-
-def test_a_run_of_this_machine_whose_process_is_gone_is_waited_for_as_elsewhere(store: Store) -> None:
-    """`nws logs --follow` has the same rule: its watchdog ends the run in a moment."""
-    run_id = store.create_run(SPEC)
-    store.claim_run(run_id, socket.gethostname(), 2**22 + 1)
-    assert Viewer(store, run_id).look().run.state == "running"
