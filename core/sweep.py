@@ -18,6 +18,7 @@ from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
+from core.summarizers.stored import known_drafts
 from core.summarizers.systems import (
     UNCUT,
     AnchoredF1,
@@ -94,7 +95,8 @@ class Sweeper:
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
-                *(article.id, system, draft.n, draft.text, count_words(draft.text), seconds, score, _extra(draft)),
+                *(article.id, system, draft.n, draft.text, count_words(draft.text)),
+                *(seconds if draft.seconds is None else draft.seconds, score, _extra(draft)),
                 chosen_scores=chosen | own,
             )
             for (article, system, draft), score, chosen, own in zip(
@@ -200,16 +202,20 @@ def generated(
     lengths: Sequence[int],
     length_unit: LengthUnit = "words",
 ) -> list[Written]:
-    """The generator's drafts for each article: one text, uncut and cut to every length, or a text for each length."""
+    """The generator's drafts for each article: one text, uncut and cut to every length, or a text for each length.
+
+    What an article brings along (`SummarizedArticle`) is taken, and not asked for.
+    """
+    name = generator.signature
+    known = [(of.article, name, draft) for of in bundle for draft in known_drafts(of.article, name)]
+    there = {(article.id, draft.n) for article, _, draft in known}
     asked = [UNCUT] if generator.has_uncut else lengths
-    wanted = [(segmented.article, n) for segmented in bundle for n in asked]
-    outputs = generate(
-        [article.text for article, _ in wanted],
-        [int(article.content_hash, 16) for article, _ in wanted],
-        [n for _, n in wanted],
-    )
-    return [
-        (article, generator.signature, draft)
+    wanted = [(of.article, n) for of in bundle for n in asked if (of.article.id, n) not in there]
+    texts = [article.text for article, _ in wanted]
+    keys = [int(article.content_hash, 16) for article, _ in wanted]
+    outputs = generate(texts, keys, [n for _, n in wanted]) if wanted else ()
+    return known + [
+        (article, name, draft)
         for (article, n), output in zip(wanted, outputs, strict=True)
         for draft in (
             uncut_and_cut(output.text, lengths, length_unit, output.extra)

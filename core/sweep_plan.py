@@ -149,10 +149,6 @@ class AtLengths:
     def encoders(self) -> tuple[str, ...]:
         return self.system.encoders
 
-    @property
-    def reads_key(self) -> bool:
-        return self.system.reads_key
-
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         return self.system.summarize(document, self.lengths)
 

@@ -98,11 +98,6 @@ class PluginMetric(JudgingMetric):
     asks: tuple[str, ...] = ()
 
     @property
-    def reads_key(self) -> bool:
-        """Whether its values are those of the very article, and not of every article of the same content."""
-        return "key" in self.asks
-
-    @property
     def signature(self) -> str:
         """Its name and the hash of its code: another source is another metric."""
         version = f"|version:{self.plugin.version.replace(' ', '-')}" if self.plugin.version else ""

@@ -25,7 +25,7 @@ class PluginSystem:
     """A system of a plugin. Its output is checked; an error there is a failure of that article.
 
     `encoders` are the names of the encoders whose vectors it may ask for: all of the run for an object, none for a
-    function. An object gets the article itself, with its key, dataset and split (`reads_key`); a function its text.
+    function. An object gets the article itself, with its key, dataset and split; a function its text.
     """
 
     name: str
@@ -33,7 +33,6 @@ class PluginSystem:
     kind: SystemKind
     has_uncut: bool
     encoders: tuple[str, ...]
-    reads_key: bool
 
     @property
     def signature(self) -> str:
@@ -157,5 +156,4 @@ def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: 
     require_signature(_called(system), (None, None), named, what, cure)
     if kind not in get_args(SystemKind):
         raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
-    is_object = is_system(system)
-    return PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_object else (), is_object)
+    return PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ())

@@ -4,10 +4,9 @@ Nothing of a reply is kept but texts, on one line and without the key, and whole
 """
 
 import email.utils
-import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from core.errors import NwsError, SegmentationError
@@ -38,19 +37,6 @@ class Reply:
     status: int
     body: bytes
     retry_after: str
-
-
-@dataclass(frozen=True, slots=True)
-class Backend:
-    """What an endpoint says it has answered with; None where it does not say.
-
-    Attributes:
-        answered_by: the model, by its name (`model` of a reply).
-        system_fingerprint: OpenAI's word for weights and settings of what runs it: another one may write other texts.
-    """
-
-    answered_by: str | None
-    system_fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +98,12 @@ def read_answer(reply: object, hide: Hide) -> EndpointAnswer:
 
 def read_extra(reply: object, hide: Hide) -> dict[str, float | str]:
     """What a chat completion says of itself, as `EndpointAnswer.extra` has it. What is no name or count is left out."""
-    reason = _at(reply, "choices", 0, "finish_reason")
-    finish = one_line(hide(reason))[:_MOST_STATED] if isinstance(reason, str) else None
-    stated = {**asdict(backend(reply, hide)), "finish": finish}
+    paths = ("model",), ("system_fingerprint",), ("choices", 0, "finish_reason")
+    said = {name: _at(reply, *path) for name, path in zip((*BACKEND, "finish"), paths, strict=True)}
+    stated = {name: one_line(hide(text))[:_MOST_STATED] for name, text in said.items() if isinstance(text, str)}
     counts = {name: _count(_at(reply, "usage", name)) for name in USAGE}
     known: dict[str, float | str] = {name: value for name, value in stated.items() if value}
     return known | {name: count for name, count in counts.items() if count is not None}
-
-
-def backend(reply: object, hide: Hide) -> Backend:
-    """What an endpoint says it has answered with.
-
-    Raises:
-        UnusableReplyError: it is nested too deeply to be compared.
-    """
-    return Backend(_told_apart(_at(reply, "model"), hide), _told_apart(_at(reply, "system_fingerprint"), hide))
 
 
 def is_error(reply: object) -> bool:
@@ -162,24 +139,6 @@ def retry_after(header: str) -> float | None:
 def one_line(text: str) -> str:
     """`text` as a database can keep it, with single spaces."""
     return " ".join(cleaned(text).split())
-
-
-def _told_apart(value: object, hide: Hide) -> str | None:
-    """On one line, and different for whatever differs: what is changed by that or cut ends with a hash of the whole.
-
-    So does what is no text, which is told as JSON. None of what says nothing.
-    """
-    if value is None or value in ("", [], {}):
-        return None
-    is_text = isinstance(value, str)
-    try:
-        kept = hide(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
-    except RecursionError as error:
-        raise UnusableReplyError("states a model or fingerprint that is nested too deeply") from error
-    told = one_line(kept)
-    if is_text and (not told or (told == kept and len(told) <= _MOST_STATED)):
-        return told or None
-    return f"{told[:_MOST_STATED]} sha256:{hashlib.sha256(kept.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _at(value: object, *path: str | int) -> object:

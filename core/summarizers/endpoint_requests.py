@@ -31,7 +31,6 @@ from core.summarizers.endpoint_replies import (
     EndpointAnswer,
     Reply,
     UnusableReplyError,
-    backend,
     is_error,
     one_line,
     parsed,
@@ -106,7 +105,6 @@ class LoadedEndpoint:
 
     Attributes:
         tokens: how many tokens it has read and written, as it counts them itself.
-        backend: what the endpoint says has answered.
 
     Raises:
         EndpointError: it does not answer, or refuses the key or the model.
@@ -120,11 +118,7 @@ class LoadedEndpoint:
         self._tls = httpx.create_ssl_context()
         self._answers: dict[tuple[str, int], EndpointAnswer | EndpointError] = {}
         # So that a wrong key or name ends the run, and does not fail every article.
-        greeting = _run(self._greet())
-        try:
-            self.backend = backend(greeting, self._without_key)
-        except UnusableReplyError as error:
-            raise self._error(str(error)) from error
+        _run(self._greet())
 
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[EndpointAnswer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.

@@ -62,7 +62,6 @@ class Predictions(UsualSystem):
     """
 
     has_uncut: ClassVar[bool] = True
-    reads_key: ClassVar[bool] = True
 
     name: str
     sha256: str

@@ -58,7 +58,6 @@ class OtherArticle(UsualSystem):
     """
 
     kind: ClassVar[SystemKind] = "control"
-    reads_key: ClassVar[bool] = True  # the dataset, whose other articles it looks through
     signature: ClassVar[str] = OTHER_ARTICLE
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:

@@ -1,4 +1,4 @@
-"""Summaries that a run has stored, as systems that write them again: to score them by a metric that is newer."""
+"""Summaries that a run has stored, as systems that write them again: to score them anew."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from core.types import Article
 
 @dataclass(frozen=True, slots=True)
 class SummarizedArticle(Article):
-    """An article with what a run has of it: the system and the draft of each summary."""
+    """An article with summaries that were written of it before: the system and the draft of each."""
 
     drafts: tuple[tuple[str, Draft], ...] = field(compare=False, repr=False)
 
@@ -22,6 +22,10 @@ class Stored(UsualSystem):
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """All its drafts, whatever `lengths` there are; none for another article."""
-        article = document.segmented.article
-        drafts = article.drafts if isinstance(article, SummarizedArticle) else ()
-        return [draft for system, draft in drafts if system == self.signature]
+        return known_drafts(document.segmented.article, self.signature)
+
+
+def known_drafts(article: Article, signature: str) -> list[Draft]:
+    """What an article brings along of a system."""
+    drafts = article.drafts if isinstance(article, SummarizedArticle) else ()
+    return [draft for system, draft in drafts if system == signature]

@@ -71,12 +71,14 @@ class Draft:
         text: the summary.
         redraws: more summaries of a system that draws at random. The scores stored are the means over `text` and these.
         extra: what else is to be stored with it.
+        seconds: what it cost, where that is known; else it is a share of the time that its bundle takes.
     """
 
     n: int
     text: str
     redraws: tuple[str, ...] = ()
     extra: Mapping[str, float | str] = field(default_factory=dict)
+    seconds: float | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -103,13 +105,6 @@ class System(Protocol):
     def encoders(self) -> tuple[str, ...]:
         """The names of all encoders whose vectors it may ask for. An object of a plugin need not have it."""
 
-    @property
-    def reads_key(self) -> bool:
-        """Whether it may look at more of an article than text and references: at key, dataset or split.
-
-        An object of a plugin need not have it: it may.
-        """
-
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """A draft of each length, in this order: exactly that many words, or all if the article has fewer.
 
@@ -124,7 +119,6 @@ class UsualSystem:
     __slots__ = ()
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = False
-    reads_key: ClassVar[bool] = False
 
     @property
     def encoders(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from core.worker_factories import EpisodePlan
 from jobs.drive.bundles import has_unfinished, require_known_articles
 from jobs.drive.heartbeat import Heart
 from jobs.drive.kept import lacking_kept, plan_of_kept, score_kept
+from jobs.drive.pool_watch import look_at_sources
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import EqualFailures, require_complete, run_stage
@@ -32,8 +33,8 @@ from jobs.drive.trackers import Trackers, curve_scalars, open_trackers
 from jobs.plan.job import find_job
 from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
-from jobs.plan.revisions import changed_libraries, code_version, require_same_revisions
-from jobs.plan.work import works
+from jobs.plan.revisions import changed_libraries, code_version, require_same_revisions, sources_of
+from jobs.plan.work import obstacles, works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
 
@@ -177,8 +178,8 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
     panels = draw_panels(pinned)
     pinned = with_panels(pinned, panels)
-    run.start(pools.device, code_version(), pinned.systems, works(pinned, code_as_imported()))
-    _record_libraries(run, pinned)
+    run.start(pools.device, code_version(), pinned.systems, works(pinned))
+    _tell_of_reuse(run, pinned)
     run.set_panel(sha256_of(panels))
     _keep_read(run, pinned)
     if pinned.articles is not None:
@@ -190,7 +191,7 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         with _timed(times, "training"):
-            train_policies(run, training, pinned.revisions["libraries"], pools, console, equal_failures, trackers)
+            train_policies(run, training, pools, console, equal_failures, trackers)
     announced = array("Q")
     for planned in pinned.stages:
         with _timed(times, planned.stage.name):
@@ -207,12 +208,16 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
         run.set_total(len(articles))
 
 
-def _record_libraries(run: Run, pinned: Pinned) -> None:
-    """Name, beside the codes of a run, the libraries that another driver of it had in another version."""
-    now = pinned.revisions["libraries"]
-    changed = changed_libraries(run.store.run_info(run.id).revisions["libraries"], now)
-    if changed:
-        run.disown(tuple(pinned.systems), [f"{name} {now[name]}" if name in now else f"no {name}" for name in changed])
+def _tell_of_reuse(run: Run, pinned: Pinned) -> None:
+    """Mark a run as mixed that began with other code or libraries, and say which of its rows are copied from no run."""
+    info, now = run.store.run_info(run.id), pinned.revisions["libraries"]
+    changed = changed_libraries(info.revisions["libraries"], now)
+    if changed or sources_of(info.code_version) != code_as_imported():
+        run.mix([f"{name} {now[name]}" if name in now else f"no {name}" for name in changed])
+    look_at_sources(run)
+    for obstacle, systems in obstacles(pinned).items() if info.reuse else ():
+        named = "" if len(systems) == len(pinned.systems) else f" of {', '.join(systems)}"
+        run.say(f"Nothing{named} is copied from other runs: {obstacle}.")
 
 
 def _keep_read(run: Run, pinned: Pinned) -> None:

@@ -16,7 +16,7 @@ from core.metrics.specs import KEPT
 from core.summarizers.stored import Stored, SummarizedArticle
 from core.summarizers.systems import Draft
 from core.sweep_plan import NO_SEGMENTS, SweepPlan
-from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
+from jobs.drive.pool_watch import PoolWatch, look_at_sources
 from jobs.drive.pools import Pools
 from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Run
@@ -54,8 +54,7 @@ def score_kept(
         return
     run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it.")
     plan = plan_of_kept(pinned, panels)
-    software = SoftwareWatch(run, plan.signatures, pinned.revisions["libraries"])
-    watch = PoolWatch(run, pools.device, software)
+    watch = PoolWatch(run, pools.device)
     show = functools.partial(run.show, stage=KEPT.name)
     with (
         pools.open_sweep(plan) as pool,
@@ -64,7 +63,7 @@ def score_kept(
         for landed in pool.map(itertools.chain([first], bundles)):
             run.check()
             watch.look(pool.actors)
-            software.look(of for _, result in landed for of in result.software)
+            watch.compare(software for _, result in landed for software in result.software)
             run.record_kept([summary for _, result in landed for summary in result.summaries])
             failed = [failure for _, result in landed for failure in result.failures]
             for failure in failed:
@@ -73,8 +72,7 @@ def score_kept(
                     f"{failure.error_class}: {failure.message}"
                 )
             advance(sum(len(bundle) for bundle, _ in landed) - len(failed), len(failed))
-    software.look_at_files(plan.models, plan.language_data)
-    software.look_at_driver()
+    look_at_sources(run)
 
 
 def _bundles(

@@ -1,34 +1,30 @@
-"""What a driver looks at while a pool works: its workers, how busy they are, and what software they compute with."""
+"""What a driver looks at while a pool works: its workers, how busy they are, and what they compute with."""
 
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from cluster.dispatcher import Actors
 from cluster.worker_info import Busy, WorkerInfo
-from core.errors import HubError, ModelError, NwsError, SegmentationError
-from core.models import ModelRef, model_folder
 from core.precision import ROWS_DEPEND
-from core.provenance import Software, differences, software
-from core.text.language_data import require_same_data
+from core.provenance import Software, are_as_imported, differences, software
 from jobs.drive.run import Run
 from jobs.store import ActorShare
 
 _SPAN_SECONDS = 60.0
 _BETWEEN_LOOKS_SECONDS = 1.0
-_CURE = (
-    "Do not edit NWS or a library, or change NWS's commit, while a run starts; install the same on every machine; "
-    "delete the folder __pycache__ of a library with unknown files; and submit the run again if it matters."
-)
+_MIXED = "No other run copies rows of this one"
 
 
 class PoolWatch:
     """Looks at the actors of one pool. `device` is what each of them pins, in words."""
 
-    def __init__(self, run: Run, device: str | None, software_watch: "SoftwareWatch") -> None:
-        self._workers = WorkerWatch(run, device)
+    def __init__(self, run: Run, device: str | None) -> None:
+        self._run = run
+        self._device = device
+        self._workers: tuple[WorkerInfo, ...] = ()
+        self._equal: set[Software] = {(), software()}
         self._shares = BusyShares(run)
-        self._software = software_watch
 
     def look(self, actors: Actors) -> None:
         """Called every few seconds, and as often as one likes.
@@ -36,31 +32,27 @@ class PoolWatch:
         Raises:
             FencedError: the run is no longer this driver's.
         """
-        workers = actors.workers
-        self._workers.look(workers)
         self._shares.look(actors.busy)
-        self._software.look(worker.software for worker in workers)
+        if actors.workers != self._workers:
+            self._workers = actors.workers
+            ways = sorted({worker.arithmetic for worker in self._workers if worker.arithmetic})
+            note_arithmetic(self._run, f"{self._device}: {', '.join(dict.fromkeys(map(str, self._workers)))}", ways)
+            self.compare(worker.software for worker in self._workers)
 
-
-class WorkerWatch:
-    """Tells the store of the workers of a pool whenever they change. `device` is what each of them pins, in words."""
-
-    def __init__(self, run: Run, device: str | None) -> None:
-        self._run = run
-        self._device = device
-        self._known: tuple[WorkerInfo, ...] = ()
-
-    def look(self, workers: tuple[WorkerInfo, ...]) -> None:
-        """Check the workers that the pool has now.
+    def compare(self, reported: Iterable[Software]) -> None:
+        """Compare what processes compute with to what this one does; to be called before their rows are stored.
 
         Raises:
             FencedError: the run is no longer this driver's.
         """
-        if workers == self._known:
-            return
-        self._known = workers
-        now = sorted({worker.arithmetic for worker in workers if worker.arithmetic})
-        note_arithmetic(self._run, f"{self._device}: {', '.join(dict.fromkeys(map(str, workers)))}", now)
+        for theirs in set(reported) - self._equal:
+            self._equal.add(theirs)
+            different = differences(theirs, software())
+            if different and self._run.mix(different):
+                self._run.say(
+                    f"Warning: a process of this run computes with {', '.join(different)}, and its driver with "
+                    f"something else: their numbers may differ. {_MIXED}. Install the same on every machine."
+                )
 
 
 def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
@@ -84,6 +76,16 @@ def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
             "differ in the seventh digit from those of one kind of machine. A training that is resumed here may "
             "draw other summaries than it would have drawn there."
         )
+
+
+def look_at_sources(run: Run) -> None:
+    """Mark a run as mixed whose sources were edited while it worked: what was imported late may be of the edited ones.
+
+    Raises:
+        FencedError: the run is no longer this driver's.
+    """
+    if not are_as_imported() and run.mix(["edited sources"]):
+        run.say(f"Warning: NWS's sources were edited after this process had begun. {_MIXED}.")
 
 
 class BusyShares:
@@ -119,71 +121,3 @@ def _share(seconds: float, before: float, span: float) -> float | None:
     if span == 0:
         return None
     return min(1.0, (seconds - before if seconds >= before else seconds) / span)
-
-
-class SoftwareWatch:
-    """Compares what computes a stage with what its driver began with. `systems` are those of the stage.
-
-    Their work tells what the driver had. So where another process has something else, or the driver itself by now,
-    they lose it before its rows are stored: no other run copies them.
-
-    Args:
-        run: is told.
-        systems: of the stage.
-        libraries: with versions, as the run has recorded them; those of plugins count for nothing here.
-    """
-
-    def __init__(self, run: Run, systems: Sequence[str], libraries: Mapping[str, str]) -> None:
-        self._run = run
-        self._systems = systems
-        code, *now = software()
-        recorded = [
-            f"{name} {libraries.get(name, version)}" for name, _, version in (one.partition(" ") for one in now)
-        ]
-        self._own = (code, *recorded)
-        self._known: set[Software] = set()
-
-    def look(self, reported: Iterable[Software]) -> None:
-        """Check what processes have reported; an empty report says nothing.
-
-        Raises:
-            FencedError: the run is no longer this driver's.
-        """
-        for theirs in set(reported) - self._known:
-            self._known.add(theirs)
-            if theirs and (different := differences(theirs, self._own)):
-                self._run.disown(self._systems, different)
-                self._run.say(
-                    f"Warning: a process of this run computes with {', '.join(different)}; its driver began with "
-                    f"{self._own[0]} and the libraries that `nws status` names. Numbers may differ between them, and "
-                    f"no other run copies those of {', '.join(self._systems) or 'this training'}. {_CURE}"
-                )
-
-    def look_at_driver(self) -> None:
-        """Check this process: what it has imported meanwhile may have been written to."""
-        self.look([software()])
-
-    def look_at_files(self, models: Iterable[ModelRef], language_data: Iterable[tuple[str, str]]) -> None:
-        """Check that models, pipelines and dictionaries are, on this machine, what they were when the run began.
-
-        Args:
-            models: resolved.
-            language_data: see `core.text.language_data`.
-        """
-        for ref in dict.fromkeys(models):
-            try:
-                model_folder(ref)
-            except (HubError, ModelError) as error:
-                self._disown_changed(ref.name, error)
-        for name, data in language_data:
-            try:
-                require_same_data({name: data})
-            except SegmentationError as error:
-                self._disown_changed(name, error)
-
-    def _disown_changed(self, name: str, error: NwsError) -> None:
-        self._run.disown(self._systems, [f"other files of {name}"])
-        self._run.say(
-            f"Warning: {error} They were changed while the run worked: nobody can tell with which of them a "
-            f"row was made, and no other run copies those of {', '.join(self._systems)}."
-        )

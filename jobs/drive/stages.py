@@ -5,21 +5,19 @@ import itertools
 import re
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rich.console import Console
 
 from core.article_id_set import ArticleIds
 from core.errors import RepeatedFailureError, StoreError
-from core.summarizers.endpoint import Endpoint
-from core.sweep_plan import SweepPlan, plan_for_missing
+from core.sweep_plan import SweepPlan
 from core.types import Article, Failure, Landed
-from jobs.drive.bundles import unfinished_bundles
-from jobs.drive.pool_watch import PoolWatch, SoftwareWatch, note_arithmetic
+from jobs.drive.pool_watch import PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.pools import Pools
 from jobs.drive.progress_bar import Advance, run_progress
-from jobs.drive.reuse import Part, copy_and_divide, find_reusable
+from jobs.drive.reuse import divide, find_reusable
 from jobs.drive.run import Run
 from jobs.plan.pinned import Pinned, PlannedStage
 from jobs.store import Stage
@@ -93,43 +91,35 @@ def run_stage(
     for corpus in pinned.corpora:
         corpus.require_unchanged()
     finished = run.store.finished_article_ids(run.id, planned.stage)
-    reusable = find_reusable(run, pinned, planned, finished, pools.arithmetic)
-    parts: Iterable[Part]
-    if reusable is None:
-        bundles = unfinished_bundles(pinned, finished, announced)
-        if isinstance(planned.plan.generator, Endpoint):  # what it has answered is paid for, and not asked again
-            bundles = (tuple(article for article in bundle if article.id not in finished) for bundle in bundles)
-        parts = [(None, bundles)]
-    else:
+    reusable = find_reusable(run, pinned, planned, pools.arithmetic)
+    if reusable is not None:
         note_arithmetic(run, pools.device or "", [reusable.arithmetic])
-        finished, parts = copy_and_divide(run, pinned, planned, reusable, finished, announced)
+    finished, parts = divide(run, pinned, planned, reusable, finished, announced)
     tried = len(finished)
-    software = SoftwareWatch(run, planned.plan.signatures, pinned.revisions["libraries"])
-    for missing, bundles in parts:
-        first = next(bundles, None)
+    for part in parts:
+        first = next(part.bundles, None)
         if first is None:
             continue
         if pinned.training or len(pinned.stages) > 1:
             run.say(f"Stage {planned.stage.name}:")
         run.say("Loading models; the first articles take the longest.")
         show = functools.partial(run.show, stage=planned.stage.name)
-        plan = planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan)
+        plan = part.narrow(planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan))
         with (
-            pools.open_sweep(plan if missing is None else plan_for_missing(plan, dict(missing))) as pool,
+            pools.open_sweep(plan) as pool,
             run_progress(console, pinned.articles, tried, run.note, show, first=_first(plan)) as advance,
         ):
-            watch = PoolWatch(run, pools.device, software)
-            for landed in pool.map(itertools.chain([first], bundles)):
+            watch = PoolWatch(run, pools.device)
+            for landed in pool.map(itertools.chain([first], part.bundles)):
                 run.check()
                 watch.look(pool.actors)
                 if landed:
-                    software.look(of for _, result in landed for of in result.software)
-                    run.record(landed, planned.stage, reusable)
+                    watch.compare(software for _, result in landed for software in result.software)
+                    run.record(landed, planned.stage, part.reusable)
                     tried += _tell(run, landed, finished, advance)
                     equal_failures.look(landed)
-        deque(bundles, maxlen=0)  # what a pool left is announced, too
-        software.look_at_files(plan.models, plan.language_data)
-    software.look_at_driver()
+        deque(part.bundles, maxlen=0)  # what a pool left is announced, too
+    look_at_sources(run)
 
 
 def _first(plan: SweepPlan) -> str:

@@ -14,7 +14,7 @@ from core.learning.policies import make_policies
 from core.learning.training_config import TrainingConfig
 from core.summarizers.encoders import embedding_width
 from core.types import Article, BundleResult
-from jobs.drive.pool_watch import PoolWatch, SoftwareWatch
+from jobs.drive.pool_watch import PoolWatch, look_at_sources
 from jobs.drive.pools import Pools
 from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Run
@@ -35,13 +35,12 @@ _TOLD = 10
 def train_policies(
     run: Run,
     training: PlannedTraining,
-    libraries: Mapping[str, str],
     pools: Pools,
     console: Console,
     equal_failures: EqualFailures,
     trackers: Trackers,
 ) -> None:
-    """Give all policies the updates they lack, from their newest checkpoints on, with `libraries` as they are recorded.
+    """Give all policies the updates they lack, from their newest checkpoints on.
 
     Updates after these that are in the store are computed again, and stay as they are.
 
@@ -55,8 +54,7 @@ def train_policies(
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(training.plan) as pool:
         articles = _prepared(run, training, pool, bool(known), console, equal_failures)
-        software = SoftwareWatch(run, (), libraries)
-        watch = PoolWatch(run, pools.device, software)
+        watch = PoolWatch(run, pools.device)
         watch.look(pool.actors)
         learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
@@ -73,7 +71,7 @@ def train_policies(
                 trackers.log(update_scalars(updated))
                 advance(len(updated), 0)
                 _tell(run, updated, articles)
-        software.look_at_driver()  # the updates are made here
+    look_at_sources(run)
 
 
 def _prepared(

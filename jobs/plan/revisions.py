@@ -79,6 +79,11 @@ def told_version(version: str) -> str:
     return f"{name.removesuffix(_DIRTY)}{changed}{f' (hash of its sources: {sources})' if sources else ''}"
 
 
+def sources_of(version: str) -> str:
+    """The hash of the sources of a version of the code, of several the first."""
+    return version.partition(", ")[0].partition("+")[2]
+
+
 def is_of_commit(version: str) -> bool:
     """Whether all of this code is in the commit that its version names."""
     return not version.partition("+")[0].endswith(_DIRTY)

@@ -1,75 +1,83 @@
-"""The work of each system of a run: a signature of everything that decides its rows, except the article and n.
+"""What decides the rows of a system, as one key, and why some rows have none.
 
-Two rows are equal if they have the same work, the same content of the article and the same n: their texts byte for
-byte, their scores to 1e-6, as in a resumed run. So one run may copy them from another. Any difference makes it another
-work, even if the numbers might be the same.
+A row may be copied from another run if six things are equal: NWS's code, the libraries, the models, the system, the
+arithmetic and the article. The first four are its system's key (`SystemRow.work`); the other two are compared where
+rows are looked for (`jobs.store.copies`).
 """
 
 import hashlib
 import json
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeAlias
 
 from core.analysis.points import POLICY
-from core.plugins.plugin_system import PluginSystem
-from core.provenance import is_known
+from core.provenance import are_as_imported, code_as_imported, is_known
+from core.summarizers.endpoint import Endpoint
+from core.summarizers.generators import Generator
+from core.summarizers.predictions import Predictions
 from core.summarizers.rulers import OTHER_ARTICLE
+from core.summarizers.systems import System
 from core.sweep_plan import SweepPlan
 from jobs.plan.pinned import Pinned
 
+AnySystem: TypeAlias = System | Generator | Endpoint
 
-def works(pinned: Pinned, code: str) -> dict[str, str]:
-    """The work of every system that has one, by its name; none where nobody knows a library.
 
-    That of the nearest other article depends on which others there are: on the panels, once they are drawn.
-    Policies have none: what they are is only known when they are trained, and then they are their run's own. Nor has
-    what a model computes in less than float32: it depends on what else is in a pass.
+def works(pinned: Pinned) -> dict[str, str]:
+    """The key of each system whose rows may be copied, by its name."""
+    return {system.signature: _key(pinned, plan, system) for plan, system, obstacle in _systems(pinned) if not obstacle}
 
-    Args:
-        pinned: what runs.
-        code: see `core.provenance.code_as_imported`.
-    """
-    if not all(map(is_known, pinned.revisions["libraries"].values())):
-        return {}
-    about = {
-        "code": code,
+
+def obstacles(pinned: Pinned) -> dict[str, list[str]]:
+    """Why rows are not copied, and those of which systems. Policies, which are trained for their run, are not named."""
+    named: dict[str, list[str]] = {}
+    for _, system, obstacle in _systems(pinned):
+        if obstacle and not system.signature.startswith(POLICY):
+            named.setdefault(obstacle, []).append(system.signature)
+    return named
+
+
+def _key(pinned: Pinned, plan: SweepPlan, system: AnySystem) -> str:
+    names = () if isinstance(system, Generator | Endpoint) else system.encoders
+    used = replace(plan, encoders=tuple(encoder for encoder in plan.encoders if encoder.name in names)).models
+    decisive = {
+        "code": code_as_imported(),
         "libraries": pinned.revisions["libraries"],
-        "segmentation": pinned.revisions["segmentation"],
-        "language_data": pinned.revisions.get("language_data", {}),
-        # Of every system: inline, a plugin shares a process with all others, and may change what they compute with.
-        "plugins": [(Path(plugin.plugin).name, plugin.sha256) for plugin in pinned.recipe.plugins],
-    }
-    return {
-        system: _sha256(about | decisive)
-        for planned in pinned.stages
-        for system, decisive in _systems(planned.plan).items()
-    }
-
-
-def _systems(plan: SweepPlan) -> dict[str, dict[str, Any]]:
-    """The values that decide the rows of each system, by its name. A system's `repr` has all its fields and seeds."""
-    setting = {
-        "language": plan.language,
+        "models": list(map(str, used)),
+        "pipeline": (pinned.revisions["segmentation"], pinned.revisions.get("language_data")),
+        "system": (system.signature, repr(system), plan.language, plan.length_unit),  # a `repr` has all its fields
+        "seed": plan.seed if system is plan.generator else None,  # that of other systems is a field
         "metrics": plan.metrics.signatures,
-        "bertscore": str(plan.metrics.bertscore.model),
-        # Only where it is not words, so that rows of before keep their work.
-        **({"length_unit": plan.length_unit} if plan.length_unit != "words" else {}),
+        "other articles": [panel.sha256 for panel in plan.panels] if system.signature == OTHER_ARTICLE else None,
     }
-    decisive_values: dict[str, dict[str, Any]] = {}
-    if {plan.precision, plan.metrics.bertscore.precision} != {"float32"}:
-        return decisive_values
-    for system in plan.systems:
-        if not system.signature.startswith(POLICY):
-            encoders = [str(encoder) for encoder in plan.encoders if encoder.name in system.encoders]
-            decisive_values[system.signature] = setting | {"system": repr(system), "encoders": encoders}
-            if isinstance(system, PluginSystem) and system.reads_key:  # an object, which is told all n at once
-                decisive_values[system.signature]["lengths"] = plan.lengths
-            if system.signature == OTHER_ARTICLE:
-                decisive_values[system.signature]["panels"] = [panel.sha256 for panel in plan.panels]
-    if plan.generator is not None:
-        decisive_values[plan.generator.signature] = setting | {"generator": repr(plan.generator), "seed": plan.seed}
-    return {name: {"name": name} | decisive for name, decisive in decisive_values.items()}
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
-def _sha256(value: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+def _systems(pinned: Pinned) -> Iterator[tuple[SweepPlan, AnySystem, str]]:
+    """Every system of a run, with its plan, and why none of its rows may be copied; "" where they may."""
+    of_run = _obstacle_of_run(pinned)
+    for planned in pinned.stages:
+        plan = planned.plan
+        for system in (*plan.systems, *(() if plan.generator is None else (plan.generator,))):
+            yield plan, system, of_run or _obstacle(plan, system)
+
+
+def _obstacle_of_run(pinned: Pinned) -> str:
+    unknown = [name for name, version in pinned.revisions["libraries"].items() if not is_known(version)]
+    if unknown:
+        return f"no version tells the code of {', '.join(unknown)} (installed editable?)"
+    if not are_as_imported():
+        return "NWS's sources were edited after this process had begun"
+    if "plugins" in pinned.revisions:
+        return "the run has plugins, and nothing tells what these import"
+    return ""
+
+
+def _obstacle(plan: SweepPlan, system: AnySystem) -> str:
+    precisions = sorted({plan.precision, plan.metrics.bertscore.precision} - {"float32"})
+    if precisions:
+        return f"in {' and '.join(precisions)} a row depends on what else is in its batch"
+    if system.signature.startswith(POLICY):
+        return "policies are their run's own"
+    return "predictions are scored in each run" if isinstance(system, Predictions) else ""

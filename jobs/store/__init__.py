@@ -8,8 +8,8 @@ from jobs.store.checkpoints import GreedyReward as GreedyReward
 from jobs.store.checkpoints import PolicyCheckpoint as PolicyCheckpoint
 from jobs.store.checkpoints import PolicyInfo as PolicyInfo
 from jobs.store.checkpoints import RoundResult as RoundResult
+from jobs.store.copies import PaidText as PaidText
 from jobs.store.copies import Reusable as Reusable
-from jobs.store.copies import StageWork as StageWork
 from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
 from jobs.store.means import EndpointUse as EndpointUse

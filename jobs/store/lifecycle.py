@@ -160,7 +160,8 @@ def insert_run(
         StoreError: A part of it is not JSON.
     """
     zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
-    values = {"state": "pending", "arithmetic": [], "means_kept": False, "created_at": datetime.now(UTC)}
+    values = {"state": "pending", "arithmetic": [], "created_at": datetime.now(UTC)}
+    values |= dict.fromkeys(("means_kept", "mixed"), False)
     place = {"parent": parent, "shard": shard, "total_articles": total_articles}
     columns = columns_of(spec)
     make_partition(connection, run_id)

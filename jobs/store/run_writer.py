@@ -93,9 +93,8 @@ class RunWriter:
     ) -> None:
         """Say what the driver runs on (None: not known yet), with which code, and what each system of the run is.
 
-        A code version that is not the run's first is added to it: its rows come from both. `works` tells, of systems
-        whose rows may be copied by other runs, what they are as work; of one that was another work before, no row is
-        copied any more.
+        A code version that is not the run's first is added to it: its rows come from both. `works` has the keys of
+        those systems whose rows may be copied by other runs (`jobs.plan.work`).
         """
         if device is not None:
             self._set(connection, device=device)
@@ -105,13 +104,6 @@ class RunWriter:
             for system, kind in systems.items()
         ]
         insert_new(connection, SystemRow, rows)
-        # What it has of another work is there already: from now on nobody can tell which of its rows are of which.
-        changed = update(SystemRow).where(
-            SystemRow.run_id == self.id, SystemRow.system == bindparam("of"), SystemRow.work != bindparam("now")
-        )
-        if rows:
-            now = [{"of": system, "now": works.get(system, "")} for system in systems]
-            connection.execute(changed.values(work=None), now)
 
     @fenced
     def set_total(self, connection: Connection, articles: int) -> None:
@@ -135,18 +127,18 @@ class RunWriter:
     @fenced
     def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:
         """Say what the run's workers are, and how they multiply; that is added to how others did before."""
-        known = read_run(connection, self.id).arithmetic
-        self._set(connection, device=device, arithmetic=list(dict.fromkeys([*known, *arithmetic])))
+        run = read_run(connection, self.id)
+        ways = list(dict.fromkeys([*run.arithmetic, *arithmetic]))
+        self._set(connection, device=device, arithmetic=ways, mixed=run.mixed or len(ways) > 1)
 
     @fenced
-    def disown(self, connection: Connection, systems: Sequence[str], software: Sequence[str]) -> None:
-        """Say that systems of a run are computed with other software than its driver's, too. It is added to its code.
+    def mix(self, connection: Connection, software: Sequence[str]) -> bool:
+        """Say that the run is computed with other software, too. It is added to its code; whether any of it is new.
 
         Nobody can tell from then on which rows are of which: no other run copies any of them.
         """
-        self._add_versions(connection, software)
-        of_stage = (SystemRow.run_id == self.id, SystemRow.system.in_(systems))
-        connection.execute(update(SystemRow).where(*of_stage).values(work=None))
+        self._set(connection, mixed=True)
+        return self._add_versions(connection, software)
 
     @fenced
     def heartbeat(self, connection: Connection, lines: Sequence[LogLine] = (), at: Progress | None = None) -> bool:
@@ -260,7 +252,9 @@ class RunWriter:
     def _set(self, connection: Connection, **values: object) -> None:
         connection.execute(update(RunRow).where(RunRow.id == self.id).values(values))
 
-    def _add_versions(self, connection: Connection, versions: Sequence[str]) -> None:
-        """Add to what the run was computed with so far."""
+    def _add_versions(self, connection: Connection, versions: Sequence[str]) -> bool:
+        """Add to what the run was computed with so far; whether any of it is new."""
         known = read_run(connection, self.id).code_version.split(", ")
-        self._set(connection, code_version=", ".join(dict.fromkeys([*known, *versions])))
+        every = list(dict.fromkeys([*known, *versions]))
+        self._set(connection, code_version=", ".join(every))
+        return every != known

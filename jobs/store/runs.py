@@ -65,7 +65,8 @@ class RunInfo:
 
     `claimed_at` is when its newest driver took it, `worked_seconds` how long those before worked on it.
     `arithmetic` tells the ways in which its workers have multiplied, see `core.arithmetic.describe_arithmetic`.
-    `reuse` says whether it copies summaries that other runs have. `articles_done` counts articles with summaries by
+    `mixed` says that several kinds of code, libraries or arithmetic have computed it. `reuse` says whether it copies
+    summaries that other runs have. `articles_done` counts articles with summaries by
     every system, `summaries` those of any article, `reused` those of them that were copied, `failures` articles that
     some stage could not finish.
     """
@@ -97,6 +98,7 @@ class RunInfo:
     note: str | None
     claimed_at: datetime | None
     worked_seconds: float
+    mixed: bool
     reuse: bool
     articles_done: int
     summaries: int
@@ -267,7 +269,8 @@ def _infos(connection: Connection, query: Select[Any]) -> list[RunInfo]:
     alone = [run.id for run in runs if run.parent is None]
     shards: dict[str, list[Row[Any]]] = {}
     row = RunRow
-    of_shard = (row.parent, row.device, row.arithmetic, row.code_version, *(getattr(row, name) for name in _COUNTS))
+    own = (row.parent, row.device, row.arithmetic, row.code_version, row.mixed)
+    of_shard = (*own, *(getattr(row, name) for name in _COUNTS))
     for start in range(0, len(alone), _SHARDS_AT_ONCE):
         asked = select(*of_shard).where(row.parent.in_(alone[start : start + _SHARDS_AT_ONCE])).order_by(row.shard)
         for shard in connection.execute(asked):
@@ -282,6 +285,7 @@ def _with_shards(run: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
         device="; ".join(dict.fromkeys(filter(None, (shard.device for shard in shards)))) or None,
         arithmetic=list(dict.fromkeys(way for shard in shards for way in shard.arithmetic)),
         code_version=", ".join(dict.fromkeys(versions)),
+        mixed=any(shard.mixed for shard in shards),
         shards=len(shards),
         **{name: sum(getattr(shard, name) for shard in shards) for name in _COUNTS},
     )

@@ -64,8 +64,9 @@ class RunRow(Base):
     An article of the run is done when it has summaries by as many systems as `systems` says. `articles_done`,
     `summaries`, `reused` and `failures` count what is stored; they change in the transaction that stores it.
     `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
-    summaries. `reuse` says whether it takes summaries from other runs. `panel` is the hash of the articles whose
-    references the floor of content kept is measured with (`core.metrics.content_kept.Panel`).
+    summaries. `reuse` says whether it takes summaries from other runs, `mixed` that several kinds of code, libraries or
+    arithmetic have computed it: then no run takes any from it. `panel` is the hash of the articles whose references the
+    floor of content kept is measured with (`core.metrics.content_kept.Panel`).
 
     The articles of a sharded run are divided among other runs, its shards: they name it as their `parent`, and have the
     summaries. `shard` is the number of such a run, from 1. The counts of the sharded run itself are 0.
@@ -106,6 +107,7 @@ class RunRow(Base):
     failures: Mapped[int]
     means_kept: Mapped[bool]
     reuse: Mapped[bool]
+    mixed: Mapped[bool]
     reused: Mapped[int]
     name: Mapped[str | None]
     note: Mapped[str | None]
@@ -141,10 +143,10 @@ class PanelArticleRow(Base):
 
 
 class SystemRow(Base):
-    """What a system of a run is to a reader, see `core.types.SystemKind`, and what it is as work.
+    """What a system of a run is to a reader, see `core.types.SystemKind`, and what decides its rows.
 
-    `work` is the signature of all that decides its summaries but article and n (`jobs.plan.work`): equal work gives
-    equal rows. It is null where that is not known, as of a run that was resumed by other code.
+    `work` is the key of all that does but arithmetic, article and n (`jobs.plan.work`). It is null where rows are never
+    copied.
     """
 
     __tablename__ = "systems"

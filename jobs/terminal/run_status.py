@@ -165,6 +165,8 @@ def print_status(
     for number, arithmetic in enumerate(run.arithmetic):
         line("arithmetic", arithmetic + (of_copies if number == 0 else ""))
     line("code", run.code_version)
+    if run.mixed:
+        line("mixed", "several kinds of code, libraries or arithmetic: no other run copies its rows")
     line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
     if run.length_unit != "words":
         line("max-chars", ", ".join(map(str, run.recipe["n"])))

@@ -49,11 +49,9 @@ with open_store(store) as opened:
     outcome = driver.start(opened, pinned, engine, Console(file=said, width=1000),
                            Makers(quick) if engine == "inline" else REAL, reuse=True)
     run = opened.run_info(outcome.run_id)
-    with opened.query(f"select work from systems where run_id = '{run.id}'") as answer:
-        works = [row[0] for row in answer.rows]
     with opened.query(f"select text from summaries where run_id = '{run.id}'") as answer:
         texts = [row[0] for row in answer.rows]
-print(json.dumps({"code": run.code_version, "reused": outcome.reused, "works": works, "texts": texts,
+print(json.dumps({"code": run.code_version, "reused": outcome.reused, "mixed": run.mixed, "texts": texts,
                   "said": said.getvalue()}))
 """
 

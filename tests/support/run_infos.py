@@ -38,6 +38,7 @@ def run_info(**changes: Any) -> RunInfo:
         "cancel_requested_at": None,
         "arithmetic": [],
         "articles_done": 40,
+        "mixed": False,
         "reuse": True,
         "summaries": 1760,
         "reused": 0,

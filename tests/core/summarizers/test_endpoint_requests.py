@@ -1,7 +1,6 @@
 """Requests over real sockets, to a server on this machine."""
 
 import email.utils
-import json
 import logging
 import threading
 from collections.abc import Iterator
@@ -164,49 +163,6 @@ def test_where_one_article_fails_the_others_are_not_asked_for_again(server: Open
     loaded(["other"], [0], [2])
     loaded(["one good"], [0], [2])
     assert len(server.asked) == 5, "only while the same articles come again"
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("/models/" + "x" * 300 + "/1", "/models/" + "x" * 300 + "/2"),
-        ("fp_1", "fp_1 "),
-        ("fp_1", "fp\0_1"),
-        (11, 12),
-        ({"weights": 1}, {"weights": 2}),
-        ([1], [1, 1]),
-        (True, False),
-        (True, "true"),
-        (11, "11"),
-        ([1], "[1]"),
-    ],
-)
-def test_two_backends_are_told_apart_however_they_are_stated(server: OpenAiServer, one: object, other: object) -> None:
-    stated = []
-    for value in (one, other, one):
-        reply = {**completion("Snow fell"), "model": value, "system_fingerprint": value}
-        server.first = Reply(200, json.dumps(reply).encode())
-        stated.append(load(server).backend)
-        server.script.append(Reply(200, json.dumps(reply).encode()))
-        (answer,) = load(server)([TEXT], [0], [2])
-        assert answer.extra["answered_by"] == answer.extra["system_fingerprint"] == stated[-1].answered_by
-        assert len(str(stated[-1].system_fingerprint)) <= 230
-    assert stated[0] == stated[2] != stated[1]
-    assert stated[0].system_fingerprint != stated[1].system_fingerprint
-
-
-def test_the_order_of_what_a_backend_states_says_nothing(server: OpenAiServer) -> None:
-    stated = []
-    for value in ({"a": 1, "b": 2}, {"b": 2, "a": 1}):
-        server.first = Reply(200, json.dumps({**completion("Snow fell"), "model": value}).encode())
-        stated.append(load(server).backend)
-    assert stated[0] == stated[1]
-
-
-@pytest.mark.parametrize("nothing", ["", " \n", None, [], {}])
-def test_a_backend_that_states_nothing_has_no_name(server: OpenAiServer, nothing: object) -> None:
-    server.first = Reply(200, json.dumps({**completion("Snow fell"), "model": nothing}).encode())
-    assert load(server).backend.answered_by is None
 
 
 def test_nothing_listens(monkeypatch: pytest.MonkeyPatch) -> None:

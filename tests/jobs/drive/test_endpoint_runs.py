@@ -80,10 +80,11 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
     again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.state, again.articles, again.reused) == ("done", 3, 6)
     assert rows(store, again.run_id) == stored
-    assert (len(server.asked), server.greetings) == (6, 2), "the second run has asked for the model's name alone"
+    assert (len(server.asked), server.greetings) == (6, 1)
 
     more = driver.start(store, pinned(tiny_models, n=[1, 3, 5]), "inline", QUIET, reuse=True)
-    assert (more.summaries, more.reused, len(server.asked)) == (9, 6, 9), "of another n that alone is asked for"
+    assert (more.summaries, len(server.asked)) == (9, 9), "of another n that alone is asked for"
+    assert [row for row in rows(store, more.run_id) if row[1] != 3] == stored
     other = driver.start(store, pinned(tiny_models, prompt="Say: {article}", n=[1]), "inline", QUIET, reuse=True)
     assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 12), "another prompt is another system"
 
@@ -114,24 +115,38 @@ def test_beside_what_is_kept_to_n_stands_what_is_cut(
         pinned(tiny_models, cut=True)
 
 
-def test_what_another_model_has_answered_is_not_copied(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
+def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Behind the same address and name."""
-    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    server.model = "tiny-2027"
-    other = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 12)
-    assert {row[-1] for row in rows(store, other.run_id)} == {"tiny-2027"}
-    server.model = "tiny-2026"  # which has answered the first run
-    again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    assert (again.summaries, again.reused, len(server.asked)) == (6, 6, 12)
-    assert {row[-1] for row in rows(store, again.run_id)} == {"tiny-2026"}
-    server.fingerprint = "fp_1"  # other weights under the same name
-    other = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 18)
-    again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    assert (again.summaries, again.reused, len(server.asked)) == (6, 6, 18)
+    def table(run_id: str, *names: str) -> list[tuple[object, ...]]:
+        sql = f"select {', '.join(names)} from summaries where run_id = '{run_id}' order by article_id, n"
+        with store.query(sql) as answer:
+            return [tuple(row) for row in answer.rows]
+
+    server.fingerprint = "fp_1"
+    first = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    server.model, server.first = "tiny-2027", Reply(401, {"error": {"message": "Wrong key"}})
+    other_metric = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 1}}
+    monkeypatch.setattr("jobs.plan.work.code_as_imported", lambda: "0123456789ab")
+    said = io.StringIO()
+    scored = driver.start(store, pinned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
+    measured = driver.start(store, pinned(tiny_models, **other_metric), "inline", QUIET, reuse=True)
+    assert (scored.state, scored.reused, measured.reused, len(server.asked)) == ("done", 0, 0, 6)
+    assert "Texts of openai:tiny|prompt=ad6eb8d0 that other runs have are scored anew" in said.getvalue()
+    as_they_were = "article_id", "n", "text", "words", "seconds", "extra ->> 'completion_tokens'"
+    with_model = *as_they_were, "extra ->> 'answered_by'", "extra ->> 'system_fingerprint'"
+    assert table(first.run_id, *with_model) == table(scored.run_id, *with_model) == table(measured.run_id, *with_model)
+    assert table(first.run_id, "round(bertscore_f1, 5)") == table(scored.run_id, "round(bertscore_f1, 5)")
+    assert table(first.run_id, "bertscore_f1") != table(measured.run_id, "bertscore_f1")
+    assert {row[0] for row in table(measured.run_id, "extra ->> 'text_from'")} == {first.run_id}
+    server.first = None
+    wider = driver.start(store, pinned(tiny_models, limit=4, precision="bfloat16"), "inline", QUIET, reuse=True)
+    assert (wider.summaries, len(server.asked)) == (8, 6 + 2), "of a bundle that alone is asked for which nobody has"
+    for change in ({"seed": 1}, {"prompt": f"{PROMPT} "}):
+        driver.start(store, pinned(tiny_models, **change), "inline", QUIET, reuse=True)
+    assert len(server.asked) == 8 + 2 * 6, "what is asked otherwise is asked for"
+    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=False)
+    assert len(server.asked) == 8 + 3 * 6, "and so is all without reuse"
 
 
 def test_cuts_of_one_article_are_of_one_answer(
@@ -146,30 +161,11 @@ def test_cuts_of_one_article_are_of_one_answer(
     server.scripted[""] = Reply(200, completion("alpha beta gamma delta epsilon zeta eta"))
     assert (run(3, 5).reused, len(server.asked)) == (0, 3)
     server.scripted[""] = Reply(200, completion("one two three four five six seven"))
-    assert (run(4, 5).reused, len(server.asked)) == (0, 6)
-    server.scripted[""] = Reply(200, completion("north east south west up down left"))
     longer = run(3, 4, 5)
-    assert (longer.summaries, longer.reused, len(server.asked)) == (12, 0, 9)
-    assert {str(row[2]).split()[0] for row in rows(store, longer.run_id)} == {"north"}
+    assert (longer.summaries, longer.reused, len(server.asked)) == (12, 0, 3)
+    assert {str(row[2]).split()[0] for row in rows(store, longer.run_id)} == {"alpha"}
     again = run(3, 5)
-    assert (again.summaries, again.reused, len(server.asked)) == (9, 9, 9)
-    assert {str(row[2]).split()[0] for row in rows(store, again.run_id)} == {"north"}
-
-
-def test_where_nobody_says_which_model_answers_nothing_is_copied(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
-) -> None:
-    said = io.StringIO()
-    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    server.model = None
-    silent = driver.start(store, pinned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
-    assert (silent.summaries, silent.reused, len(server.asked)) == (6, 0, 12)
-    assert "is copied: the endpoint does not say which model answers" in said.getvalue()
-    server.model, server.first = "tiny-2026", Reply(401, {"error": {"message": "Wrong key"}})
-    with pytest.raises(EndpointError, match="answered 401"):
-        driver.start(store, pinned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
-    assert "is copied: the driver cannot ask which model it is. The endpoint" in said.getvalue()
-    assert store.list_runs()[0].reused == 0
+    assert (again.summaries, again.reused, len(server.asked)) == (9, 9, 3)
 
 
 def test_a_run_knows_where_it_asked(

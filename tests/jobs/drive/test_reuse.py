@@ -1,7 +1,6 @@
 """A run with reuse has, row by row, what the same run has without, and computes only what no other run has."""
 
 import io
-import itertools
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -198,8 +197,7 @@ def test_what_differs_in_a_signature_is_computed(
 
 def test_other_code_computes_everything(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drive(store, pinned_to(file))
-    for module in (driver, reuse):
-        monkeypatch.setattr(module, "code_as_imported", lambda: "abcdefabcdef")
+    monkeypatch.setattr("jobs.plan.work.code_as_imported", lambda: "abcdefabcdef")
     outcome, computed = drive(store, pinned_to(file))
     assert (outcome.reused, len(computed)) == (0, 120)
 
@@ -232,28 +230,19 @@ def status(store: Store, run_id: str) -> str:
     return console.file.getvalue()
 
 
-def test_where_all_is_copied_it_is_said_that_no_worker_has_told_how_it_multiplies(
+def test_where_nobody_knows_how_workers_multiply_that_of_the_rows_is_taken_and_told(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assumed = "It is assumed that this run's machines multiply as theirs did (NEON): only workers can tell"
     of_copies = "arithmetic   NEON (of the copied rows: this run has computed none)"
     multiply(monkeypatch, "NEON")
-    computed, _ = drive(store, pinned_to(file, limit=8))
-    here, _ = drive(store, pinned_to(file, limit=8))
+    drive(store, pinned_to(file, limit=8))
     multiply(monkeypatch, "SVE", is_known=False)
-    elsewhere, _ = drive(store, pinned_to(file, limit=8))
+    whole, _ = drive(store, pinned_to(file, limit=8))
     partly, _ = drive(store, pinned_to(file))
-    assert (here.reused, elsewhere.reused, partly.reused) == (80, 80, 80)
-    assert [assumed in log(store, run.run_id) for run in (computed, here, elsewhere, partly)] == [
-        False,
-        False,
-        True,
-        True,
-    ]
-    assert [of_copies in status(store, run.run_id) for run in (computed, here, elsewhere, partly)] == [
-        *(False, True, True, False)
-    ]
+    assert (whole.reused, partly.reused) == (80, 80)
+    assert [of_copies in status(store, run.run_id) for run in (whole, partly)] == [True, False]
     assert "multiply in 2 ways: NEON; SVE" in log(store, partly.run_id)
+    assert [store.run_info(run.run_id).mixed for run in (whole, partly)] == [False, True]
 
 
 def test_a_run_whose_workers_have_told_how_they_multiply_copies_nothing_else(
@@ -284,7 +273,7 @@ def test_a_run_that_goes_on_elsewhere_with_copies_says_that_it_multiplies_in_two
 
 
 def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) -> None:
-    """Runs of some articles, n and importances, in a drawn order; more different needs than there are parts."""
+    """Runs of some articles, n and importances, in a drawn order."""
     rows, draw = file.read_text().splitlines(), random.Random(7)
     some = in_another_folder(file)
     importances = ["position", "lexrank", "textrank"]
@@ -297,19 +286,9 @@ def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) 
         }
         drive(store, pinned_to(some, **asked))
     pinned = pinned_to(file, n=[1, 3, 7, 9], importance=importances, bundle_size=2)
-    outcome, computed = drive(store, pinned)
+    outcome, _ = drive(store, pinned)
     assert 0 < outcome.reused < outcome.summaries == 12 * SYSTEMS * 4
-    assert len(computed) < outcome.summaries
     assert equals_computed(store, pinned, outcome.run_id)
-
-
-def test_many_different_needs_are_computed_in_few_parts() -> None:
-    needs = {(("lead", (n,)),): 10 - n for n in range(1, 9)}
-    plan = sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1})).stages[0].plan
-    parts = reuse._parts(plan, {(): 3, **needs})
-    assert parts.keys() == needs.keys()
-    assert [parts[need] for need in itertools.islice(needs, 3)] == list(itertools.islice(needs, 3))
-    assert {parts[need] for need in itertools.islice(needs, 3, None)} == {(("lead", (4, 5, 6, 7, 8)),)}
 
 
 def test_an_interrupted_run_copies_on_and_computes_what_is_missing(

@@ -1,6 +1,7 @@
 import io
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -9,7 +10,7 @@ from cluster.worker_info import WorkerInfo, this_worker
 from core.arithmetic import ROWS_DEPEND, describe_arithmetic
 from jobs.drive import driver
 from jobs.drive.heartbeat import Heart
-from jobs.drive.pool_watch import WorkerWatch
+from jobs.drive.pool_watch import PoolWatch
 from jobs.drive.run import Run
 from jobs.plan.job import find_job
 from jobs.store import RunInfo, open_store
@@ -30,35 +31,39 @@ def run(tmp_path: Path, said: io.StringIO) -> Iterator[Run]:
         yield Run(store, run_id, epoch, Heart(store, run_id, epoch, Console(file=said)))
 
 
+def actors(*workers: WorkerInfo) -> SimpleNamespace:
+    return SimpleNamespace(workers=workers, busy=())
+
+
 def info(run: Run) -> RunInfo:
     return run.store.run_info(run.id)
 
 
 def test_workers_are_told_to_the_store_when_they_change(run: Run, said: io.StringIO) -> None:
-    watch = WorkerWatch(run, "2 x 1 CPU")
-    watch.look((HERE,))
+    watch = PoolWatch(run, "2 x 1 CPU")
+    watch.look(actors(HERE))
     assert (info(run).device, info(run).arithmetic) == ("2 x 1 CPU: Xeon on here", [HERE.arithmetic])
-    watch.look((HERE, WorkerInfo("Xeon", "there", HERE.arithmetic)))
+    watch.look(actors(HERE, WorkerInfo("Xeon", "there", HERE.arithmetic)))
     assert info(run).device == "2 x 1 CPU: Xeon on here, Xeon on there"
     assert said.getvalue() == ""
 
 
 def test_a_run_that_is_resumed_on_another_kind_of_cpu_says_so_once(run: Run, said: io.StringIO) -> None:
-    WorkerWatch(run, "1 x 1 CPU").look((HERE,))
+    PoolWatch(run, "1 x 1 CPU").look(actors(HERE))
     for _ in range(2):
-        WorkerWatch(run, "1 x 1 CPU").look((THERE,))
+        PoolWatch(run, "1 x 1 CPU").look(actors(THERE))
     assert said.getvalue().count("multiply in 2 ways: AVX512, MKL; AVX512, oneDNN layers") == 1
-    assert info(run).arithmetic == [HERE.arithmetic, THERE.arithmetic]
+    assert (info(run).arithmetic, info(run).mixed) == ([HERE.arithmetic, THERE.arithmetic], True)
 
 
 def test_workers_of_two_kinds_are_told_of_at_once(run: Run, said: io.StringIO) -> None:
-    WorkerWatch(run, "2 x 1 CPU").look((HERE, THERE))
+    PoolWatch(run, "2 x 1 CPU").look(actors(HERE, THERE))
     assert "A training that is resumed here may draw other summaries" in said.getvalue()
 
 
 def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run: Run, said: io.StringIO) -> None:
     for _ in range(2):
-        WorkerWatch(run, "1 x 1 CPU").look((WorkerInfo("Xeon", "here", f"AVX2, MKL AVX2, {ROWS_DEPEND}"),))
+        PoolWatch(run, "1 x 1 CPU").look(actors(WorkerInfo("Xeon", "here", f"AVX2, MKL AVX2, {ROWS_DEPEND}")))
     assert said.getvalue().count("agree to about 1e-6 only") == 1
 
 

@@ -16,7 +16,6 @@ from jobs.plan.job import find_job, plan_with
 from jobs.plan.own_files import files_to_ship
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import require_same_revisions
-from jobs.plan.work import works
 from jobs.store import Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -114,100 +113,17 @@ def test_a_run_of_files_behind_links_can_be_resumed(
         find_job("baselines").plan_again(pinned.recipe.model_dump(mode="json"))
 
 
-def test_another_source_is_another_work_of_every_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    """Inline, a plugin runs in the process of the others, and may change what they compute with."""
-    none, one = plan(tiny_models), plan(tiny_models, plugin(tmp_path))
-    other = plan(tiny_models, plugin(tmp_path, fails="something else"))
-    (tmp_path / "b").mkdir()
-    both = plan(tiny_models, plugin(tmp_path), metrics(tmp_path, file="b/mine.py"))  # another file of the same name
-    assert len({works(pinned, "0123456789ab")["lead"] for pinned in (none, one, other, both)}) == 4
-    assert works(one, "0123456789ab")["tail"] != works(other, "0123456789ab")["tail"]
-    assert works(one, "0123456789ab") == works(plan(tiny_models, plugin(tmp_path)), "0123456789ab")
-    assert one.recipe.hash != other.recipe.hash
-
-
-OBJECT = """
-from core.summarizers.systems import Draft
-
-
-class Named:
-    kind = "system"
-    has_uncut = False
-
-    def summarize(self, document, lengths):
-        return [Draft(n, document.segmented.article.key) for n in lengths]
-
-
-SYSTEMS = {"named": Named(), "tail": lambda text, n: " ".join(text.split()[-n:])}
-"""
-
-
-def test_an_object_that_reads_the_key_is_copied_for_the_same_article_alone(
+def test_a_run_with_plugins_copies_nothing_and_says_why(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
-    """What a function writes, which gets the text alone, is copied wherever the text stands."""
-    path, texts = tmp_path / "mine.py", ["Snow fell on Dover and closed its schools.", "Hull wants a new bridge."]
-    path.write_text(OBJECT)
-    outcomes = []
-    for keys in (["a1", "a2"], ["a2", "a1"], ["a1", "a2"]):
-        rows = [{"id": key, "article": text, "summary": "A word."} for key, text in zip(keys, texts, strict=True)]
-        (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        pinned = find_job("baselines").plan(
-            "sample",
-            {
-                "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
-                "datasets": [{"name": str(tmp_path / "news.jsonl")}],
-                **{"encoder": str(tiny_models["bert"]), "systems": ["lead"], "n": [2, 5]},
-                "plugins": [{"plugin": str(path)}],
-            },
-        )
-        outcomes.append(driver.start(store, pinned, "inline", QUIET, reuse=True))
-    # Of lead and tail two articles at two lengths; of all three the second time that an article has its key.
-    assert [outcome.reused for outcome in outcomes] == [0, 8, 12]
-    with store.query("select distinct a.key, s.text from summaries s join articles a on a.id = s.article_id "
-                     "where s.system = 'named' order by 1") as answer:  # fmt: skip
-        assert [tuple(row) for row in answer.rows] == [("a1", "a1"), ("a2", "a2")]
-
-
-def test_what_a_metric_that_reads_the_key_has_judged_is_copied_for_the_same_article_alone(
-    store: Store, tiny_models: dict[str, Path], tmp_path: Path
-) -> None:
-    path, texts = tmp_path / "mine.py", ["Snow fell on Dover and closed its schools.", "Hull wants a new bridge."]
-    path.write_text(
-        "def number(summary, references, key, n, article):\n    return int(key[1:]) + n / 10 + len(article) / 1000\n"
-        "METRICS = {'number': number}\n"
-    )
-    outcomes = []
-    for keys in (["a1", "a2"], ["a2", "a1"], ["a1", "a2"]):
-        rows = [{"id": key, "article": text, "summary": "A word."} for key, text in zip(keys, texts, strict=True)]
-        (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        pinned = find_job("baselines").plan(
-            "sample",
-            {
-                "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
-                "datasets": [{"name": str(tmp_path / "news.jsonl")}],
-                **{"encoder": str(tiny_models["bert"]), "systems": ["lead"], "n": [2, 5]},
-                "plugins": [{"plugin": str(path)}],
-            },
-        )
-        outcomes.append(driver.start(store, pinned, "inline", QUIET, reuse=True))
-    rulers = len(pinned.stages[0].plan.signatures) - 1
-    assert [outcome.reused for outcome in outcomes] == [0, 0, (1 + rulers) * 4]
-    with store.query(
-        "select a.key, length(a.text), s.n, s.extra -> 'scores' ->> 'number' from summaries s join articles a on "
-        "a.id = s.article_id where s.system = 'lead'"
-    ) as answer:
-        rows = [tuple(row) for row in answer.rows]
-    assert len(rows) == 12
-    assert all(float(value) == int(key[1:]) + n / 10 + length / 1000 for key, length, n, value in rows)
-
-
-def test_an_object_is_told_all_n_and_its_work_has_them(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    """It may write one summary of the longest n and cut it. A function is told one n."""
-    (tmp_path / "mine.py").write_text(OBJECT)
-    one, other = (plan(tiny_models, tmp_path / "mine.py", n=n) for n in ([2, 5], [2, 7]))
-    old, new = works(one, "0123456789ab"), works(other, "0123456789ab")
-    assert {name for name in old if old[name] != new[name]} == {"named"}
+    """What they import may change without them."""
+    said = io.StringIO()
+    for file in (plugin(tmp_path), metrics(tmp_path)):
+        for _ in range(2):
+            console = Console(file=said, width=500)
+            assert driver.start(store, plan(tiny_models, file), "inline", console, reuse=True).reused == 0
+    assert said.getvalue().count("Nothing is copied from other runs: the run has plugins, and nothing tells") == 4
+    assert driver.start(store, plan(tiny_models), "inline", QUIET, reuse=True).reused == 0
 
 
 def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
@@ -332,14 +248,6 @@ def test_a_score_of_draws_is_their_mean(store: Store, tiny_models: dict[str, Pat
     values = [max(len({*text.split()} & words) / len(words) for words in references) for text in draws]
     assert len(set(values)) > 1
     assert summary.chosen_scores == {"share": pytest.approx(sum(values) / 5)}
-
-
-def test_another_source_of_a_metric_makes_every_system_another(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    without = plan(tiny_models)
-    one = plan(tiny_models, metrics(tmp_path))
-    other = plan(tiny_models, metrics(tmp_path, fails="something else"))
-    assert len({works(pinned, "0123456789ab")["lead"] for pinned in (without, one, other)}) == 3
-    assert one.recipe.hash != other.recipe.hash
 
 
 def test_an_article_that_a_metric_fails_on_is_a_failure_that_names_it(

@@ -1,6 +1,5 @@
 """Summaries are copied from other runs of the same work, whole or not at all, and never from anything else."""
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -36,8 +35,11 @@ def claimed(store: Store, spec: RunSpec) -> Callable[..., tuple[str, int]]:
     return make
 
 
-def reusable(store: Store, run_id: str, way: str | None = WAY, works: dict[str, str] = WORKS) -> Reusable | None:
-    return store.rows_of_equal_work(run_id, copies.StageWork(works, tuple(KINDS), LENGTHS, ROWS), way)
+def reusable(store: Store, run_id: str) -> Reusable:
+    """As the driver makes it; without sources where there are none."""
+    sources = store.runs_of_equal_work(run_id, list(WORKS.values()))
+    alike = tuple(source for source, way in sources.items() if way == WAY)
+    return Reusable(alike, WAY, tuple(WORKS.values()), tuple(KINDS), LENGTHS, ROWS)
 
 
 def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:
@@ -64,11 +66,10 @@ def test_what_another_run_has_is_copied_with_all_its_columns(
     first, second = claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
-    assert found is not None
-    assert found.sources == {first[0]: frozenset(KINDS)}
+    assert found.sources == (first[0],)
     every = {(system, n) for system in KINDS for n in LENGTHS}
-    hashes = {article.id: article.content_hash for article in articles}
-    assert store.known_summaries(found, hashes | {"strange": "no such content"}) == dict.fromkeys(hashes, every)
+    ids = [article.id for article in articles]
+    assert store.known_summaries(found, [*ids, "strange"]) == dict.fromkeys(ids, every)
     for _ in range(2):  # an answer that was lost
         store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
     assert rows(store, second[0]) == rows(store, first[0])
@@ -106,51 +107,45 @@ def test_copies_complete_what_is_computed_and_counts_are_the_same_when_they_are_
     assert {run_id: counts(store, run_id) for run_id in found} == found
 
 
-@pytest.mark.parametrize("change", ["work", "arithmetic", "two arithmetics", "none"])
-def test_runs_of_other_work_or_arithmetic_have_nothing(
+@pytest.mark.parametrize("change", ["work", "arithmetic", "none", "two arithmetics", "mixed"])
+def test_runs_of_other_work_or_arithmetic_and_mixed_runs_have_nothing(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep, change: str
 ) -> None:
     first = {
         "work": lambda: claimed(works=dict.fromkeys(KINDS, "another")),
         "arithmetic": lambda: claimed(ways=("NEON",)),
-        "two arithmetics": lambda: claimed(ways=(WAY, "NEON")),
         "none": lambda: claimed(works={}),
+        "two arithmetics": lambda: claimed(ways=(WAY, "NEON")),
+        "mixed": claimed,
     }[change]()
     store.writer(*first).record([(articles, sweep(articles))])
-    second = claimed()
-    assert reusable(store, second[0]) is None
-    assert reusable(store, second[0], "SVE") is None
+    if change == "mixed":
+        store.writer(*first).mix(["torch 0.1"])
+    assert reusable(store, claimed()[0]).sources == ()
 
 
-def test_where_nobody_knows_the_arithmetic_yet_that_of_the_newest_run_is_taken(
-    store: Store, claimed: Callable[..., tuple[str, int]]
-) -> None:
-    claimed(), (newest := claimed(ways=("NEON",)))
-    found = reusable(store, claimed(works={})[0], None)
-    assert found is not None
-    assert (found.arithmetic, set(found.sources)) == ("NEON", {newest[0]})
-
-
-def test_a_run_that_goes_on_as_another_work_gives_nothing_from_then_on(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
+@pytest.mark.parametrize("change", ["other code", "another kind of machine"])
+def test_a_source_that_becomes_mixed_gives_nothing_even_to_those_that_found_it(
+    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep, change: str
 ) -> None:
     first, second = claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
-    assert found is not None
-    epoch = store.claim_run(first[0], "host-b", 12, take_over=True)
-    store.writer(first[0], epoch).start(
-        "cpu", "0.1.0+def", KINDS, {"lead": "new work of lead", "mini|centroid": "work of mini"}
-    )
-    again = reusable(store, second[0])
-    assert again is not None
-    assert again.sources == {first[0]: frozenset({"mini|centroid"})}
-    with pytest.raises(StoreError, match=r"would have 12 summaries and not 24.*nws resume"):
+    if change == "other code":
+        assert store.writer(*first).mix(["NWS 0123456789ab", "torch 0.1"])
+        assert not store.writer(*first).mix(["torch 0.1"])
+        assert store.run_info(first[0]).code_version == "0.1.0+abc, NWS 0123456789ab, torch 0.1"
+    else:
+        store.writer(*first).note_workers("cpu", ["NEON"])
+    assert store.run_info(first[0]).mixed
+    assert store.known_summaries(found, [article.id for article in articles]) == {}
+    with pytest.raises(StoreError, match=r"would have 0 summaries and not 24.*other code or machines.*nws resume"):
         store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
     assert counts(store, second[0]) == (0, 0, 0, 0)
-    assert origins(store, second[0]) == {}
-    store.writer(first[0], epoch).start("cpu", "0.1.0+abc", KINDS, WORKS)  # and never again: it has both
-    assert reusable(store, second[0]).sources == again.sources
+    store.claim_run(first[0], "host-b", 12, take_over=True)
+    assert reusable(store, second[0]).sources == ()
+    with pytest.raises(FencedError):
+        store.writer(*first).mix(["torch 0.1"])
 
 
 def test_a_copy_is_no_source_and_rows_keep_the_name_of_who_computed_them(
@@ -163,45 +158,29 @@ def test_a_copy_is_no_source_and_rows_keep_the_name_of_who_computed_them(
     assert origins(store, third[0]) == {first[0]: 4 * ROWS}
 
 
-def test_an_article_is_known_by_its_content_whatever_file_it_is_in(
+def test_another_key_dataset_or_reference_is_another_article(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
     first, second = claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
-    renamed = [dataclasses.replace(article, dataset="other", key=f"b{article.key}") for article in articles]
-    edited = dataclasses.replace(articles[0], references=("Another reference.",))
-    found = reusable(store, second[0])
-    assert found is not None
-    assert store.known_summaries(found, {edited.id: edited.content_hash}) == {}
-    store.writer(*second).record([(renamed, BundleResult((), ()))], SWEEP, found)
-    of_first = {
-        (old.id, *key[1:]): row for old in articles for key, row in rows(store, first[0]).items() if key[0] == old.id
-    }
-    names = dict(zip((article.id for article in renamed), (article.id for article in articles), strict=True))
-    assert {(names[key[0]], *key[1:]): row for key, row in rows(store, second[0]).items()} == of_first
+    changes = ({"key": "another"}, {"dataset": "another"}, {"references": ("Another.",)}, {"text": "Another text."})
+    others = [replace(articles[0], **change) for change in changes]
+    assert store.known_summaries(reusable(store, second[0]), [other.id for other in others]) == {}
 
 
-def test_content_kept_is_copied_within_a_dataset_alone(
+def test_content_kept_is_copied_from_runs_with_the_same_panel(
     store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
 ) -> None:
-    """An article that lies in two datasets of a run has other others in each."""
-    first, second = claimed(), claimed()
-    both = [articles[0], replace(articles[0], dataset="another")]
-    kept = {both[0].id: 0.25, both[1].id: 0.5}
-    summaries = (
-        replace(summary, scores={**summary.scores, **dict.fromkeys(OPTIONAL, kept[summary.article_id])})
-        for summary in sweep(both).summaries
-    )
-    for run in (first, second):
-        store.writer(*run).set_panel("a" * 64)
-    store.writer(*first).record([(both, BundleResult(tuple(summaries), ()))])
-    store.writer(*second).record([(both, BundleResult((), ()))], SWEEP, reusable(store, second[0]))
-    assert counts(store, second[0]) == (2, 2 * ROWS, 2 * ROWS, 0)
-    sql = f"select article_id, kept, kept_words from summaries where run_id = '{second[0]}' and kept is not null"
-    with store.query(sql) as answer:
-        copied = set(answer.rows)
-    assert copied
-    assert copied <= {(article_id, value, value) for article_id, value in kept.items()}
+    first, second, third = claimed(), claimed(), claimed()
+    kept = dict.fromkeys(OPTIONAL, 0.25)
+    summaries = (replace(summary, scores={**summary.scores, **kept}) for summary in sweep(articles).summaries)
+    for run, panel in ((first, "a"), (second, "a"), (third, "b")):
+        store.writer(*run).set_panel(panel * 64)
+    store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
+    for run, values in ((second, (0.25, 0.25)), (third, (None, None))):
+        store.writer(*run).record([(articles, BundleResult((), ()))], SWEEP, reusable(store, run[0]))
+        with store.query(f"select distinct kept, kept_words from summaries where run_id = '{run[0]}'") as answer:
+            assert [tuple(row) for row in answer.rows] == [values]
 
 
 def test_nothing_is_copied_for_an_article_that_fails_and_a_copy_ends_an_older_failure(
@@ -240,9 +219,8 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
     with open_store(sqlite_url):
         pass
     values = {
-        **{"run_id": "new", "articles": ["a", "b"], "hashes": ["c", "d"], "sources": ["r", "s"]},
-        "of_same_panel": ["r"],
-        **{"lengths": [0, 3], "works": ["w"], "by_article": ["x"], "answered_by": None, "system_fingerprint": None},
+        **{"run_id": "new", "articles": ["a", "b"], "sources": ["r", "s"], "of_same_panel": ["r"]},
+        **{"lengths": [0, 3], "works": ["w"]},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
         for statement in (copies._KNOWN, copies._COPY):
@@ -263,84 +241,7 @@ def test_what_was_written_in_16_bits_is_not_copied(
     summaries = (replace(summary, extra=dtypes[summary.system]) for summary in sweep(articles).summaries)
     store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
     found = reusable(store, second[0])
-    known = store.known_summaries(found, {article.id: article.content_hash for article in articles})
+    known = store.known_summaries(found, [article.id for article in articles])
     assert {system for rows in known.values() for system, _ in rows} == {"lead"}
     with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
-        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
-
-
-def test_what_another_model_has_answered_is_not_copied(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second = claimed(), claimed()
-    by = {articles[0].id: {"answered_by": "tiny-1"}, articles[1].id: {"answered_by": "tiny-2"}}
-    summaries = (replace(summary, extra=by.get(summary.article_id, {})) for summary in sweep(articles).summaries)
-    store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
-    found = replace(reusable(store, second[0]), answered_by="tiny-1")
-    assert store.known_summaries(found, {a.id: a.content_hash for a in articles}).keys() == {articles[0].id}
-    store.writer(*second).record([(articles[:1], BundleResult((), ()))], SWEEP, found)
-    with pytest.raises(StoreError, match="would have 0 summaries and not 6"):
-        store.writer(*second).record([(articles[1:2], BundleResult((), ()))], SWEEP, found)
-
-
-def test_what_another_fingerprint_has_answered_is_not_copied(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    """An endpoint that states none has written the rows that have none."""
-    first, second = claimed(), claimed()
-    fingerprints = [{}, {"system_fingerprint": "fp_1"}, {"system_fingerprint": "fp_2"}]
-    by = {a.id: {"answered_by": "tiny", **stated} for a, stated in zip(articles, fingerprints, strict=False)}
-    summaries = (replace(summary, extra=by.get(summary.article_id, {})) for summary in sweep(articles).summaries)
-    store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
-    of_all = {a.id: a.content_hash for a in articles}
-    for article, stated in zip(articles, fingerprints, strict=False):
-        found = replace(reusable(store, second[0]), answered_by="tiny", **stated)
-        assert store.known_summaries(found, of_all).keys() == {article.id}
-
-
-def test_a_system_that_looks_at_the_key_is_copied_for_the_very_article(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second = claimed(), claimed()
-    store.writer(*first).record([(articles, sweep(articles))])
-    renamed = dataclasses.replace(articles[0], key="b0")
-    found = reusable(store, second[0])
-    found = replace(found, stage=replace(found.stage, by_article=frozenset({"lead"})))
-    known = store.known_summaries(found, {a.id: a.content_hash for a in (articles[0], renamed)})
-    assert {id_: {system for system, _ in rows} for id_, rows in known.items()} == {
-        articles[0].id: set(KINDS),
-        renamed.id: {"mini|centroid"},
-    }
-    store.writer(*second).record([(articles[:1], BundleResult((), ()))], SWEEP, found)
-    with pytest.raises(StoreError, match="would have 3 summaries and not 6"):
-        store.writer(*second).record([([renamed], BundleResult((), ()))], SWEEP, found)
-
-
-def test_a_system_that_was_disowned_gives_nothing_even_to_those_that_found_it(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second = claimed(), claimed()
-    store.writer(*first).record([(articles, sweep(articles))])
-    found = reusable(store, second[0])
-    store.writer(*first).disown(["lead"], ["NWS 0123456789ab", "torch 0.1"])
-    assert store.run_info(first[0]).code_version == "0.1.0+abc, NWS 0123456789ab, torch 0.1"
-    assert reusable(store, second[0]).sources == {first[0]: frozenset({"mini|centroid"})}
-    with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
-        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
-    epoch = store.claim_run(first[0], "host-b", 12, take_over=True)
-    store.writer(first[0], epoch).start("cpu", "0.1.0+abc", KINDS, WORKS)  # and never again
-    assert reusable(store, second[0]).sources == {first[0]: frozenset({"mini|centroid"})}
-    with pytest.raises(FencedError):
-        store.writer(*first).disown(["lead"], ["torch 0.1"])
-
-
-def test_a_source_that_gets_another_kind_of_machine_gives_nothing_from_then_on(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second = claimed(), claimed()
-    store.writer(*first).record([(articles, sweep(articles))])
-    found = reusable(store, second[0])
-    store.writer(*first).note_workers("cpu", ["NEON"])
-    assert store.known_summaries(found, {article.id: article.content_hash for article in articles}) == {}
-    with pytest.raises(StoreError, match=r"would have 0 summaries and not 24.*other code or machines"):
         store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)

@@ -6,7 +6,7 @@ from sqlalchemy import update
 from core.errors import StoreError
 from core.text.corpus import ReadBefore
 from core.types import BundleResult
-from jobs.store import LogLine, Progress, StageWork, Store, open_store
+from jobs.store import LogLine, Progress, Reusable, Store, open_store
 from jobs.store.tables import Base, RunRow, SummaryRow
 
 HOST = "elsewhere"
@@ -113,8 +113,7 @@ def test_what_other_runs_have_copied_stays_valid(store, spec, articles, sweep):
     store.writer(*source).record([(articles, found)])
     store.writer(*source).finish("done")
     copier = begin()
-    stage = StageWork(works, tuple(works), (0, 3, 5), 6)
-    reusable = store.rows_of_equal_work(copier[0], stage, "mkl")
+    reusable = Reusable((source[0],), "mkl", tuple(works.values()), tuple(works), (0, 3, 5), 6)
     store.writer(*copier).record([(articles, BundleResult((), ()))], reusable=reusable)
     store.writer(*copier).finish("done")
     before = rows(store, f"summaries WHERE run_id = '{copier[0]}'")
@@ -125,9 +124,7 @@ def test_what_other_runs_have_copied_stays_valid(store, spec, articles, sweep):
     assert rows(store, f"summaries WHERE run_id = '{copier[0]}'") == before
     assert store.run_info(copier[0]).reused == 24
     assert len(store.points(copier[0]).n) == 24
-    assert store.rows_of_equal_work("another", stage, "mkl") is None or not store.known_summaries(
-        store.rows_of_equal_work("another", stage, "mkl"), {article.id: article.content_hash for article in articles}
-    )  # a copy is no source
+    assert store.runs_of_equal_work("another", list(works.values())) == {}, "a copy is no source"
 
 
 def test_a_failure_in_the_middle_removes_nothing(store_url, monkeypatch, spec, articles, sweep):
