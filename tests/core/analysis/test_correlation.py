@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analysis.correlation import COEFFICIENTS, LEVELS, observed, resampled_correlations, standardised
+from core.analysis.correlation import COEFFICIENTS, LEVELS, observed, resampled_correlations
 from core.analysis.correlation import correlations as correlated
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -108,10 +108,3 @@ def test_the_seed_decides_and_other_metrics_do_not():
     alone = correlations({"m": metric}, human, seed=1, resamples=100)
     assert correlations({"other": human + 1, "m": metric}, human, seed=1, resamples=100)[6:] == alone
     assert correlations({"m": metric}, human, seed=2, resamples=100) != alone
-
-
-def test_standardised_scores_have_the_same_correlations():
-    metric, human = made(6, 8, 0.5, np.random.default_rng(7))
-    np.testing.assert_allclose(observed(standardised(metric), human), observed(metric * 7 - 3, human), atol=1e-12)
-    assert standardised(metric).std() == pytest.approx(1)
-    assert not standardised(np.full((2, 3), 5.0)).any()

@@ -67,16 +67,6 @@ def test_two_runs_are_paired_by_article_and_n(make_points):
     assert [at.difference.mean for at in found.lengths] == pytest.approx([0.1, 0.1])
 
 
-def test_datasets_are_apart_and_strangers_are_left_out(make_points):
-    first = make_points(lambda *_: 0.5, dataset="cnn") + make_points(lambda *_: 0.5, dataset="xsum")
-    second = make_points(lambda *_: 0.4, dataset="xsum") + make_points(lambda *_: 0.4, dataset="other")
-    assert [found.dataset for found in compare_systems(first, second, [("random", "random")])] == ["xsum"]
-    others = make_points(lambda *_: 0.5, articles=3, skip=lambda s, n, a: a > 1)
-    strangers = make_points(lambda *_: 0.5, articles=3, skip=lambda s, n, a: a < 2)
-    assert compare_systems(others, strangers, [("random", "random")]) == ()
-    assert compare([], ("a", "b")) == ()
-
-
 @settings(max_examples=15, deadline=None, suppress_health_check=ANY_FIXTURE)
 @given(seed=st.integers(0, 1000), shuffle=st.randoms(use_true_random=False))
 def test_neither_order_nor_side_changes_the_test(make_points, seed, shuffle: random.Random):

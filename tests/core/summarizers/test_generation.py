@@ -16,7 +16,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 from core.errors import ModelError
 from core.models import resolve_model
 from core.summarizers.generation import LoadedGenerator, choose_dtype, load_generator
-from core.summarizers.generators import Generator, Settings, parse_generator
+from core.summarizers.generators import Generator, parse_generator
 from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
 from core.text.rows import cleaned
 
@@ -55,22 +55,6 @@ def test_a_summary_does_not_depend_on_its_batch(tiny_models: dict[str, Path], ar
     assert together[::-1] == loaded(TEXTS[::-1], KEYS[::-1])
     assert len({output.text for output in together}) > 4
     assert {output.dtype for output in together} == {"float32"}
-
-
-def test_a_batch_holds_more_than_one_article(tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = load(tiny_models["pegasus"])
-    batches: list[int] = []
-    generate = loaded._model.generate
-
-    def counted(input_ids: torch.Tensor, **options: object) -> torch.Tensor:
-        batches.append(len(input_ids))
-        output: torch.Tensor = generate(input_ids=input_ids, **options)
-        return output
-
-    monkeypatch.setattr(loaded._model, "generate", counted)
-    loaded(TEXTS * 2, KEYS * 2)
-    assert sum(batches) == 12
-    assert 2 < max(batches) < 12  # 8,192 tokens are 10 summaries of 8 beams and 96 tokens, without the articles
 
 
 @pytest.mark.parametrize("architecture", ["bart", "pegasus", "t5"])
@@ -168,15 +152,6 @@ def test_settings_in_an_old_checkpoints_configuration_hold(tiny_models: dict[str
     loaded = load(folder)
     assert (loaded.config().num_beams, loaded.config().max_length, loaded.config().length_penalty) == (2, 9, 0.5)
     assert loaded(TEXTS, KEYS) != load(tiny_models["pegasus"])(TEXTS, KEYS)
-
-
-def test_the_window_limits_the_summary(tiny_models: dict[str, Path]) -> None:
-    generator = replace(
-        resolved(tiny_models["bart"]), settings=Settings(2, 5_000, 10_000), checkpoint_first=False, suffix=""
-    )
-    loaded = load_generator(generator, CPU, 0)
-    assert (loaded.config().min_length, loaded.config().max_length) == (128, 128)
-    assert loaded(["the cat"], [0])[0].text
 
 
 def test_a_prompt_as_long_as_the_window(tiny_models: dict[str, Path]) -> None:

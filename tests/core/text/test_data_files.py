@@ -4,7 +4,6 @@ import functools
 import gzip
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from hypothesis import strategies as st
 from core.errors import CorpusError
 from core.text import data_files
 from core.text.corpus import Corpus, DatasetSpec, has_splits, open_corpus
-from core.text.data_files import DataFile, DataFiles
 from core.types import Article
 
 
@@ -279,32 +277,6 @@ def test_files_in_memory(cache: Path) -> None:
         memory.rm("/bucket", recursive=True)
 
 
-def test_a_file_of_which_nothing_is_told_is_downloaded_again_by_another_process_of_the_same_number(
-    tmp_path: Path,
-) -> None:
-    """In a container each process may be number 1."""
-    reading = """
-import os, sys
-os.getpid = lambda: 1
-from fsspec.implementations.memory import MemoryFileSystem
-from core.text.corpus import DatasetSpec, open_corpus
-MemoryFileSystem.info = lambda self, path, **more: {"name": path, "type": "file", "size": 60}
-MemoryFileSystem().pipe("/news/a.jsonl", sys.argv[1].encode())
-print([article.text for article in open_corpus(DatasetSpec("memory://news/a.jsonl"))])
-"""
-    for text in ("Text 1.", "Text 2."):
-        row = json.dumps({"id": "a", "article": text, "summary": "News."})
-        found = subprocess.run(
-            [sys.executable, "-c", reading, row],
-            env=os.environ | {"HF_HOME": str(tmp_path)},
-            cwd=Path(data_files.__file__).parents[2],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (found.stdout, found.returncode) == (f"{[text]}\n", 0), found.stderr
-
-
 def test_what_other_machines_refuse(server: str, cache: Path) -> None:
     refused = {
         f"{server}/absent.jsonl": "it is not there",
@@ -325,12 +297,3 @@ def test_a_file_system_that_is_not_installed_is_named(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "s3fs", None)
     with pytest.raises(CorpusError, match=r"s3://bucket/a.jsonl cannot be read: Install s3fs"):
         open_corpus(DatasetSpec("s3://bucket/a.jsonl"))
-
-
-def test_what_was_found_fits_only_the_same_files() -> None:
-    files = DataFiles(tuple(DataFile(name, Path) for name in "abc"), ["1", "2"], [5])
-    found = files.found()
-    assert found == [("a", "1", 5), ("b", "2", None)]
-    assert files.with_found(found, are_all=False) == files
-    assert files.with_found(found, are_all=True) is None
-    assert DataFiles(files.files[1:]).with_found(found, are_all=False) is None
