@@ -23,7 +23,6 @@ class Answer:
     """What the systems of a run keep.
 
     Attributes:
-        is_scored: whether the run has the metric at all. A summary may lack it even then (see `core.metrics.specs`).
         of_systems: by dataset, system and ceiling.
         uncut: what summaries of their own length keep, such as another person's whole one.
         vs_lead: every system minus `lead` in content kept, at equal n; empty in a run without `lead`.
@@ -31,7 +30,6 @@ class Answer:
         reference_lengths: see `Points`.
     """
 
-    is_scored: bool = True
     of_systems: tuple[ContentKept, ...] = ()
     uncut: tuple[Uncut, ...] = ()
     vs_lead: tuple[Comparison, ...] = ()
@@ -99,21 +97,17 @@ class Answer:
         ]
 
 
-NOT_SCORED = Answer(is_scored=False)
-"""Of a run without the metric."""
-
-
 def answer_of(points: Points | Iterable[Point]) -> Answer:
-    """The answer that is in points, with or without the metric.
+    """The answer that is in points; an empty one where they lack the metric.
 
     Raises:
         StoreError: the points are not those of one run.
     """
     points = Points.of(points)
     if KEPT not in points.scores:
-        return NOT_SCORED
+        return Answer()
     scored = points.take(~np.isnan(points.scores[KEPT]))
     vs_lead = compare_systems(scored, scored, pairs_with_lead(scored), KEPT)
     all_pairs = compare_all_pairs(scored, KEPT)
     uncut = uncut_scores(scored, KEPT)
-    return Answer(True, content_kept(scored), uncut, vs_lead, all_pairs, points.reference_lengths)
+    return Answer(content_kept(scored), uncut, vs_lead, all_pairs, points.reference_lengths)

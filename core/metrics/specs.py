@@ -91,7 +91,7 @@ KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "roug
 OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
 """Those that compare a summary with references of other articles, too (`core.metrics.content_kept`).
 
-A summary lacks them where there are no other articles, and where its run is older than they are.
+A summary lacks them where there are no other articles.
 """
 
 BY_MODEL = ("fluency", "faithfulness")

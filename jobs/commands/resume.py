@@ -1,4 +1,4 @@
-"""`nws resume`; `nws add` and `nws add-metric`, which resume a run with more; and `nws drive`, which Ray jobs run."""
+"""`nws resume`; `nws add`, which resumes a run with more; and `nws drive`, which Ray jobs run."""
 
 import dataclasses
 import os
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from core.errors import CorpusError, ModelError, RecipeError, StoreError, StoreUnavailableError
-from core.metrics.specs import KEPT, OF_OTHERS
 from jobs.commands import complete, options
 from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
@@ -237,40 +236,6 @@ def add(
         err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
         outcome = resume_run(opened, store, run, again, actors)
     finish(outcome, store, as_json)
-
-
-@grouped
-def add_metric(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
-    metric: Annotated[str, typer.Argument(help="`kept`: content kept, of BERTScore's recall and of words.")],
-    target: options.ResumeTargetOptions,
-    actors: options.ActorOptions,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Score a run by a metric that is newer than it.
-
-    No system runs again. Articles that have failed are tried again, as by `nws resume`.
-    """
-    require_possible(target.engine, None if target.local else target.address)
-    if metric != KEPT.name:
-        raise RecipeError(f"There is no metric {metric!r} to add: {KEPT.name} can be added.")
-    with changing(store) as opened:
-        run = opened.full_id(run)
-        again = where_it_was(opened, run, target)
-        _add_signatures(opened, run)
-        err.print(f"Scoring {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
-        outcome = resume_run(opened, store, run, again, actors)
-    finish(outcome, store, as_json)
-
-
-def _add_signatures(opened: "Store", run_id: str) -> None:
-    from jobs.plan.job import find_job
-
-    info = opened.require_free(run_id, socket.gethostname())
-    pinned = find_job(info.job).plan_again(info.recipe)
-    added = {spec.name: pinned.signatures[spec.name] for spec in OF_OTHERS}
-    opened.add_signatures(run_id, socket.gethostname(), added)
 
 
 def _extend(opened: "Store", run_id: str, files: "list[PredictionsSpec]") -> None:

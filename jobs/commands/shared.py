@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from jobs.store import Store
 
 _COMMAND = re.compile(
-    r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm|add-metric) [\w-]+(?: kept)?"
+    r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+"
     r"(?: --[a-z-]+(?: \d+)?)*(?=[`.,;)\n]|$)"
 )
 """One that an error advises, up to its end."""

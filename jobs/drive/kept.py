@@ -1,4 +1,4 @@
-"""Content kept of summaries that lack it: those that were copied from a run with other articles, or are older than it.
+"""Content kept of summaries that lack it: those that were copied from a run with other articles.
 
 Their texts are scored again, and nothing else of them changes.
 """
@@ -25,8 +25,8 @@ from jobs.store import ArticleTexts, Store
 
 
 def lacking_kept(store: Store, run_id: str) -> list[str]:
-    """The ids of the articles with summaries that are to have content kept, and have not. None in runs without it."""
-    return store.articles_without(run_id, KEPT.column) if KEPT.name in store.run_info(run_id).signatures else []
+    """The ids of the articles with summaries that lack content kept."""
+    return store.articles_without(run_id, KEPT.column)
 
 
 def plan_of_kept(pinned: Pinned, panels: tuple[Panel, ...] = ()) -> SweepPlan:

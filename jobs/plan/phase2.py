@@ -131,19 +131,13 @@ def lengths_from(store: Store, run_id: str) -> tuple[int, ...]:
 
     Raises:
         StoreError: there is no such run.
-        RecipeError: the run has no content kept, or its lengths are not words, or its answer names no length.
+        RecipeError: its lengths are not words, or its answer names no length.
     """
     run = store.run_info(run_id)
     if run.length_unit != "words":
         raise RecipeError(
             f"The n of run {run_id} are {run.length_unit}, and n names words: give the lengths themselves, as "
             "max_chars.",
-            settings=("n",),
-        )
-    if KEPT.name not in run.signatures:
-        raise RecipeError(
-            f"Run {run_id} has no content kept, by which lengths are chosen: add it with nws add-metric {run_id} "
-            f"{KEPT.name}, or give the lengths themselves.",
             settings=("n",),
         )
     lengths = named_lengths(store.answer(run_id).of_systems)

@@ -33,8 +33,6 @@ class ShownAnswer:
     @property
     def sentences(self) -> tuple[str, ...]:
         """At most five for each dataset: systems that one can choose, best first, what to compare with, what next."""
-        if not self._answer.is_scored:
-            return (kept_answer.not_scored(self._run.id),)
         return tuple(f"{name}: {text}" for dataset in self._datasets() for name, text in self._said(dataset))
 
     @property
@@ -44,7 +42,7 @@ class ShownAnswer:
 
     @property
     def kept(self) -> tuple[ContentKept, ...]:
-        """What each system keeps by n, by dataset, system and ceiling; empty if the run was not scored by it."""
+        """What each system keeps by n, by dataset, system and ceiling."""
         return self._answer.of_systems
 
     def to_pandas(self) -> pd.DataFrame:
@@ -68,16 +66,12 @@ class ShownAnswer:
         return frame.astype(dict.fromkeys(whole, "Int64"))
 
     def __repr__(self) -> str:
-        if not self._answer.is_scored:
-            return self.sentences[0]
         lines = []
         for dataset in self._datasets():
             lines += [self._heading(dataset), *(f"{name}: {text}" for name, text in self._said(dataset))]
         return "\n".join([*lines, "", *self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS])
 
     def _repr_html_(self) -> str:
-        if not self._answer.is_scored:
-            return f"<p>{escape(self.sentences[0])}</p>"
         parts = []
         for dataset in self._datasets():
             items = "".join(f"<li><b>{escape(name)}</b>: {escape(text)}</li>" for name, text in self._said(dataset))

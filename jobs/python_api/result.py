@@ -91,7 +91,7 @@ class Result:
         """The figure of `nws report`, which a notebook shows by itself: `savefig` writes it.
 
         Args:
-            metric: of "kept", which is the default where the run has it, content kept by n with what to compare it
+            metric: of "kept", which is the default, content kept by n with what to compare it
                 with. Of another metric, its mean by n, and below it what each system gains over `random`.
 
         Raises:
@@ -101,7 +101,7 @@ class Result:
         from jobs.report.kept_figure import draw_kept  # and with it matplotlib
         from jobs.report.means_figure import draw_sweep
 
-        numbers = self._numbers(metric or (KEPT if KEPT in self.run.signatures else "bertscore_f1"))
+        numbers = self._numbers(metric or KEPT)
         is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)
         figure, warning = draw_kept(numbers) if is_kept else draw_sweep(numbers)
         if warning:
@@ -109,10 +109,7 @@ class Result:
         return figure
 
     def answer(self) -> ShownAnswer:
-        """How many words keep how much of the content, and how sure that is: print it, or read its frames.
-
-        Empty of numbers, with a sentence that says so, where the run was not scored by content kept.
-        """
+        """How many words keep how much of the content, and how sure that is: print it, or read its frames."""
         return shown_answer(self._store, self.run, self._labels)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
@@ -168,7 +165,7 @@ class Result:
         return f"{self.answer()}\n\n{self._description()}" if self.run.summaries else self._description()
 
     def __repr__(self) -> str:
-        if not self.run.summaries or KEPT not in self.run.signatures:
+        if not self.run.summaries:
             return self._description()
         return " ".join((*self.answer().headlines, self._description()))
 
@@ -216,7 +213,7 @@ class Result:
     def _numbers(self, metric: str, to: str = "report") -> Numbers:
         chosen = find_metric(metric, to, self.run)
         stored = self._store.stored_answer(self.run.id)
-        points = self._store.points(self.run.id, metrics_read(chosen, self.run, stored))
+        points = self._store.points(self.run.id, metrics_read(chosen, stored))
         return analyse(self.run, points, chosen, self._labels, answer=stored)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:

@@ -218,7 +218,7 @@ def _report_sweep(
 ) -> ReportFiles:
     with busy("Reading summaries"):
         answer = store.stored_answer(run.id)
-        points = store.points(run.id, metrics_read(metric, run, answer))
+        points = store.points(run.id, metrics_read(metric, answer))
         asked = read_asked(store, run, names_of([run], points.systems, how.labels))
     return write_sweep_report(run, points, out_dir, console, metric, how, asked, answer)
 

@@ -101,11 +101,6 @@ def plan_run(store: Store, run_id: str, metric: str, asked: Asked, labels: Mappi
             f"difference is {asked.difference:g}: give the least that matters, such as .01", settings=("difference",)
         )
     run = store.run_info(run_id)
-    if metric == KEPT and KEPT not in run.signatures:
-        raise RecipeError(
-            f"Run {run.id} does not say how much content its summaries keep. Measure it with: nws add-metric {run.id} "
-            f"kept. Or plan by another metric, such as bertscore_f1, with --metric."
-        )
     checked = find_metric(metric, "plan by", run)
     points = store.points(run.id, [checked])
     if LEAD not in points.systems:

@@ -124,7 +124,6 @@ def answer_html(store: Store, run: RunInfo) -> str:
         of_policies=_of_policies(store, run) if run.job == "phase2" else [],
         said=said,
         how_sure=f"{kept_answer.HOW_SURE} {kept_answer.WHAT_IT_IS}",
-        not_scored="" if answer.is_scored or run.job == "phase2" else kept_answer.not_scored(run.id),
         means=by_dataset,
         lengths={dataset: sorted({n for by_n in of.values() for n in by_n}) for dataset, of in by_dataset.items()},
         names=names,

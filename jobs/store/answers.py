@@ -37,10 +37,6 @@ class Answers(Database):
 
 
 def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
-    from core.analysis.answer import NOT_SCORED
-
-    if not _is_scored(connection, run_id):
-        return NOT_SCORED
     query = select(AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
     stored = connection.execute(query.where(AnswerRow.run_id == run_id, RunRow.means_kept)).scalar()
     return None if stored is None else _adapter().validate_python(stored)
@@ -55,14 +51,9 @@ def computed_answer(connection: Connection, run_id: str, whole: str | None = Non
 
 
 def has_answer(connection: Connection, run_id: str) -> bool:
-    """Whether a run has summaries that were scored by content kept."""
+    """Whether a run has summaries."""
     has_rows = exists().where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
-    return _is_scored(connection, run_id) and bool(connection.execute(select(has_rows)).scalar())
-
-
-def _is_scored(connection: Connection, run_id: str) -> bool:
-    signatures = connection.execute(select(RunRow.signatures).where(RunRow.id == run_id)).scalar()
-    return KEPT.name in (signatures or {})
+    return bool(connection.execute(select(has_rows)).scalar())
 
 
 def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:

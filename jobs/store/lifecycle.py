@@ -1,6 +1,5 @@
 """What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, delete, insert, select, update
@@ -110,18 +109,6 @@ class Lifecycle(Database):
         connection.execute(update(RunRow).where(RunRow.id == run_id).values({**changed, **values}))
         counts = count(connection, run_id)  # no article is done while it lacks a system
         connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
-
-    @writes
-    def add_signatures(self, connection: Connection, run_id: str, host: str, signatures: Mapping[str, str]) -> None:
-        """Give a run that has ended more metrics, and mark it as interrupted: its summaries are to be scored by them.
-
-        Raises:
-            StoreError: A driver works on it as far as `host` can tell, it has not begun, or there is no such run.
-        """
-        run = _lock_ended(connection, run_id, host)
-        values = {"state": "interrupted", "error": "a metric was added that has not been computed", "means_kept": False}
-        added = {**run.signatures, **signatures}
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(signatures=added, **values))
 
     def cancel_run(self, run_id: str, host: str) -> bool:
         """Ask a run's driver to stop, and those of its shards. A run without one is 'interrupted' at once.

@@ -286,10 +286,7 @@ def _unbroken(text: str) -> str:
 
 def _not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
-    lacking = [run.id for run in page.runs if KEPT not in run.signatures]
-    if lacking:
-        return kept_answer.not_scored(lacking[0])
-    if not page.numbers.kept.is_scored:
+    if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
     return "How much of the content is kept is not known here: it takes references of other articles, too."
 

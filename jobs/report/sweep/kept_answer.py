@@ -43,11 +43,6 @@ ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
 Sentence: TypeAlias = tuple[str, str]
 
 
-def not_scored(run: str, where: str = "") -> str:
-    """What to say of a run without the metric. `where` is what `nws` needs to find the run."""
-    return f"This run does not say how much of the content is kept. Score it: nws add-metric {run} kept{where}"
-
-
 def sentences(
     answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, most: int = _MOST_SYSTEMS
 ) -> tuple[Sentence, ...]:

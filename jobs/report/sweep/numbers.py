@@ -29,7 +29,6 @@ from core.metrics.specs import F1S
 from jobs.report.numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
-from jobs.terminal.metrics import metrics_of
 from jobs.terminal.system_names import names_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
@@ -90,7 +89,7 @@ def curve_columns(numbers: Numbers) -> tuple[ColumnSpec[SweepScore], ...]:
 
 
 def _kept_columns(kept: Answer) -> tuple[ColumnSpec[SweepScore], ...]:
-    """The share of the reference that a system keeps at n, with its interval, in a run that has it."""
+    """The share of the reference that a system keeps at n, with its interval."""
     shares = {
         (of.dataset, of.system, at.n): at.share for of in kept.of_systems if of.of == "reference" for at in of.lengths
     }
@@ -106,10 +105,9 @@ def _kept_columns(kept: Answer) -> tuple[ColumnSpec[SweepScore], ...]:
     return (ColumnSpec("kept", mean), *ends) if shares else ()
 
 
-def metrics_read(metric: Metric, run: RunInfo, answer: Answer | None) -> tuple[Metric, ...]:
+def metrics_read(metric: Metric, answer: Answer | None) -> tuple[Metric, ...]:
     """The metrics that the report of a run about `metric` needs of every point, if its `answer` is known or not."""
-    kept = [KEPT] * (answer is None and KEPT in metrics_of([run]))
-    return tuple(dict.fromkeys((*compared_metrics(metric), *kept)))
+    return tuple(dict.fromkeys((*compared_metrics(metric), *[KEPT] * (answer is None))))
 
 
 def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
@@ -152,7 +150,7 @@ def analyse(
         curves=curves,
         magic_numbers=magic,
         uncut=uncut_scores(points, metric),
-        vs_lead={KEPT: kept.vs_lead, **vs_lead} if kept.is_scored else vs_lead,
+        vs_lead={KEPT: kept.vs_lead, **vs_lead} if kept.vs_lead else vs_lead,
         vs_cut=compare_systems(points, points, cut_pairs(points.systems), metric),
         same_texts=same_texts(points),
         kept=kept,

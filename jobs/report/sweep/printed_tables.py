@@ -262,9 +262,6 @@ def print_kept(
     names: SystemNames = FULL_NAMES,
 ) -> None:
     """Print the answer of each dataset, in at most five lines. `where` is what `nws` needs to find the run."""
-    if not answer.is_scored:
-        print_line(console, kept_answer.not_scored(run.id, where))
-        return
     for i, dataset in enumerate(datasets):
         if i > 0:
             console.print()

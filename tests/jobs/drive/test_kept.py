@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import NwsError
 from core.types import Summary
 from jobs.drive import driver
 from jobs.drive.kept import lacking_kept
@@ -122,39 +121,6 @@ def test_a_single_article_has_none(store: Store, pinned: Callable[[int], Pinned]
     outcome = run(store, pinned(1), console)
     assert {scores[:2] for scores in kept("nws.db", outcome.run_id).values()} == {(None, None)}
     assert outcome.state == driver.resume(store, outcome.run_id, "inline", None, None, console).state == "done"
-
-
-def make_old(run_id: str) -> None:
-    """As it was before there was content kept."""
-    with closing(sqlite3.connect("nws.db")) as connection, connection:
-        (signatures,) = connection.execute("select signatures from runs where id = ?", (run_id,)).fetchone()
-        older = {name: value for name, value in json.loads(signatures).items() if not name.startswith("kept")}
-        connection.execute("update runs set signatures = ?, panel = null where id = ?", (json.dumps(older), run_id))
-        connection.execute("update summaries set kept = null, kept_words = null where run_id = ?", (run_id,))
-
-
-def test_an_older_run_gets_it_by_a_command(
-    store: Store, pinned: Callable[[int], Pinned], console: Console, nws: Callable[..., object]
-) -> None:
-    run_id = run(store, pinned(5), console).run_id
-    before = kept("nws.db", run_id)
-    make_old(run_id)
-    assert lacking_kept(store, run_id) == []
-    refused = nws("add-metric", run_id, "meaning", "--engine", "inline")
-    assert (refused.code, refused.out) == (2, "")
-    assert "There is no metric 'meaning' to add: kept can be added." in " ".join(refused.err.split())
-    added = nws("add-metric", run_id, "kept", "--engine", "inline", "--json")
-    assert (added.code, added.json["state"], added.json["summaries"]) == (0, "done", len(before))
-    agree(kept("nws.db", run_id), before)
-    assert store.run_info(run_id).signatures["kept"].startswith("kept|ref:first|")
-    again = nws("add-metric", run_id, "kept", "--engine", "inline", "--json")
-    assert (again.code, again.json["state"]) == (0, "done")
-
-
-def test_a_run_that_has_not_begun_gets_no_metric(store: Store, pinned: Callable[[int], Pinned]) -> None:
-    run_id = store.create_run(pinned(2).run_spec())
-    with pytest.raises(NwsError, match="has not begun yet"):
-        store.add_signatures(run_id, "host", {"kept": "kept|x"})
 
 
 def test_other_articles_than_before_make_it_anew(

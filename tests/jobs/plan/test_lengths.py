@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from core.analysis.content_kept import ContentKept, Share, SmallestN
 from core.analysis.intervals import Interval
-from core.errors import RecipeError, StoreError
+from core.errors import RecipeError
 from core.types import SystemKind
 from jobs.drive import driver
 from jobs.plan.job import find_job
@@ -65,16 +64,6 @@ def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, t
         assert pinned.recipe.n == lengths
         assert pinned.revisions["n"] == f"from:{run_id}"
         assert find_job("phase2").plan_again(pinned.run_spec().recipe).recipe == pinned.recipe
-
-
-def test_a_run_without_content_kept_is_told_how_to_get_it(store: Store) -> None:
-    spec = find_job("phase1").plan("sample", {"limit": 2}).run_spec()
-    without = {name: of for name, of in spec.signatures.items() if not name.startswith("kept")}
-    run_id = store.create_run(replace(spec, signatures=without))
-    with pytest.raises(RecipeError, match=f"has no content kept.*nws add-metric {run_id} kept"):
-        lengths_from(store, run_id)
-    with pytest.raises(StoreError, match="no run 'nothing'"):
-        lengths_from(store, "nothing")
 
 
 def test_only_a_training_takes_lengths_from_a_run() -> None:

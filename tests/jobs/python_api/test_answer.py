@@ -7,7 +7,7 @@ import pytest
 from made_scores import kept_points
 from run_infos import run_info
 
-from core.analysis.answer import NOT_SCORED, answer_of
+from core.analysis.answer import answer_of
 from core.analysis.content_kept import content_kept
 from jobs.python_api.answer import ShownAnswer
 from jobs.report.sweep.numbers import kept_json
@@ -66,14 +66,6 @@ def test_a_notebook_shows_it_with_every_text_escaped(answer: ShownAnswer) -> Non
     html = answer._repr_html_()
     assert "<li><b>&lt;b&gt;</b>: 3 words keep 20 %" in html
     assert "<b>b</b>" not in html
-
-
-def test_a_run_without_the_metric_is_told_how_to_get_it() -> None:
-    answer = ShownAnswer(run_info(), NOT_SCORED, FULL_NAMES)
-    assert answer.sentences == (str(answer),)
-    assert str(answer).endswith("nws add-metric p1-0421 kept")
-    assert (answer.kept, len(answer.to_pandas()), len(answer.smallest_n())) == ((), 0, 0)
-    assert "nws add-metric" in answer._repr_html_()
 
 
 def test_a_run_that_was_scored_but_has_no_score_says_why() -> None:

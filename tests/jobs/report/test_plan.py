@@ -22,7 +22,7 @@ LENGTHS = (3, 7, 11)
 def add_run(nws, tmp_path: Path) -> Callable[..., str]:
     """Stores a run of 40 articles in which what is kept rises with n, in the command line's own store."""
 
-    def add(systems: tuple[str, ...] = tuple(GAINS), *, kept: bool = True) -> str:
+    def add(systems: tuple[str, ...] = tuple(GAINS)) -> str:
         rng = np.random.default_rng(0)
         articles = [Article("news", "test", f"a{i}", f"The plan {i}.", (f"Plan {i}.",)) for i in range(40)]
         summaries = []
@@ -31,9 +31,9 @@ def add_run(nws, tmp_path: Path) -> Callable[..., str]:
             for system in systems:
                 for n in LENGTHS:
                     value = float(0.1 + 0.03 * n + GAINS[system] + own + rng.normal(0, 0.05))
-                    scores = make_scores(Score(value, value, value)) | ({"kept": value} if kept else {})
+                    scores = make_scores(Score(value, value, value)) | {"kept": value}
                     summaries.append(Summary(article.id, system, n, f"{system} {n}", n, 0.1, scores))
-        signatures = SIGNATURES | ({"kept": "kept|ref:first"} if kept else {})
+        signatures = SIGNATURES | {"kept": "kept|ref:first"}
         with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
             run = store.create_run(RunSpec("baselines", {}, "hash", 0, "v", {}, signatures, len(systems)))
             epoch = store.claim_run(run, "host", 1)
@@ -115,12 +115,7 @@ def test_what_makes_no_sense_is_refused(nws, add_run, options: list[str], said: 
     assert said in " ".join(refused.err.split())
 
 
-def test_a_run_without_content_kept_says_how_to_get_it_and_one_without_lead_what_it_lacks(nws, add_run) -> None:
-    old = add_run(kept=False)
-    refused = nws("plan", old)
-    assert refused.code == 2
-    assert f"nws add-metric {old} kept" in " ".join(refused.err.split())
-    assert planned(nws, old, "--metric", "bertscore_f1")["comparisons"]
+def test_a_run_without_lead_says_what_it_lacks(nws, add_run) -> None:
     assert "has no 'lead'" in " ".join(nws("plan", add_run(("lexrank", "random"))).err.split())
 
 

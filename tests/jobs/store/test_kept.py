@@ -75,13 +75,6 @@ def test_a_run_that_goes_on_again_has_no_answer(store, scored, summary):
     assert counts(store) == before
 
 
-def test_a_run_without_the_metric_has_none(store, scored):
-    with store.writing() as connection:
-        connection.exec_driver_sql("UPDATE runs SET signatures = '{}'")
-    store.writer(*scored).finish("done")
-    assert counts(store) == (0, 0)
-
-
 def test_summaries_that_lack_the_score_count_as_if_they_were_not_there(store, scored):
     with store.writing() as connection:
         connection.exec_driver_sql("UPDATE summaries SET kept = NULL WHERE system = 'lead'")

@@ -115,13 +115,16 @@ def test_no_line_ends_before_a_per_cent_sign_or_within_an_n(store: Store, run_of
     assert not re.search(r" %|n =| = \d", answers)
 
 
-def test_without_the_score_the_page_says_how_to_get_it(store: Store, run_of_points, tmp_path: Path) -> None:
-    run = run_of_points()
-    write_page(store, [run], tmp_path / "x.html")
-    assert kept_answer.not_scored(run) in read(tmp_path / "x.html")
+def test_without_any_score_the_page_says_why(store: Store, run_of_points, tmp_path: Path) -> None:
     nothing = run_of_points(kept={"nobody": 0.1})
     write_page(store, [nothing], tmp_path / "y.html")
     assert "is not known here: it takes references of other articles" in read(tmp_path / "y.html")
+
+
+def test_runs_that_do_not_measure_in_the_same_way(store: Store, run_of_points, tmp_path: Path) -> None:
+    runs = [run_of_points(kept=KEPT), run_of_points()]
+    write_page(store, runs, tmp_path / "x.html")
+    assert "do not measure in the same way how much of the content is kept" in read(tmp_path / "x.html")
 
 
 def test_every_mean_is_on_the_page(store: Store, swept: str, page: Path) -> None:

@@ -4,9 +4,9 @@ import json
 
 from made_scores import kept_points
 
-from core.analysis.answer import NOT_SCORED
+from core.analysis.answer import Answer
 from core.analysis.content_kept import content_kept
-from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
+from jobs.report.sweep.numbers import analyse, curve_columns, report_json
 
 SHARES = {"a": {3: 0.3, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 7: 0.2, 21: 0.3}, "person": {0: 0.6, 3: 0.4}}
 
@@ -36,19 +36,9 @@ def test_a_report_has_the_answer_of_the_analysis(run):
 
 def test_a_run_without_the_metric_has_none(run, make_points):
     numbers = analyse(run, make_points())
-    assert numbers.kept == NOT_SCORED
+    assert numbers.kept == Answer()
     assert report_json(numbers)["kept"] == []
     assert not any(column.name.startswith("kept") for column in curve_columns(numbers))
-
-
-def test_only_runs_that_have_it_are_asked_for_it(run):
-    import dataclasses
-
-    assert "kept" not in metrics_read("bertscore_f1", run, None)
-    scored = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
-    assert metrics_read("bertscore_f1", scored, None)[-1] == "kept"
-    assert "kept" not in metrics_read("bertscore_f1", scored, NOT_SCORED)
-    assert metrics_read("kept", scored, None).count("kept") == 1
 
 
 def test_curves_have_the_share_of_the_reference_beside_the_mean(run):

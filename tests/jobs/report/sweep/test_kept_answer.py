@@ -14,7 +14,6 @@ from jobs.report.sweep.kept_answer import (
     called,
     headline,
     named_by_answer,
-    not_scored,
     ranked_systems,
     sentences,
     share_interval_text,
@@ -177,12 +176,6 @@ def test_how_many_articles_would_narrow_the_answer():
 def test_where_no_summary_has_the_score_it_is_said():
     (told,) = sentences(answer_of([]), "news")
     assert told == (NEXT, "No summary here has a score of content kept: it takes references of other articles, too.")
-
-
-def test_a_run_without_the_metric_is_told_how_to_get_it():
-    assert not_scored("p1-0421", " --store x") == (
-        "This run does not say how much of the content is kept. Score it: nws add-metric p1-0421 kept --store x"
-    )
 
 
 def test_what_it_rests_on():

@@ -5,7 +5,7 @@ import io
 from made_scores import kept_points
 from rich.console import Console
 
-from core.analysis.answer import NOT_SCORED, answer_of
+from core.analysis.answer import Answer, answer_of
 from jobs.report.sweep.kept_answer import sentences
 from jobs.report.sweep.printed_tables import print_kept, print_kept_notes
 
@@ -32,12 +32,7 @@ def test_each_dataset_has_a_heading_and_at_most_five_lines(run):
     assert parts[0].splitlines()[1:] == [*told[:-1], f"{told[-1]} {how_many}"]
 
 
-def test_a_run_without_the_metric_is_told_how_to_get_it(run):
-    text = shown(print_kept, NOT_SCORED, ("news",), run, "")
-    assert text == ("This run does not say how much of the content is kept. Score it: nws add-metric p1-0421 kept\n")
-
-
 def test_the_notes_say_what_it_does_not_see():
     text = shown(print_kept_notes, answer_of(kept_points(SHARES)))
     assert "the reference has 99 % with “not” put in, and 98 % with changed numbers" in text
-    assert shown(print_kept_notes, NOT_SCORED) == ""
+    assert shown(print_kept_notes, Answer()) == ""
