@@ -22,10 +22,11 @@ from jobs.serve.access import HEADERS, Access, require_safe
 from jobs.serve.compare_page import comparison_html, opening_metric, sides_of
 from jobs.serve.feeds import Feeds, Look, Parts
 from jobs.serve.html import is_run_id, rendered, rendered_part, run_link, script, style_sheet
-from jobs.serve.run_page import REASONS, answer_html, fingerprint, made_by, parts_of, report_html
+from jobs.serve.run_page import REASONS, answer_html, fingerprint, parts_of, report_html
 from jobs.serve.runs_page import STATES, Asked, look_at_runs
 from jobs.serve.slow_pages import PATIENCE_SECONDS, SlowPages
 from jobs.store import RunInfo, Store
+from jobs.terminal.run_status import made_by
 
 RUN_SECONDS, LIST_SECONDS = 1.0, 2.0
 """Between two looks at the store."""

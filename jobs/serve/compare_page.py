@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from jobs.serve.html import rendered
-from jobs.serve.run_page import made_by
 from jobs.store import RunInfo, Store
-from jobs.terminal.run_status import duration
+from jobs.terminal.run_status import duration, made_by
 
 Sides = list[tuple[str, str, str]]
 
@@ -20,6 +19,7 @@ def sides_of(a: RunInfo, b: RunInfo) -> Sides:
 def _told(run: RunInfo) -> dict[str, str]:
     lines: dict[str, list[str]] = defaultdict(list)
     counts = [
+        ("job", run.job),
         ("state", run.state),
         ("articles", f"{run.articles_done}, {run.failures} failed"),
         ("time", duration(run)),

@@ -10,7 +10,7 @@ from jobs.report.run_view import View, done_text, left_text, machine_lines, rate
 from jobs.serve.feeds import Parts
 from jobs.serve.html import rendered, rendered_part
 from jobs.store import LogLine, RunInfo, Store, is_stale
-from jobs.terminal.run_status import dataset_part, duration
+from jobs.terminal.run_status import duration
 from jobs.terminal.system_names import names_of
 
 REASONS = 10
@@ -62,26 +62,6 @@ def _facts(view: View) -> list[tuple[str, str]]:
         facts += [("time left", left)] * bool(left)
         facts += [("actors" if i == 0 else "", line) for i, line in enumerate(machine_lines(at.actors))]
     facts.append(("time", duration(run)))
-    return facts
-
-
-def made_by(run: RunInfo) -> list[tuple[str, str]]:
-    """What makes the run's numbers, each with its name, as far as it is recorded."""
-    revisions = run.revisions
-    facts = [
-        ("job", run.job),
-        ("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed])))),
-        ("code", run.code_version),
-    ]
-    facts.append(("n", f"{', '.join(map(str, run.recipe.get('n', ())))} {run.length_unit}"))
-    facts += [("device", run.device or "–"), ("arithmetic", "; ".join(run.arithmetic) or "–")]
-    for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
-        asked = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
-        facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in asked]
-    for name, kind in (("encoder", "encoders"), ("generator", "generators"), ("predictions", "predictions")):
-        facts += [(name, f"{of}: {revision}") for of, revision in revisions.get(kind, {}).items()]
-    facts.append(("segmentation", str(revisions.get("segmentation", "not recorded"))))
-    facts += [("reward" if name == "reward" else name, signature) for name, signature in run.signatures.items()]
     return facts
 
 

@@ -159,38 +159,38 @@ def print_status(
         line("driver", f"pid {run.driver_pid} on {run.driver_host}, last heard of {_moment(run.heartbeat_at)}")
     if run.address:
         line("submitted to", run.address)
-    line("device", run.device or "-")
-    # Where all rows are copies, no worker has told.
-    of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
-    for number, arithmetic in enumerate(run.arithmetic):
-        line("arithmetic", arithmetic + (of_copies if number == 0 else ""))
-    line("code", run.code_version)
-    if run.mixed:
-        line("mixed", "several kinds of code, libraries or arithmetic: no other run copies its rows")
-    line("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed]))))
-    if run.length_unit != "words":
-        line("max-chars", ", ".join(map(str, run.recipe["n"])))
     for policy in policies:
         line("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
-    for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
-        revisions = run.revisions.get(kind, {})
-        for (dataset, revision), asked in zip(revisions.items(), run.recipe.get(kind, ()), strict=False):
-            line(name, f"{dataset} {revision}{dataset_part(asked)}")
-    line("segmentation", run.revisions["segmentation"])
-    for encoder in run.revisions["encoders"].values():
-        line("encoder", encoder)
-    for generator in run.revisions.get("generators", {}).values():
-        line("generator", generator)
-    for plugin in run.revisions.get("plugins", {}).values():
-        line("plugin", plugin)
-    for name, file in run.revisions.get("predictions", {}).items():
-        line("predictions", f"{name}: {file}")
-    line("bertscore", run.revisions["bertscore"])
-    line("libraries", ", ".join(f"{name} {version}" for name, version in run.revisions["libraries"].items()))
-    for name, signature in run.signatures.items():
-        line("reward" if name == "reward" else "metric", signature)
+    for name, value in made_by(run):
+        line(name, value)
     for reason in failure_reasons(failures):
         line("failed", reason.line)
+
+
+def made_by(run: RunInfo) -> list[tuple[str, str]]:
+    """What makes the numbers of a run, each with its name, as far as it is recorded."""
+    revisions = run.revisions
+    facts = [
+        ("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed])))),
+        ("code", run.code_version),
+        ("n", f"{', '.join(map(str, run.recipe.get('n', ())))} {run.length_unit}"),
+        ("device", run.device or "–"),
+    ]
+    if run.mixed:
+        facts.append(("mixed", "several kinds of code, libraries or arithmetic: no other run copies its rows"))
+    # Where all rows are copies, no worker has told.
+    of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
+    facts += [("arithmetic", line + of_copies * (i == 0)) for i, line in enumerate(run.arithmetic)]
+    for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
+        asked = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
+        facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in asked]
+    facts.append(("segmentation", revisions.get("segmentation", "–")))
+    for name in ("encoder", "generator", "plugin", "predictions"):
+        of_kind = revisions.get(name if name == "predictions" else f"{name}s", {})
+        facts += [(name, f"{of}: {revision}") for of, revision in of_kind.items()]
+    facts += list(run.signatures.items())
+    libraries = ", ".join(f"{name} {version}" for name, version in revisions.get("libraries", {}).items())
+    return [*facts, ("libraries", libraries or "–")]
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -31,7 +31,7 @@ def test_a_run_of_characters_from_its_submission_to_its_page(nws, tmp_path: Path
     assert all(count_characters(row["text"]) <= row["n"] and row["words"] == len(row["text"].split()) for row in rows)
     assert max(count_characters(row["text"]) for row in rows if row["n"] == 65) > 60
 
-    assert "max-chars 30, 50, 65" in said(nws("status", run).out)
+    assert "n 30, 50, 65 characters" in said(nws("status", run).out)
     assert nws("status", run, "--json").json["unit"] == "characters"
     report = nws("report", run)
     assert "n counts characters: a summary has at most so many, and whole words." in said(report.out)
@@ -81,7 +81,7 @@ def test_what_cannot_be_asked_for_is_said(nws) -> None:
 def test_a_sweep_from_python(sample_rows: list[dict[str, str]], nws_command) -> None:
     found = nws_module.sweep(sample_rows[:3], max_chars=[30, 50], systems=["position", "lead3"])
     assert repr(found).endswith("at n = 30, 50 characters. No article failed.")
-    frame = found.to_pandas()
+    frame = found.summaries()
     assert frame.attrs["unit"] == "characters"
     cut = frame[frame.n > 0]
     assert (cut.text.map(count_characters) <= cut.n).all()

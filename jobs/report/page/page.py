@@ -13,7 +13,7 @@ from types import MappingProxyType
 import yaml
 from markupsafe import Markup
 
-from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of, lengths_text
+from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of
 from core.analysis.content_kept import KEPT
 from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
@@ -44,7 +44,7 @@ from jobs.terminal.metrics import (
     metrics_of,
 )
 from jobs.terminal.numerals import of_length
-from jobs.terminal.run_status import dataset_part, duration
+from jobs.terminal.run_status import dataset_part, duration, made_by
 from jobs.terminal.system_names import system_notes, with_labels
 from jobs.terminal.table_style import role
 
@@ -227,8 +227,8 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "most_answers": _MOST_ANSWERS,
         "worth_telling": _WORTH_TELLING,
         "duration": duration,
+        "made_by": made_by,
         "length_notes": length_notes,
-        "lengths_text": lengths_text,
         "metric_label": metric_label,
         "metric_signature": metric_signature,
         "of_length": of_length,

@@ -111,14 +111,14 @@ def test_on_a_terminal_long_facts_are_wrapped_below_each_other(tmp_path: Path, w
         run = store.run_info(store.create_run(spec))
     lines = status(run, width, force_terminal=True, color_system=None)
     assert max(cell_len(line) for line in lines) <= width
-    begins = next(i for i, line in enumerate(lines) if line.startswith("metric"))
+    begins = next(i for i, line in enumerate(lines) if line.startswith("kept"))
     wrapped = [lines[begins], *itertools.takewhile(lambda line: line.startswith(" " * 13), lines[begins + 1 :])]
     assert len(wrapped) > 1
     assert "".join(line[13:] for line in wrapped) == signature
     text = " ".join(line[13:] for line in lines)
     assert "library-3 1.3, library-4 1.4" in text or width == 20
     piped = status(run, width=500)
-    assert f"metric       {signature}" in piped
+    assert f"kept         {signature}" in piped
 
 
 def test_times_are_in_whole_seconds(tmp_path: Path) -> None:
