@@ -17,7 +17,11 @@ from goldens.compared import differences
 from goldens.made import CASES, make
 from postgres_server import postgres_server
 
-NAMED: dict[str, str] = {}
+NAMED: dict[str, str] = {
+    r"/raw_text is new: None": "a summary can keep a raw text beside its text",
+    r"report\.json: /fits is gone: \{\}": "no fitted lengths are asked for any longer",
+    r"No n (up to|tried)|Try n above|[Tt]ry (longer|shorter)": "advice goes in one direction",
+}
 """What differs on purpose: a regular expression that finds it in its line, and why."""
 
 SHOWN = 6
