@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_server import KEY
+from hostile_server import KEY, QUICK, hostile_server, naming
 from made_scores import make_scores
 from nws_process import end, start
 from openai_server import OpenAiServer, Reply, completion, openai_server
@@ -283,6 +283,30 @@ def test_verdicts_of_several_models_are_not_mixed_silently(
     assert "Answered by tiny-2026 (8) and tiny-2027 (16)." in words(found)
     assert "Several models have answered under this name" in words(found)
     assert {row["judge_answered_by"] for row in rows(tmp_path)} == {"tiny-2026", "tiny-2027"}
+
+
+def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each trick, in an article of its own: nothing is scored, and the key is nowhere."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
+    monkeypatch.setattr("jobs.evaluate.judge._MOST_FAILED", 1000)
+    tricks = sorted(QUICK)
+    lines = [
+        json.dumps({"system": "lead", "document": trick, "source": naming(trick), "prediction": "Snow."})
+        for trick in tricks
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    with hostile_server() as hostile:
+        monkeypatch.setenv("OPENAI_BASE_URL", hostile.url)
+        found = nws("judge", "x.jsonl", *JUDGE, "--concurrency", "50", "--json")
+    assert found.code == 1
+    assert found.json["no_verdict"] + found.json["unanswered"] == len(tricks)
+    assert found.json["no_verdict"] > 10
+    assert "Traceback" not in found.err
+    for path in tmp_path.iterdir():
+        assert KEY not in path.read_text()
+    assert KEY not in found.out + found.err
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
