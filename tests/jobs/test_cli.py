@@ -314,14 +314,6 @@ def test_score_as_json_and_per_row(nws, predictions: Path, tmp_path: Path) -> No
     assert found["metrics"]["rouge1"]["f1"] == pytest.approx(mean)
 
 
-def test_score_writes_nothing_for_a_malformed_file(nws, predictions: Path, tmp_path: Path) -> None:
-    predictions.write_text(predictions.read_text() + '\n{"prediction": "a"')
-    result = nws("score", predictions.name, "--per-row", "rows.jsonl", "--json")
-    assert (result.code, result.out) == (1, "")
-    assert "predictions.jsonl, line 3: not valid JSON" in result.err
-    assert [path.name for path in tmp_path.iterdir()] == ["predictions.jsonl"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -33,11 +33,3 @@ def test_export_and_summarize_take_the_newest_with_what_they_need(nws, two_runs)
     for words in (("export", "--policy", "folder"), ("summarize", "Snow fell on Dover.")):
         refused = nws(*words)
         assert (refused.code, "holds no training yet. Start one with: nws submit phase2" in refused.err) == (1, True)
-
-
-def test_resume(nws, tmp_path) -> None:
-    submit = ("submit", "baselines", "--engine", "inline", "--limit", "2", "--system", "lead", "--n", "3")
-    assert nws(*submit).code == 0
-    resumed = nws("resume", "--engine", "inline")
-    assert resumed.code == 0, resumed.err
-    assert "is done: 2 articles" in resumed.out
