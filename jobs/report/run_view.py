@@ -166,25 +166,28 @@ def failure_line(reason: Reason) -> str:
 
 def screen(view: View) -> RenderableType:
     """A run, its actors, its last failures and what was written last; it folds at any width."""
-    facts = Table.grid(padding=(0, 2, 0, 0))
-    facts.add_column(no_wrap=True)
-    facts.add_column(overflow="fold")
-    facts.add_row("run", Text(printable(view.run.id)))
-    facts.add_row("state", Text(state_text(view)))
-    facts.add_row("articles", Text(f"{done_text(view)} done, {view.run.failures} failed"))
-    reused = f", {view.run.reused} of them reused" if view.run.reused else ""
-    facts.add_row("summaries", Text(f"{view.run.summaries}{reused}"))
-    if view.progress is not None:
-        facts.add_row("at", Text(stage_text(view)))
-        facts.add_row("speed", Text(_speed(view) or "not known yet"))
-        _add_rows(facts, "actors", machine_lines(view.progress.actors))
-    _add_rows(facts, "failed", [failure_line(reason) for reason in view.reasons])
-    return Group(facts, *_written(view))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    failed = _named("failed", [failure_line(reason) for reason in view.reasons])
+    for name, text in (("run", printable(view.run.id)), ("state", state_text(view)), *facts(view), *failed):
+        table.add_row(name, Text(text))
+    return Group(table, *_written(view))
 
 
-def _add_rows(facts: Table, name: str, lines: Iterable[str]) -> None:
-    for label, text in zip(itertools.chain([name], itertools.repeat("")), lines, strict=False):
-        facts.add_row(label, Text(text))
+def facts(view: View) -> list[tuple[str, str]]:
+    """What is known of a run now, each with its name; several lines of a fact have its name once."""
+    run, at = view.run, view.progress
+    reused = f", {run.reused} of them reused" if run.reused else ""
+    told = [("articles", f"{done_text(view)} done, {run.failures} failed"), ("summaries", f"{run.summaries}{reused}")]
+    if at is not None:
+        told += [("at", stage_text(view)), ("speed", _speed(view) or "not known yet")]
+        told += _named("actors", machine_lines(at.actors))
+    return told
+
+
+def _named(name: str, lines: Iterable[str]) -> list[tuple[str, str]]:
+    return list(zip(itertools.chain([name], itertools.repeat("")), lines, strict=False))
 
 
 def state_text(view: View) -> str:

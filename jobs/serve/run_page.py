@@ -5,8 +5,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from jobs.drive.time_left import duration as in_words
-from jobs.report.run_view import View, done_text, left_text, machine_lines, rate_text, stage_text, state_text
+from jobs.report.run_view import View, done_text, facts, stage_text, state_text
 from jobs.serve.feeds import Parts
 from jobs.serve.html import rendered, rendered_part
 from jobs.store import LogLine, RunInfo, Store, is_stale
@@ -34,7 +33,7 @@ def parts_of(store: Store, view: View) -> Parts:
     log: list[LogLine] = store.newest_log(run.id, _LOG_LINES)
     return {
         "state": rendered_part("state", run=run, state=state_text(view), is_gone=is_gone),
-        "progress": rendered_part("progress", bar=_bar(view), facts=_facts(view)),
+        "progress": rendered_part("progress", bar=_bar(view), facts=[*facts(view), ("time", duration(run))]),
         "failures": rendered_part("failures", run=run, reasons=view.reasons),
         "written": rendered_part("written", written=view.written[:_WRITTEN], total=len(view.written), names=names),
         "log": rendered_part("log", log=log),
@@ -48,21 +47,6 @@ def _bar(view: View) -> Bar | None:
     if run.total_articles:
         return Bar(min(1.0, run.articles_done / run.total_articles), f"{done_text(view)} articles")
     return None
-
-
-def _facts(view: View) -> list[tuple[str, str]]:
-    """What is known of the run now, each with its name; several lines of a fact have its name once."""
-    run, at = view.run, view.progress
-    speed, left = rate_text(view), left_text(view)
-    reused = f", {run.reused} of them reused" if run.reused else ""
-    facts = [("articles", f"{done_text(view)} done, {run.failures} failed"), ("summaries", f"{run.summaries}{reused}")]
-    if at is not None:
-        facts.append(("at", stage_text(view)))
-        facts.append(("speed", f"{speed} in the last {in_words(view.span.seconds)}" if speed else "not known yet"))
-        facts += [("time left", left)] * bool(left)
-        facts += [("actors" if i == 0 else "", line) for i, line in enumerate(machine_lines(at.actors))]
-    facts.append(("time", duration(run)))
-    return facts
 
 
 def fingerprint(run: RunInfo) -> Hashable:
