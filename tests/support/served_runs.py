@@ -49,7 +49,6 @@ class MadeRun:
         self.writer.start(text, text, {system: kind_of(system) for system in systems})
         self.writer.set_total(total)
         self.done = 0
-        self.same_text = False
         self._random = np.random.default_rng(seed)
 
     def write(self, articles: int = 1) -> None:
@@ -83,8 +82,7 @@ class MadeRun:
         scores = make_scores(Score(f1, f1, f1), efficiency=0.1)
         if self.kept:
             scores |= {"kept": f1 + n / 50, "kept_words": 0.1}
-        author = "somebody" if self.same_text else system
-        return Summary(article.id, system, n, f"{author} wrote {n} of {article.key}", n, 0.1, scores)
+        return Summary(article.id, system, n, f"{system} wrote {n} of {article.key}", n, 0.1, scores)
 
 
 @contextmanager

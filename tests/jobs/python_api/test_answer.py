@@ -8,7 +8,6 @@ from made_scores import kept_points
 from run_infos import run_info
 
 from core.analysis.answer import answer_of
-from core.analysis.content_kept import content_kept
 from jobs.python_api.answer import ShownAnswer
 from jobs.report.sweep.numbers import kept_json
 from jobs.terminal.system_names import FULL_NAMES
@@ -35,10 +34,6 @@ def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
     assert shown.index("news: how many words keep how much? (60 articles, 3 lengths from 3 to 21 words)") == 0
     assert "\ntalks: how many words keep how much? (5 articles, 2 lengths from 3 to 7 words)\n" in shown
     assert "98 % with changed numbers" in shown
-
-
-def test_kept_is_what_the_analysis_says(answer: ShownAnswer) -> None:
-    assert answer.kept == content_kept(POINTS)
 
 
 def test_shares_by_n(answer: ShownAnswer) -> None:

@@ -96,10 +96,6 @@ def test_a_stored_run_tells_what_a_sweep_tells(store: nws.RunStore, run: nws.Res
     assert "<caption>mean BERTScore F1 by n</caption>" in run._repr_html_()
 
 
-def test_the_newest_run_with_summaries_unless_another_is_named(store: nws.RunStore, run: nws.Result) -> None:
-    assert run.run.id == store.runs().query("summaries > 0").id.iloc[0]
-
-
 def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.Result, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=f"'mine'.*{run.run.id}"):
         store.run("mine")

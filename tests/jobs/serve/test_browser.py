@@ -93,21 +93,6 @@ def test_no_page_is_wider_than_the_screen(browser: Browser, site: Site, name: st
     quiet(page)
 
 
-def test_no_date_is_broken(browser: Browser, site: Site) -> None:
-    page = opened(browser, site.address)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        lines = page.locator(".created").first.evaluate(
-            """one => {
-                const range = document.createRange();
-                range.selectNodeContents(one);
-                return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
-            }"""
-        )
-        assert lines == 1, width
-    quiet(page)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing(browser: Browser, site: Site, name: str, scheme: str) -> None:
@@ -157,18 +142,6 @@ def test_the_list_changes_and_keeps_what_was_chosen(browser: Browser, site: Site
     page.get_by_role("button", name="Compare the chosen").click()
     expect(page.locator("h2", has_text="What made them")).to_be_visible(timeout=60_000)
     new.end()
-    quiet(page)
-
-
-def test_search_with_the_keyboard_alone(browser: Browser, site: Site) -> None:
-    page = opened(browser, site.address)
-    page.keyboard.press("Tab")
-    expect(page.locator(".skip")).to_be_focused()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.type("two encoders")
-    page.keyboard.press("Enter")
-    expect(page.locator("#rows tr")).to_have_count(1)
     quiet(page)
 
 

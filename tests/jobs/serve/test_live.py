@@ -102,28 +102,6 @@ def test_many_readers_ask_the_store_once_and_all_see_it(
             stream.close()
 
 
-def test_twenty_at_once_read_every_page(url: str, store: Store) -> None:
-    run = MadeRun(store)
-    run.write(2)
-    codes: list[int] = []
-    with serving(url) as port:
-
-        def read() -> None:
-            with httpx.Client(timeout=60, trust_env=False) as client:
-                for address in ("/", f"/runs/{run.id}", "/style.css", f"/?q={run.id}"):
-                    codes.append(client.get(f"http://127.0.0.1:{port}{address}").status_code)
-
-        threads = [threading.Thread(target=read) for _ in range(READERS)]
-        for thread in threads:
-            thread.start()
-        for _ in range(5):  # a driver goes on meanwhile
-            run.write()
-        for thread in threads:
-            thread.join()
-    assert codes == [200] * 4 * READERS
-    assert store.run_info(run.id).articles_done == 7
-
-
 def test_more_readers_than_there_is_room_for_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "MOST_READERS", 1)
     url = f"sqlite:///{tmp_path / 'nws.db'}"
@@ -132,20 +110,6 @@ def test_more_readers_than_there_is_room_for_are_told(tmp_path: Path, monkeypatc
         next(one)
         assert httpx.get(f"http://127.0.0.1:{port}/events", trust_env=False).status_code == 503
         one.close()
-
-
-def test_a_store_that_is_away_is_told_and_comes_back(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'nws.db'}"
-    with open_store(url) as store:
-        run = MadeRun(store)
-    with serving(url) as port:
-        told = events(port, f"/runs/{run.id}/events")
-        next(told)
-        (tmp_path / "nws.db").rename(tmp_path / "moved.db")
-        assert "Not up to date: the store" in next(told)["notice"][1]
-        (tmp_path / "moved.db").rename(tmp_path / "nws.db")
-        assert next(told)["notice"][1] == ""
-        told.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

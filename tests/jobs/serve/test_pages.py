@@ -221,15 +221,6 @@ def test_comparisons_begin_with_content_kept_where_both_have_it(client: TestClie
     assert "every n, in BERTScore F1" in ready(client, f"/compare?run={a.id}&run={older.id}")
 
 
-def test_systems_that_wrote_the_same_are_named(client: TestClient, store: Store) -> None:
-    run = MadeRun(store, systems=("m|textrank", "lead"))
-    run.same_text = True
-    run.write(12)
-    text = ready(client, f"/compare?run={run.id}")
-    assert "textrank and lead wrote the same text in 100 % of the summaries." in text
-    assert "A and B" not in text
-
-
 def test_what_cannot_be_compared_is_said(client: TestClient, store: Store) -> None:
     a, b = MadeRun(store), MadeRun(store, "other")
     for run in (a, b):

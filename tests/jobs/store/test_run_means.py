@@ -3,7 +3,6 @@
 import pytest
 import sqlalchemy as sa
 
-from core.errors import StoreError
 from core.types import Article, BundleResult
 from jobs.store import Store, means
 
@@ -103,14 +102,6 @@ def test_what_was_kept_before_is_not_kept_again(store, going_on, monkeypatch):
     assert_same(views(store), live)
 
 
-def test_a_run_that_is_cancelled_without_a_driver_is_kept_too(store, going_on, monkeypatch):
-    before = views(store)
-    monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", 0.0)  # its driver is not heard of any more
-    assert not store.cancel_run(going_on[0], "host-a")
-    assert kept(store) == (12, 11)
-    assert_same(views(store), before)
-
-
 def test_a_driver_that_dies_before_all_is_kept_leaves_the_views_live(store, going_on, monkeypatch):
     """They stay right, and the next end of the run keeps everything."""
     before = views(store)
@@ -185,8 +176,3 @@ def test_counts_of_a_run_that_goes_on_are_taken_anew(store, going_on, articles, 
     assert counts() == [5, 33, 1]
     store.claim_run(run_id, "host-b", 12)
     assert counts() == [5, 28, 0]
-
-
-def test_a_run_that_is_not_there_has_nothing_to_keep(store):
-    with pytest.raises(StoreError, match="no run"):
-        store.cancel_run("phase1-x", "host")
