@@ -1,6 +1,6 @@
 """The plan of a sweep, or of a part of it. A plan travels to every process, so nothing that takes long is imported."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from core.plugins.plugin_metric import PluginMetric
 from core.precision import Precision
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
-from core.summarizers.systems import Document, Draft, System
+from core.summarizers.systems import System
 from core.text.cutting import Units
 from core.text.language import Language
 from core.text.length import LengthUnit
@@ -126,50 +126,19 @@ class SweepPlan:
         return replace(plan, systems=()) if self.pipeline == NO_SEGMENTS else plan
 
 
-@dataclass(frozen=True, slots=True)
-class AtLengths:
-    """A system that writes at lengths of its own, whatever the others of its sweep write at."""
-
-    system: System
-    lengths: tuple[int, ...]
-
-    @property
-    def signature(self) -> str:
-        return self.system.signature
-
-    @property
-    def kind(self) -> SystemKind:
-        return self.system.kind
-
-    @property
-    def has_uncut(self) -> bool:
-        return self.system.has_uncut
-
-    @property
-    def encoders(self) -> tuple[str, ...]:
-        return self.system.encoders
-
-    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        return self.system.summarize(document, self.lengths)
-
-
-def plan_for_missing(plan: SweepPlan, missing: Mapping[str, Sequence[int]]) -> SweepPlan:
-    """`plan` for the systems in `missing` alone, each at its lengths, with the rows that the whole plan has there.
+def plan_for_missing(plan: SweepPlan, missing: AbstractSet[tuple[str, int]]) -> SweepPlan:
+    """`plan` for the systems and the lengths that are in `missing` alone, with the rows that the whole plan has there.
 
     Systems with uncut summaries write these, too.
     Encoders that none of these systems asks for are not loaded.
     """
-    lengths = tuple(n for n in plan.lengths if any(n in missing_lengths for missing_lengths in missing.values()))
-    chosen = [system for system in plan.systems if system.signature in missing]
-    generator = plan.generator if plan.generator is not None and plan.generator.signature in missing else None
+    names, lengths = {name for name, _ in missing}, {n for _, n in missing}
+    chosen = tuple(system for system in plan.systems if system.signature in names)
+    generator = plan.generator if plan.generator is not None and plan.generator.signature in names else None
     return replace(
         plan,
-        systems=tuple(_at(system, tuple(missing[system.signature]), lengths) for system in chosen),
-        lengths=lengths,
+        systems=chosen,
+        lengths=tuple(n for n in plan.lengths if n in lengths),
         encoders=tuple(encoder for encoder in plan.encoders if any(encoder.name in s.encoders for s in chosen)),
         generator=generator,
     )
-
-
-def _at(system: System, lengths: tuple[int, ...], all_lengths: tuple[int, ...]) -> System:
-    return system if lengths == all_lengths else AtLengths(system, lengths)

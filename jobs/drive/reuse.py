@@ -121,8 +121,7 @@ def divide(
 
     if paid is not None:
         return finished, [Part(map(paid.given, rest(True)), _scored_alone), Part(map(paid.given, rest(False)))]
-    lengths = {system: sorted(n for of, n in missing if of == system and n != UNCUT) for system, _ in missing}
-    narrow = functools.partial(plan_for_missing, missing=lengths)
+    narrow = functools.partial(plan_for_missing, missing=missing)
     return finished, [Part(rest(True), narrow, reusable), Part(rest(False), reusable=reusable)]
 
 

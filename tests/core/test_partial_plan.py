@@ -1,6 +1,7 @@
 """Part of a sweep writes what the whole sweep writes there."""
 
 import functools
+import itertools
 import zlib
 from collections.abc import Callable, Sequence
 
@@ -67,21 +68,22 @@ def whole() -> dict[tuple[str, int], Draft]:
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.dictionaries(st.sampled_from(NAMES), st.sets(st.sampled_from(LENGTHS)), min_size=1))
-def test_a_part_writes_what_the_whole_writes_there(missing: dict[str, set[int]]) -> None:
-    part = plan_for_missing(PLAN, {name: tuple(sorted(lengths)) for name, lengths in missing.items()})
-    uncut = {(system.signature, 0) for system in SYSTEMS if system.has_uncut and system.signature in missing}
-    asked = {(name, n) for name, lengths in missing.items() for n in lengths} | uncut
-    assert written(part) == {key: whole()[key] for key in asked}
-    assert {name: kind for name, kind in PLAN.kinds.items() if name in missing} == part.kinds
+@given(st.sets(st.tuples(st.sampled_from(NAMES), st.sampled_from(LENGTHS)), min_size=1))
+def test_a_part_writes_what_the_whole_writes_there(missing: set[tuple[str, int]]) -> None:
+    part = plan_for_missing(PLAN, missing)
+    names = {name for name, _ in missing}
+    uncut = {(system.signature, 0) for system in SYSTEMS if system.has_uncut and system.signature in names}
+    assert written(part) == {key: whole()[key] for key in {*itertools.product(names, part.lengths), *uncut}}
+    assert {name: kind for name, kind in PLAN.kinds.items() if name in names} == part.kinds
+    assert set(part.lengths) == {n for _, n in missing}
 
 
 @pytest.mark.parametrize(
     ("names", "encoders"), [(["lead", "random"], ()), (["bert|textrank|chunks"], (TWO,)), (["oracle"], (ONE,))]
 )
 def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: tuple[ModelRef, ...]) -> None:
-    assert plan_for_missing(PLAN, dict.fromkeys(names, LENGTHS)).encoders == encoders
+    assert plan_for_missing(PLAN, set(itertools.product(names, LENGTHS))).encoders == encoders
 
 
 def test_all_of_it_is_the_plan_itself() -> None:
-    assert plan_for_missing(PLAN, dict.fromkeys(NAMES, LENGTHS)) == PLAN
+    assert plan_for_missing(PLAN, set(itertools.product(NAMES, LENGTHS))) == PLAN

@@ -171,26 +171,12 @@ def test_an_edited_reference_or_text_is_another_article(store: Store, file: Path
     assert outcome.reused == 100
 
 
-@pytest.mark.parametrize(
-    ("change", "computed_systems"),
-    [
-        ({"seed": 1}, 1),
-        ({"pipeline": "en_core_web_sm"}, 0),
-        ({"rouge": {"stemmer": True}}, SYSTEMS),
-        ({"precision": "float16"}, SYSTEMS),
-        ({"bertscore_layer": 5}, SYSTEMS),
-    ],
-)
+@pytest.mark.parametrize(("change", "computed_systems"), [({"seed": 1}, 1), ({"precision": "float16"}, SYSTEMS)])
 def test_what_differs_in_a_signature_is_computed(
     store: Store, file: Path, change: dict[str, object], computed_systems: int
 ) -> None:
     drive(store, pinned_to(file))
-    if change.get("pipeline"):
-        pinned = replace(pinned_to(file), revisions={**pinned_to(file).revisions, "segmentation": "another"})
-        computed_systems = SYSTEMS
-    else:
-        pinned = pinned_to(file, **change)
-    outcome, computed = drive(store, pinned)
+    outcome, computed = drive(store, pinned_to(file, **change))
     assert len({system for _, system, _ in computed}) == computed_systems
     assert (outcome.summaries, outcome.reused) == (120, (SYSTEMS - computed_systems) * 12 * 2)
 
