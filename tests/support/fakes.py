@@ -167,14 +167,4 @@ def die() -> Sweeper:
     raise AssertionError("unreachable")
 
 
-def make_sweeper_once_segmented(log: Path) -> Sweeper:
-    """Its models take until a segmenter was built, which `log` tells; half a minute at most."""
-    end = time.monotonic() + 30
-    while not log.exists():
-        if time.monotonic() > end:
-            raise ModelError("no segmenter was built while the models were loaded")
-        time.sleep(0.05)
-    return make_sweeper()
-
-
 WORK = Work(make_segmenter, make_sweeper)
