@@ -28,20 +28,12 @@ class SegmentationError(NwsError):
     """A spaCy pipeline is not installed, is damaged or was changed, or an article is too long for it."""
 
 
-class PredictionError(NwsError):
-    """A file of predictions has none for an article."""
-
-
 class PluginError(NwsError):
     """A system or metric of a plugin cannot be imported, or returns something that is not allowed."""
 
 
 class HubError(NwsError):
     """The Hugging Face Hub cannot be reached, or does not have what was asked for."""
-
-
-class TokenizerError(NwsError):
-    """A tokenizer's package, or the Java it needs, is not installed."""
 
 
 class ModelError(NwsError):
@@ -52,16 +44,8 @@ class DeviceError(NwsError):
     """A GPU, or a library on it, failed: no article is to blame, and the process can compute nothing more."""
 
 
-class RepeatedFailureError(NwsError):
-    """Article after article failed for the same reason."""
-
-
 class EndpointError(NwsError):
     """An endpoint does not answer, refuses a request, or sends no summary."""
-
-
-class TrainingError(NwsError):
-    """A policy cannot learn any further."""
 
 
 class RecipeError(NwsError, ValueError):

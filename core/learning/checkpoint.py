@@ -131,15 +131,15 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 def _reading(values: Mapping[str, Any]) -> Reading:
     encoder, bertscore = ModelRef(**values["encoder"]), values["bertscore"]
     config = BertScoreConfig(**{**bertscore, "model": ModelRef(**bertscore["model"])})
-    fluency = values.get("fluency")
+    fluency = values["fluency"]
     return Reading(
         language=values["language"],
         pipeline=values["pipeline"],
         encoder=encoder,
         bertscore=config,
-        units=values.get("units", "chunks"),  # older policies know nothing else
+        units=values["units"],
         fluency=fluency and Fluency(ModelRef(**fluency["model"]), fluency["language"]),
-        length_unit=values.get("length_unit", "words"),
+        length_unit=values["length_unit"],
     )
 
 

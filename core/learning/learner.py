@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from core.errors import TrainingError
+from core.errors import NwsError
 from core.learning.exchange import ArticleGradient, Broadcast, Parameters, Request, Sample
 from core.learning.training_config import TrainingConfig
 from core.types import Article
@@ -75,7 +75,7 @@ class Learner:
         They are added in the order given, so give them in the order of the update's episodes, whoever computed them.
 
         Raises:
-            TrainingError: the gradient is not finite. Nothing has changed.
+            NwsError: the gradient is not finite. Nothing has changed.
         """
         for name, parameter in self._parameters.items():
             total = np.zeros(parameter.shape)
@@ -86,7 +86,7 @@ class Learner:
         largest = math.inf if asked is None else asked
         norm = float(torch.nn.utils.clip_grad_norm_(self._parameters.values(), largest, foreach=False))
         if not math.isfinite(norm):
-            raise TrainingError(
+            raise NwsError(
                 f"The gradient of {self.training.name!r} in update {self.update} is not finite: train with a lower "
                 "learning rate, or with max_grad_norm."
             )

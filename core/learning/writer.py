@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from core.errors import ModelError, RecipeError
+from core.errors import RecipeError
 from core.gpu_arithmetic import find_device
 from core.learning.policy_system import PolicySystem, load_policies
 from core.metrics.bertscore import AnchorScorer, BertScorer
@@ -35,10 +35,6 @@ class PolicyWriter:
         self._reading = next(iter(system.checkpoints.values())).reading
         self._segment = Segmenter(self._reading.pipeline, self._reading.units)
         self._encoder = load_encoder(self._reading.encoder, find_device(device))
-        if system.decoding.needs_fluency and self._reading.fluency is None:
-            raise ModelError(
-                "These policies rerank by fluency and do not say which model computes it: export them again."
-            )
         is_reranked = system.decoding.method == "rerank"
         self._bertscore = BertScorer(self._reading.bertscore, find_device(device)) if is_reranked else None
         needed = self._reading.fluency if system.decoding.needs_fluency else None

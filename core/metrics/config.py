@@ -55,7 +55,7 @@ def text_tokenizer(options: Options) -> Tokenizer:
 
     Raises:
         RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
-        TokenizerError: what the tokenizer needs is not installed.
+        NwsError: what the tokenizer needs is not installed.
     """
     return choose_tokenizer(options.lang, options.tokenizer, options.stemmer)
 
@@ -129,7 +129,7 @@ class RougeConfig:
 
         Raises:
             RecipeError: no such tokenizer, or a stemmer for another tokenizer than `rouge_score`'s.
-            TokenizerError: a package or the Java that the tokenizer needs is missing.
+            NwsError: a package or the Java that the tokenizer needs is missing.
         """
         tokenizer = named_tokenizer(self.tokenizer, self.stemmer)
         stem = "porter" if self.stemmer else "no"

@@ -61,7 +61,7 @@ def make_metric(name: str, options: Options | None = None) -> Metric:
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
-        TokenizerError: what the tokenizer needs is not installed.
+        NwsError: what the tokenizer needs is not installed.
         ModelError: BERTScore's backbone cannot be found.
     """
     if not is_metric(name):

@@ -81,7 +81,7 @@ class Rouge:
     "Bit-parallel LCS-length computation revisited").
 
     Raises:
-        RecipeError, TokenizerError: see `RougeConfig.signature`.
+        NwsError: see `RougeConfig.signature`.
     """
 
     def __init__(self, config: RougeConfig) -> None:

@@ -26,7 +26,7 @@ BASELINES: Registry[Any] = Registry(
         "other-article": "core.summarizers.rulers:OtherArticle",
     },
 )
-# Words drawn at random came later than the oracle: older ones did not know them. Rulers do not write from the article.
+# What is drawn at random hardly ever wins, `window-oracle` is dear, and rulers do not write from the article.
 _NO_RIVALS = ("oracle", "window-oracle", "random-words", *RULERS)
 
 

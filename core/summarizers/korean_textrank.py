@@ -130,7 +130,7 @@ def rank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozens
     to the morpheme that occurs first.
 
     Raises:
-        TokenizerError: kiwipiepy is not installed.
+        NwsError: kiwipiepy is not installed.
     """
     runs = [nouns_and_adjectives(document) for document in distinct(documents)]
     index = {word: i for i, word in enumerate(dict.fromkeys(itertools.chain.from_iterable(runs)))}

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import CorpusError, TokenizerError
+from core.errors import CorpusError, NwsError
 from core.summarizers.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
 
 INSTALL = "pip install krwordrank"
@@ -32,7 +32,7 @@ def signature(stopwords: Collection[str], diversity: float) -> str:
     """The method with every option that changes its keywords or sentences.
 
     Raises:
-        TokenizerError: the package is missing.
+        NwsError: the package is missing.
     """
     return (
         f"kr-wordrank|krwordrank-{_version()}|min_count:{MIN_COUNT}|max_length:{MAX_LENGTH}|beta:{BETA}"
@@ -48,7 +48,7 @@ def rank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozens
 
     Raises:
         CorpusError: no subword occurs often enough, or all keywords are stop words.
-        TokenizerError: the package is missing.
+        NwsError: the package is missing.
     """
     _version()
     from krwordrank.word import KRWordRank
@@ -85,7 +85,7 @@ def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count
 
     Raises:
         RecipeError: `count` or `diversity` is out of range.
-        TokenizerError: the package is missing.
+        NwsError: the package is missing.
     """
     check_selection(count, diversity)
     _version()
@@ -132,4 +132,4 @@ def _version() -> str:
     try:
         return importlib.metadata.version("krwordrank")
     except importlib.metadata.PackageNotFoundError as error:
-        raise TokenizerError(f"KR-WordRank needs the package krwordrank. Install it with `{INSTALL}`.") from error
+        raise NwsError(f"KR-WordRank needs the package krwordrank. Install it with `{INSTALL}`.") from error

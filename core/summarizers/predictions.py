@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from core.errors import CorpusError, PredictionError, RecipeError, SegmentationError
+from core.errors import CorpusError, RecipeError, SegmentationError
 from core.summarizers.systems import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from core.text.files import content_sha256, is_file, read_rows
 from core.text.limits import require_summary_length
@@ -75,11 +75,11 @@ class Predictions(UsualSystem):
         """See `System`.
 
         Raises:
-            PredictionError: there is none for this article.
+            CorpusError: there is none for this article.
         """
         article = document.segmented.article
         if article.key not in self.texts:
-            raise PredictionError(f"The predictions {self.name} have none for article {article.key!r}.")
+            raise CorpusError(f"The predictions {self.name} have none for article {article.key!r}.")
         return uncut_and_cut(self.texts[article.key], lengths, document.length_unit)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from core.errors import TokenizerError
+from core.errors import NwsError
 
 INSTALL = "pip install kiwipiepy konlpy python-mecab-ko"
 # The packages whose versions decide what an analyser gives.
@@ -32,7 +32,7 @@ def analyser(name: str) -> Morphs:
     """The analyser `name` of `PACKAGES`, which cuts any Unicode string into morphemes.
 
     Raises:
-        TokenizerError: its package or Java is missing.
+        NwsError: its package or Java is missing.
     """
     morphs = _LOADERS[name]()
     return lambda text: [morpheme for morpheme in morphs(readable(text)) if not morpheme.isspace()]
@@ -42,7 +42,7 @@ def versions(name: str) -> str:
     """The packages behind the analyser `name` with their versions, e.g. `konlpy-0.6.0`.
 
     Raises:
-        TokenizerError: one of them is missing.
+        NwsError: one of them is missing.
     """
     try:
         return ",".join(f"{package}-{importlib.metadata.version(package)}" for package in PACKAGES[name])
@@ -66,7 +66,7 @@ def load_kiwi() -> Any:
     """The one `kiwipiepy.Kiwi` of this process, of one thread, for morphemes and for sentences.
 
     Raises:
-        TokenizerError: its package is missing.
+        NwsError: its package is missing.
     """
     kiwi = _module("kiwi", "kiwipiepy")
     return kiwi.Kiwi(num_workers=1)
@@ -76,7 +76,7 @@ def nouns_and_adjectives(text: str) -> list[str]:
     """The morphemes of `text` in order that Kiwi tags with one of `NOUNS_AND_ADJECTIVES`.
 
     Raises:
-        TokenizerError: its package is missing.
+        NwsError: its package is missing.
     """
     tokens = load_kiwi().tokenize(readable(text))
     # VA-I is an irregular adjective.
@@ -110,7 +110,7 @@ def _load_okt() -> Morphs:
                 interrupt=False,
             )
         except (jpype.JVMNotFoundException, OSError, RuntimeError) as error:
-            raise TokenizerError(
+            raise NwsError(
                 f"The tokenizer 'okt' needs Java, and none can be started ({error}). Install it "
                 "(Debian, Ubuntu: `apt install default-jre-headless`), set JAVA_HOME if it lies in an unusual place, "
                 "or choose the tokenizer `kiwi`, which needs none.",
@@ -130,5 +130,5 @@ def _module(name: str, module: str) -> ModuleType:
         raise _missing(name, module) from error
 
 
-def _missing(name: str, package: str) -> TokenizerError:
-    return TokenizerError(f"The tokenizer {name!r} needs the package {package}. Install it with `{INSTALL}`.")
+def _missing(name: str, package: str) -> NwsError:
+    return NwsError(f"The tokenizer {name!r} needs the package {package}. Install it with `{INSTALL}`.")

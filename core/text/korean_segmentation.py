@@ -54,7 +54,7 @@ def load_cutter() -> Cutter:
     """What cuts a text with the Kiwi of this process.
 
     Raises:
-        TokenizerError: Kiwi is not installed.
+        NwsError: Kiwi is not installed.
     """
     kiwi = load_kiwi()
     return lambda text: _cut(text, kiwi)

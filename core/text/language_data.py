@@ -25,7 +25,7 @@ def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
         tokenizer: of ROUGE, see `core.text.tokenizers`.
 
     Raises:
-        SegmentationError, TokenizerError: a package or Java is missing.
+        NwsError: a package or Java is missing.
     """
     packages = [] if pipeline in ("blank", *DATA) else [pipeline]
     for name in DATA:

@@ -34,7 +34,7 @@ def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
     Raises:
         SegmentationError: the pipeline is for the other language, or a trained pipeline was asked for by name and is
             not installed.
-        TokenizerError: Kiwi is needed and not installed.
+        NwsError: Kiwi is needed and not installed.
     """
     if language == "ko":
         return _resolve_korean(pipeline)
@@ -98,7 +98,7 @@ class Segmenter:
 
     Raises:
         SegmentationError: the pipeline is not installed.
-        TokenizerError: Kiwi is needed and not installed.
+        NwsError: Kiwi is needed and not installed.
     """
 
     def __init__(self, pipeline: str, units: Units = "chunks") -> None:
@@ -172,7 +172,7 @@ def sentences_of(text: str, pipeline: str) -> list[str]:
 
     Raises:
         SegmentationError: the pipeline is not installed.
-        TokenizerError: Kiwi is needed and not installed.
+        NwsError: Kiwi is needed and not installed.
     """
     spans = word_spans(text)
     ranges = _load(pipeline)(text).sentences

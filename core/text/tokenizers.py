@@ -88,7 +88,7 @@ def choose_tokenizer(lang: str, name: str | None = None, stemmer: bool = False) 
 
     Raises:
         RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
-        TokenizerError: a package or the Java that the tokenizer needs is missing.
+        NwsError: a package or the Java that the tokenizer needs is missing.
     """
     if lang not in DEFAULT_TOKENIZERS:
         raise RecipeError(f"There is no language {lang!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
@@ -100,7 +100,7 @@ def named_tokenizer(name: str, stemmer: bool = False) -> Tokenizer:
 
     Raises:
         RecipeError: no such tokenizer, or a stemmer for another tokenizer than rouge_score.
-        TokenizerError: a package or the Java that the tokenizer needs is missing.
+        NwsError: a package or the Java that the tokenizer needs is missing.
     """
     if name not in TOKENIZERS:
         raise RecipeError(f"There is no tokenizer {name!r}: give one of {', '.join(TOKENIZERS)}.")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from core.article_id_set import ArticleIds
-from core.errors import RepeatedFailureError, StoreError
+from core.errors import NwsError, StoreError
 from core.sweep_plan import SweepPlan
 from core.types import Article, Failure, Landed
 from jobs.drive.pool_watch import PoolWatch, look_at_sources, note_arithmetic
@@ -46,7 +46,7 @@ class EqualFailures:
         """Take in what has landed, and was stored.
 
         Raises:
-            RepeatedFailureError: this was one too many.
+            NwsError: this was one too many.
         """
         for bundle, result in landed:
             failures = {failure.article_id: failure for failure in result.failures}
@@ -58,7 +58,7 @@ class EqualFailures:
         self._count = self._count + 1 if reason == self._reason else 1
         self._reason = reason
         if failure is not None and self._most is not None and self._count >= self._most:
-            raise RepeatedFailureError(
+            raise NwsError(
                 f"{self._count} articles in a row failed for the same reason, so the run was stopped. The last one, "
                 f"{article.key!r}: {failure.error_class}: {failure.message} Mend the cause, then: nws resume "
                 f"{self._run_id}. It tries them again, and then all that were not tried. To let a run go on "
@@ -85,7 +85,7 @@ def run_stage(
     What other runs of the store have of it is copied, unless the run is to compute everything itself.
 
     Raises:
-        RepeatedFailureError: `equal_failures` has seen too many.
+        NwsError: `equal_failures` has seen too many.
         CorpusError: a dataset is not what it was when the run began. What was read of it before is stored.
     """
     for corpus in pinned.corpora:

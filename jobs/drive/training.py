@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 
 from cluster.episode_pool import EpisodePool
-from core.errors import TrainingError
+from core.errors import NwsError
 from core.learning.checkpoint import from_bytes, to_bytes
 from core.learning.exchange import Decoded
 from core.learning.learner import Learner, Updated, train
@@ -96,7 +96,7 @@ def _prepared(
             lost = [failure for _, failure in prepared if failure]
             if has_begun and lost:
                 # Not recorded: it would be left out from then on.
-                raise TrainingError(
+                raise NwsError(
                     f"Article {lost[0].article_id} could be trained on before, and now cannot: {lost[0].message}. "
                     "Without it the policies would become others. Resume the run where it can be, or submit a new one."
                 )
@@ -110,7 +110,7 @@ def _prepared(
             equal_failures.look(landed)
     usable = [article for article in wanted if article.id not in failed]
     if not usable:
-        raise TrainingError(f"None of the {len(articles)} training articles can be used. See: nws status {run.id}")
+        raise NwsError(f"None of the {len(articles)} training articles can be used. See: nws status {run.id}")
     return usable
 
 
@@ -119,7 +119,7 @@ def _learner(
 ) -> Learner:
     if stored is not None:
         if stored.total_updates != config.updates(len(articles)):
-            raise TrainingError(
+            raise NwsError(
                 f"Policy {config.name!r} was to have {stored.total_updates} updates, and with {len(articles)} articles "
                 f"it would have {config.updates(len(articles))}: they are not those it began with. Submit a new run."
             )

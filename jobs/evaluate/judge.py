@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from core.errors import EndpointError, RecipeError, RepeatedFailureError
+from core.errors import EndpointError, NwsError, RecipeError
 from core.summarizers.endpoint_replies import EndpointAnswer
 from core.summarizers.endpoint_requests import LoadedEndpoint
 from jobs.evaluate.judge_questions import ATTEMPTS, Asked, Judge
@@ -116,7 +116,7 @@ def ask(plan: Plan, replies: Replies) -> list[EndpointError]:
 
     Raises:
         EndpointError: the endpoint does not answer at all, or refuses the key or the model.
-        RepeatedFailureError: it has stopped to answer, or answers with anything but verdicts.
+        NwsError: it has stopped to answer, or answers with anything but verdicts.
         OSError: a reply cannot be written.
     """
     loaded: LoadedEndpoint | None = None
@@ -147,7 +147,7 @@ class _Keeper:
             self.errors.append(answer)
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= _MOST_FAILED:
-                raise RepeatedFailureError(
+                raise NwsError(
                     f"{self._failed_in_a_row} requests in a row failed, and no more are sent. The last: {answer} What "
                     f"was answered is in {self._replies.path}: the same command goes on from there."
                 )
@@ -156,7 +156,7 @@ class _Keeper:
         self._failed_in_a_row = 0
         self._some_verdict |= verdict is not None
         if not self._some_verdict and self._replies.added >= _MOST_FAILED:
-            raise RepeatedFailureError(
+            raise NwsError(
                 f"None of {self._replies.added} replies holds a verdict, and no more are asked for. The last: "
                 f"{answer.text[:_QUOTED]!r}. All are in {self._replies.path}. Take a larger model, or another --prompt."
             )

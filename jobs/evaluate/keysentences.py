@@ -90,7 +90,7 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     Raises:
         RecipeError: `top` or `diversity` is out of range.
         CorpusError: there is no keyword.
-        TokenizerError: krwordrank or kiwipiepy is not installed.
+        NwsError: krwordrank or kiwipiepy is not installed.
     """
     check_selection(top, diversity)
     tokenizer = named_tokenizer("kiwi")

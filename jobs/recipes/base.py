@@ -143,7 +143,7 @@ class RunRecipe(Strict):
 
     datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
     pipeline: str = "auto"
-    # Left out where lengths are words, so that such recipes keep the hash that they had before. It stands before `n`.
+    # Before `n`, whose validator reads it.
     max_chars: MaxChars = None
     n: Annotated[tuple[PositiveInt, ...], Field(min_length=1, validate_default=True)] = tuple(range(1, 22, 2))
     bertscore: BertScoreRecipe = BertScoreRecipe()
@@ -158,7 +158,7 @@ class RunRecipe(Strict):
     wait_for_machines: Annotated[float, Field(ge=0)] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
     stop_after_equal_failures: PositiveInt | None = 50
-    # Left out where they are not set, so that such recipes keep the hash that they had before there were these fields.
+    # Left out where they are not set: a stored recipe is read by people.
     units: Annotated[Units, Field(exclude_if=lambda units: units == "chunks")] = "chunks"
     fluency_model: Annotated[LanguageModelText | None, Field(exclude_if=lambda model: model is None)] = None
     faithfulness_model: Annotated[ModelText | None, Field(exclude_if=lambda model: model is None)] = None

@@ -1,10 +1,9 @@
 """The recipe of a training run: which policies are trained on which articles, and on which they are evaluated."""
 
 import re
-from dataclasses import asdict
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, field_serializer, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from core.errors import RecipeError
 from core.learning.decoding import Decoding
@@ -173,12 +172,6 @@ class Phase2Recipe(RunRecipe):
                 "it: set fluency_model, such as fluency_model: smollm2"
             )
         return self
-
-    @field_serializer("decodings")
-    def _as_before(self, decodings: tuple[Decoding, ...]) -> list[dict[str, Any]]:
-        """Without a weight that is not set: such recipes keep the hash that they had before there was this one."""
-        plain = [asdict(decoding) for decoding in decodings]
-        return [{key: value for key, value in one.items() if key != "fluency_weight" or value} for one in plain]
 
 
 def _decoding(value: object) -> object:

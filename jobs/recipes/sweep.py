@@ -101,7 +101,7 @@ class BaselinesRecipe(RunRecipe):
     systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(
         name for name in BASELINES if name not in ON_REQUEST
     )
-    # Left out where there is none, so that such recipes keep the hash that they had before there were these fields.
+    # Left out where they are not set, as in `RunRecipe`.
     prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None)] = None
     exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
     cut: Annotated[bool, Field(exclude_if=lambda cut: not cut)] = False

@@ -15,6 +15,8 @@ MOST_READERS = 200
 _SILENCE_SECONDS = 15.0
 """After which a reader gets a sign of life, so that a connection that is gone is noticed."""
 
+_FAILED = "No longer up to date: `nws serve` has failed here, and says why. Load the page again."
+
 Parts = Mapping[str, str]
 """HTML by the id of the element that it belongs into."""
 
@@ -34,7 +36,11 @@ class _Feed:
     readers: int = 0
     latest: Look | None = None
     news: asyncio.Event = field(default_factory=asyncio.Event)
-    task: asyncio.Task[None] | None = None
+    task: asyncio.Task[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.task = asyncio.create_task(self.run())
+        self.task.add_done_callback(lambda _: self.news.set())
 
     async def run(self) -> None:
         while self.latest is None or not self.latest.is_last:
@@ -82,7 +88,6 @@ class Feeds:
         feed = self._feeds.get(key)
         if feed is None:
             feed = self._feeds[key] = _Feed(look, seconds)
-            feed.task = asyncio.create_task(feed.run())
         feed.readers += 1
         told: Parts = {}
         try:
@@ -93,13 +98,15 @@ class Feeds:
                     told = latest.parts
                     if latest.is_last:
                         return
+                if feed.task.done():  # by an error that asyncio logs
+                    yield {"notice": (digest(_FAILED), _FAILED)}
+                    return
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(news.wait(), _SILENCE_SECONDS)
         finally:
             feed.readers -= 1
             if not feed.readers:
-                if feed.task is not None:
-                    feed.task.cancel()
+                feed.task.cancel()
                 self._feeds.pop(key, None)
 
 

@@ -11,7 +11,7 @@ from fake_episodes import FakeEpisodeRunner, request
 from cluster.article_work import prepare_article
 from cluster.episode_pool import inline_episodes
 from cluster.worker_info import this_worker
-from core.errors import CancelledError, DeviceError, TrainingError
+from core.errors import CancelledError, DeviceError, NwsError
 from core.types import Article
 
 
@@ -88,7 +88,7 @@ def test_a_look_around_may_end_every_call() -> None:
 
 def test_errors_of_the_runner_come_as_they_are() -> None:
     pool = inline_episodes(FakeEpisodeRunner)
-    with pytest.raises(TrainingError, match="not finite"):
+    with pytest.raises(NwsError, match="not finite"):
         pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], lambda: None)
     with pytest.raises(ZeroDivisionError):
         pool.learn([request("a", 0, [(fakes.article(1, "learn-raises"), 7)])], lambda: None)

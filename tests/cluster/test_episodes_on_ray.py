@@ -18,7 +18,7 @@ from cluster.actors import EpisodeActor
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorResources
 from cluster.worker_info import this_worker
-from core.errors import CancelledError, ClusterError, ModelError, TrainingError
+from core.errors import CancelledError, ClusterError, ModelError, NwsError
 from core.learning.exchange import ArticleGradient, Parameters
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
@@ -121,7 +121,7 @@ def test_a_look_around_that_raises_kills_the_actors_quickly(tmp_path: Path) -> N
         with contextlib.suppress(psutil.NoSuchProcess):
             psutil.Process(int(lines(log)[0][0])).wait(timeout=5)  # it would sleep for a minute
 
-        with pytest.raises(TrainingError, match=r"^The loss is not finite"):  # the pool can be used again
+        with pytest.raises(NwsError, match=r"^The loss is not finite"):  # the pool can be used again
             pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], nothing)
         assert pool.actors.workers == ()
 

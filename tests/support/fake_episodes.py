@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.errors import TrainingError
+from core.errors import NwsError
 from core.types import Article
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _gradient(broadcast: "Broadcast", article: Article, n: int) -> "ArticleGradi
         if word == "learn-raises":
             raise ZeroDivisionError("a bug")
         if word == "learn-refuses":
-            raise TrainingError("The loss is not finite. Lower the learning rate.")
+            raise NwsError("The loss is not finite. Lower the learning rate.")
         if word.startswith("learn-dies-once="):
             marker = Path(word.partition("=")[2])
             if not marker.exists():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.errors import TokenizerError
+from core.errors import NwsError
 from core.text.tokenizers import Tokenizer, named_tokenizer
 
 
@@ -10,5 +10,5 @@ def korean_tokenizer(name: str) -> Tokenizer:
     """The tokenizer `name`; skips the test where its package or Java is missing."""
     try:
         return named_tokenizer(name)
-    except TokenizerError as error:
+    except NwsError as error:
         pytest.skip(str(error))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import TrainingError
+from core.errors import NwsError
 from core.learning.checkpoint import from_bytes, to_bytes
 from core.learning.exchange import ArticleGradient, Sample
 from core.learning.learner import Learner
@@ -58,7 +58,7 @@ def test_large_gradients_are_scaled_to_the_norm_and_reported_before() -> None:
 
 
 def test_a_gradient_that_is_not_finite_is_an_error() -> None:
-    with pytest.raises(TrainingError, match="'mine' in update 0"):
+    with pytest.raises(NwsError, match="'mine' in update 0"):
         learner().step([gradient(math.nan, 0, 0)])
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import CorpusError, RecipeError, TokenizerError
+from core.errors import CorpusError, NwsError, RecipeError
 from core.summarizers.korean_key_sentences import length_penalty
 from core.summarizers.kr_wordrank import LeftParts, key_sentences, rank_keywords, signature
 
@@ -152,7 +152,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.version", missing)
-    with pytest.raises(TokenizerError, match=r"pip install krwordrank"):
+    with pytest.raises(NwsError, match=r"pip install krwordrank"):
         rank_keywords(made_up(7, 40))
 
 

@@ -10,7 +10,7 @@ from documents import document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import CorpusError, PredictionError, RecipeError
+from core.errors import CorpusError, RecipeError
 from core.summarizers import predictions
 from core.summarizers.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
 from core.summarizers.systems import UNCUT, Document
@@ -99,7 +99,7 @@ def test_the_text_is_kept_and_cut_to_each_length(article: Document, words: list[
 
 
 def test_an_article_without_one_is_named() -> None:
-    with pytest.raises(PredictionError, match="The predictions mine have none for article '"):
+    with pytest.raises(CorpusError, match="The predictions mine have none for article '"):
         Predictions("mine", "0" * 64, {"another": "text"}).summarize(document(), [3])
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from spacy.tokens import Doc
 
-from core.errors import EmptyArticleError, SegmentationError, TokenizerError
+from core.errors import EmptyArticleError, NwsError, SegmentationError
 from core.text import korean_analysers
 from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
@@ -250,5 +250,5 @@ def test_the_revision_of_kiwi_names_the_package_and_its_model() -> None:
 
 def test_korean_needs_kiwi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(korean_analysers.PACKAGES, "kiwi", ("no-such-package",))
-    with pytest.raises(TokenizerError, match="needs the package no-such-package"):
+    with pytest.raises(NwsError, match="needs the package no-such-package"):
         resolve_pipeline("auto", "ko")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from rouge_score.tokenizers import DefaultTokenizer
 
-from core.errors import NwsError, RecipeError, TokenizerError
+from core.errors import NwsError, RecipeError
 from core.metrics.metric import Row
 from core.metrics.rouge import rouge
 from core.text import korean_analysers
@@ -165,7 +165,7 @@ def test_missing_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jpype._core, "getDefaultJVMPath", no_java)
     monkeypatch.setattr(jpype._jpype, "isStarted", lambda: False)
     monkeypatch.setattr(jpype._core, "_JVM_started", False)
-    with pytest.raises(TokenizerError, match=r"needs Java.*libjvm.*apt install default-jre-headless.*kiwi"):
+    with pytest.raises(NwsError, match=r"needs Java.*libjvm.*apt install default-jre-headless.*kiwi"):
         korean_analysers.analyser.__wrapped__("okt")
 
 

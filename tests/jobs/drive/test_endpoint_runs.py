@@ -12,7 +12,7 @@ from openai_server import OpenAiServer, Reply, completion, openai_server
 from rich.console import Console
 from tenacity import wait_none
 
-from core.errors import EndpointError, RecipeError, RepeatedFailureError
+from core.errors import EndpointError, NwsError, RecipeError
 from core.summarizers import endpoint_requests
 from core.text.length import count_characters
 from jobs.drive import driver
@@ -223,7 +223,7 @@ def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
     articles = [article for corpus in found.corpora for article in corpus]
     for article in articles[1:]:
         server.scripted[article.text[:80]] = Reply(503, b"busy")
-    with pytest.raises(RepeatedFailureError, match=r"^3 articles in a row failed for the same reason"):
+    with pytest.raises(NwsError, match=r"^3 articles in a row failed for the same reason"):
         driver.start(store, found, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.articles_done) == ("failed", 1)

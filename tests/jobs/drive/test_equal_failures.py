@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bench import stub_work
 from cluster.article_work import Work
-from core.errors import DeviceError, PluginError, RepeatedFailureError
+from core.errors import DeviceError, NwsError, PluginError
 from core.sweep_plan import SweepPlan
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 from jobs.drive import driver
@@ -68,7 +68,7 @@ MENDED = Makers(work=stub_work.work)
 def test_a_plugin_that_always_raises_stops_the_run_and_resume_does_the_rest(tmp_path: Path) -> None:
     always = raising(lambda number: number >= 2, PluginError, "article {key!r}: line 3: no such key")
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
-        with pytest.raises(RepeatedFailureError, match=r"^10 articles in a row .*line 3: no such key.*nws resume"):
+        with pytest.raises(NwsError, match=r"^10 articles in a row .*line 3: no such key.*nws resume"):
             driver.start(store, planned(tmp_path, stop_after_equal_failures=10), "inline", QUIET, always)
         (run,) = store.list_runs()
         assert (run.state, run.articles_done) == ("failed", 2)
@@ -120,7 +120,7 @@ def test_failures_are_equal_whatever_the_articles_are_called() -> None:
     look(articles[2], "took 122 s")  # another reason
     for article in articles[:2]:
         look(article, f"{article.key} ({article.id}): took 121 s")
-    with pytest.raises(RepeatedFailureError):
+    with pytest.raises(NwsError):
         look(articles[2], f"x.y ({articles[2].id}): took 121 s")
 
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from core.episodes import EpisodeRunner
-from core.errors import TrainingError
+from core.errors import NwsError
 from core.learning.checkpoint import to_bytes
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
@@ -270,7 +270,7 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
     assert (outcome.state, outcome.failures) == ("interrupted", 0)
     ill.append("third driver")  # and after it
     for _ in range(2):
-        with pytest.raises(TrainingError, match=f"{first.id} could be trained on before"):
+        with pytest.raises(NwsError, match=f"{first.id} could be trained on before"):
             driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
         assert store.failures(outcome.run_id) == []
     ill.clear()
@@ -284,7 +284,7 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
 def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
     datasets = news(tmp_path / "a.jsonl", ["...", "- -"])
     pinned = pinned_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
-    with pytest.raises(TrainingError, match="None of the 2 training articles"):
+    with pytest.raises(NwsError, match="None of the 2 training articles"):
         driver.start(store, pinned, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.failures) == ("failed", 2)

@@ -95,7 +95,7 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     outcome = driver.start(store, pinned, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
-    assert (failure.stage, failure.key, failure.error_class) == ("predictions mine", keys[2], "PredictionError")
+    assert (failure.stage, failure.key, failure.error_class) == ("predictions mine", keys[2], "CorpusError")
     assert len(texts(store, "lead")) == 6  # also of the article that has no prediction
     again = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (again.state, again.summaries, again.failures) == ("done", outcome.summaries, 1)

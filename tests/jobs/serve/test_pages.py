@@ -1,5 +1,6 @@
 """What the pages show of a store, whoever filled it."""
 
+import asyncio
 import re
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from jobs.drive import driver
 from jobs.report.page.page import collect, render
 from jobs.serve import runs_page
 from jobs.serve.app import make_app
+from jobs.serve.feeds import Feeds, Look
 from jobs.store import RunSpec, Store, open_store
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -287,3 +289,14 @@ def test_a_training_says_whether_its_policies_are_better(
     run = driver.start(store, small_training(tiny_models, tmp_path, passes=2), "inline", Console(quiet=True)).run_id
     assert "are the policies better?" in ready(client, f"/runs/{run}")
     assert "trained on" in client.get(f"/runs/{run}").text
+
+
+def test_a_reader_is_told_that_nobody_looks_any_more() -> None:
+    async def look() -> Look:
+        raise ZeroDivisionError
+
+    async def told() -> list[dict[str, tuple[str, str]]]:
+        return [parts async for parts in Feeds().follow("page", look, 1)]
+
+    (parts,) = asyncio.run(asyncio.wait_for(told(), 5))
+    assert parts["notice"][1] == "No longer up to date: `nws serve` has failed here, and says why. Load the page again."
