@@ -1,6 +1,6 @@
 """A driver's heart: it tells the store every few seconds that the driver lives, and tells the driver when to stop.
 
-What keeps two drivers from writing at once is the fence: `jobs.store.fence`.
+What keeps two drivers from writing at once is the fence: `jobs.store.lifecycle`.
 """
 
 import math

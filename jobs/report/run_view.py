@@ -11,7 +11,7 @@ from rich.text import Text
 
 from jobs.drive.heartbeat import HeartbeatMonitor
 from jobs.drive.time_left import Span, duration
-from jobs.store import ActorShare, NewSummary, Progress, Reason, RunInfo, Store
+from jobs.store import ActorShare, FailureInfo, NewSummary, Progress, RunInfo, Store
 from jobs.terminal.console import printable
 from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.system_names import system_names
@@ -37,7 +37,7 @@ class View:
     progress: Progress | None
     span: Span
     silent_seconds: float
-    reasons: tuple[Reason, ...]
+    reasons: tuple[FailureInfo, ...]
     written: tuple[NewSummary, ...]
 
     @property
@@ -89,7 +89,7 @@ class Viewer:
         self._most_reasons = reasons
         self._heartbeats = HeartbeatMonitor()
         self._failures = 0
-        self._reasons: tuple[Reason, ...] = ()
+        self._reasons: tuple[FailureInfo, ...] = ()
         self._newest: str | None = None
         self._written: tuple[NewSummary, ...] = ()
 
@@ -115,7 +115,7 @@ class Viewer:
         silent = self._heartbeats.silent_seconds(run)
         progress = store.progress(run_id)
         if run.failures != self._failures:
-            self._reasons = tuple(store.newest_failures(run_id, self._most_reasons))
+            self._reasons = tuple(store.failures(run_id, newest=self._most_reasons))
             self._failures = run.failures
         newest = progress.newest if progress else None
         if newest != self._newest:
@@ -159,7 +159,7 @@ def line(view: View) -> str:
     return ", ".join(filter(None, (counts, stage_text(view), _speed(view), _silence(view))))
 
 
-def failure_line(reason: Reason) -> str:
+def failure_line(reason: FailureInfo) -> str:
     """Why an article failed, on one line."""
     return printable(f"{reason.dataset} {reason.key}: {reason.error_class}: {reason.message}")
 

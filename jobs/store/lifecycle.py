@@ -1,21 +1,21 @@
-"""What happens to a run from outside: it is created, claimed, submitted again, given more systems, stopped."""
+"""What happens to a run: it is created, claimed, submitted again, given more systems, stopped; and its fence."""
 
+import secrets
+from dataclasses import fields
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from core.errors import StoreError
-from jobs.store.engine import Database, writes
-from jobs.store.fence import check_fence, lock_run
+from core.errors import FencedError, StoreError
+from jobs.store.engine import Database, is_storable, require_64_bits, require_json, writes
 from jobs.store.means import forget_answer, forget_means, keep_means
 from jobs.store.partitions import make_partition
 from jobs.store.results import count
 from jobs.store.runs import (
     RunInfo,
     RunSpec,
-    columns_of,
     is_driven,
-    new_run_id,
     read_free_run,
     read_run,
     read_shards,
@@ -102,7 +102,7 @@ class Lifecycle(Database):
             StoreError: A driver works on it as far as `host` can tell, it has not begun, there is no such run, or a
                 part of `spec` is not JSON.
         """
-        columns = columns_of(spec)
+        columns = _columns_of(spec)
         _lock_ended(connection, run_id, host)
         changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
         values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
@@ -150,9 +150,32 @@ def insert_run(
     values = {"state": "pending", "arithmetic": [], "created_at": datetime.now(UTC)}
     values |= dict.fromkeys(("means_kept", "mixed"), False)
     place = {"parent": parent, "shard": shard, "total_articles": total_articles}
-    columns = columns_of(spec)
+    columns = _columns_of(spec)
     make_partition(connection, run_id)
     connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros, **place))
+
+
+def _columns_of(spec: RunSpec) -> dict[str, Any]:
+    """What a run is made of, as columns of its row.
+
+    Raises:
+        StoreError: A part of the specification is not JSON, the seed does not fit 64 bits, or a database cannot keep
+            its name or note.
+    """
+    for text in filter(None, (spec.name, spec.note)):
+        if not is_storable(text):
+            raise StoreError(f"{text!r} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
+    columns = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    for name in ("recipe", "revisions", "signatures"):
+        columns[name] = dict(columns[name])
+        require_json(columns[name], f"the {name} of a {spec.job} run")
+    require_64_bits(spec.seed, f"the seed {spec.seed}")
+    return columns
+
+
+def new_run_id(job: str) -> str:
+    """`<job>-<yyyymmdd>-<6 hex digits>`."""
+    return f"{job}-{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(3)}"
 
 
 def _forget_of_parent(connection: Connection, run_id: str) -> None:
@@ -224,3 +247,37 @@ def _cancel(connection: Connection, run_id: str, host: str) -> bool:
         connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
         forget_means(connection, run_id)
     return False
+
+
+def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
+    """Note a driver's heartbeat, if the run is still its own. First in every transaction of a driver.
+
+    The row stays locked until the transaction ends, so nobody can take the run over in between.
+
+    Raises:
+        FencedError: Another driver took the run over, or its state is no longer 'running'.
+    """
+    changed = connection.execute(
+        update(RunRow)
+        .where(RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state == "running")
+        .values(heartbeat_at=datetime.now(UTC))
+    )
+    if changed.rowcount == 1:
+        return
+    run = read_run(connection, run_id)
+    if run.driver_epoch != epoch and run.driver_pid is None:
+        raise FencedError(f"run {run_id!r} was cancelled or submitted again meanwhile: this driver must stop")
+    if run.driver_epoch != epoch:
+        raise FencedError(
+            f"run {run_id!r} was taken over by pid {run.driver_pid} on {run.driver_host} (driver {run.driver_epoch}; "
+            f"this is driver {epoch}): this driver must stop, its results from now on are not stored"
+        )
+    raise FencedError(
+        f"run {run_id!r} is {run.state!r}, no longer 'running': this driver must stop. "
+        f"Resume it with: nws resume {run_id}"
+    )
+
+
+def lock_run(connection: Connection, run_id: str) -> None:
+    """Lock a run before it is read, so that of two who come at once the second sees what the first has done."""
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))

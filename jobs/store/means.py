@@ -1,21 +1,36 @@
-"""Means over a run's summaries; and those that the views read of a run that has ended, which are stored.
+"""Means over a run's summaries, and its answer; when a run has ended, they are stored.
 
 While a run goes on, the views compute their means from its summaries (`live_means` and `live_best_n`, see
-`jobs.store.views`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a large
+`jobs.store.queries`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a large
 run. The views compute them until all are stored, and again once a driver takes the run.
 
-With them the answer of the run is stored (`jobs.store.answers`), which no view computes while a run goes on.
+With them the answer of the run is stored, which no view computes while a run goes on: the table `answers` has all of
+it, `content_kept` and `smallest_n` have the numbers that people query.
 """
 
 from collections.abc import Collection, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Float, case, cast, column, delete, func, or_, select, table, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    case,
+    cast,
+    column,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    table,
+    update,
+)
 
-from core.metrics.specs import F1S
-from jobs.store.answers import answer_rows, computed_answer, has_answer
+from core.metrics.specs import F1S, KEPT
 from jobs.store.engine import Database, insert_new, reads
 from jobs.store.runs import read_shards, runs_with_rows
 from jobs.store.score_columns import column_rows
@@ -31,6 +46,11 @@ from jobs.store.tables import (
     SummaryRow,
 )
 
+if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
+    from pydantic import TypeAdapter
+
+    from core.analysis.answer import Answer
+
 ROWS_AT_ONCE = 10_000
 """Of a transaction: SQLite inserts them in less than 0.1 s."""
 
@@ -41,7 +61,8 @@ _LIVE: tuple[tuple[type[Base], str], ...] = (
 )
 _OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
 
-Piece: TypeAlias = tuple[type[Base], list[dict[str, Any]]]
+Rows: TypeAlias = list[dict[str, Any]]
+Piece: TypeAlias = tuple[type[Base], Rows]
 """Rows of one table."""
 
 
@@ -111,7 +132,7 @@ _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", 
 
 
 class Means(Database):
-    """The methods of a store that read means over a run's summaries."""
+    """The methods of a store that read means over a run's summaries, and its answer (`core.analysis.answer`)."""
 
     @reads
     def curve_means(self, connection: Connection, run_id: str) -> list[CurveMeans]:
@@ -157,6 +178,17 @@ class Means(Database):
         )
         return [EndpointUse(*row) for row in connection.execute(query)]
 
+    @reads
+    def answer(self, connection: Connection, run_id: str) -> "Answer":
+        """As it was stored when the run ended, or else as its summaries have it now."""
+        found = _stored_answer(connection, run_id)
+        return computed_answer(connection, run_id) if found is None else found
+
+    @reads
+    def stored_answer(self, connection: Connection, run_id: str) -> "Answer | None":
+        """As it was stored when the run ended; None where it has to be computed."""
+        return _stored_answer(connection, run_id)
+
 
 def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
     return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
@@ -184,8 +216,8 @@ def keep_means(store: Database, run_id: str) -> None:
                         return
                     insert_new(writer, *piece)
     with store.reading() as reader:  # which sees the columns that were stored
-        is_whole = has_answer(reader, run_id)
-        rows = answer_rows(run_id, computed_answer(reader, run_id, whole=run_id)) if is_whole else {}
+        has_rows = reader.execute(select(exists().where(_in_run(reader, run_id)))).scalar_one()
+        rows = answer_rows(run_id, computed_answer(reader, run_id, whole=run_id)) if has_rows else {}
     with store.writing() as writer:
         if set_kept(writer, run_id, epoch, True):
             for piece in rows.items():
@@ -230,3 +262,36 @@ def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) 
     # The row stays locked until the transaction ends, so that no driver takes the run in between.
     is_this_epoch = (RunRow.id == run_id, RunRow.driver_epoch == epoch, RunRow.state != "running")
     return connection.execute(update(RunRow).where(*is_this_epoch).values(means_kept=means_kept)).rowcount == 1
+
+
+def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
+    query = select(AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
+    stored = connection.execute(query.where(AnswerRow.run_id == run_id, RunRow.means_kept)).scalar()
+    return None if stored is None else _adapter().validate_python(stored)
+
+
+def computed_answer(connection: Connection, run_id: str, whole: str | None = None) -> "Answer":
+    """The answer from the summaries of a run; `whole` as in `read_points`."""
+    from core.analysis.answer import answer_of
+    from jobs.store.points import read_points
+
+    return answer_of(read_points(connection, run_id, (KEPT.column,), repeated_words=False, whole=whole))
+
+
+def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
+    """The rows of a run by table."""
+    rows: dict[type[Base], Rows] = {
+        ContentKeptRow: answer.share_rows(),
+        SmallestNRow: answer.smallest_rows(),
+        AnswerRow: [{"answer": _adapter().dump_python(answer, mode="json")}],
+    }
+    return {table: [{"run_id": run_id} | row for row in of_table] for table, of_table in rows.items()}
+
+
+@cache
+def _adapter() -> "TypeAdapter[Answer]":
+    from pydantic import TypeAdapter
+
+    from core.analysis.answer import Answer
+
+    return TypeAdapter(Answer)

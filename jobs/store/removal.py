@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Select, delete, func, select
 
 from core.errors import StoreError
 from jobs.store.engine import Database, writes
-from jobs.store.fence import lock_run
+from jobs.store.lifecycle import lock_run
 from jobs.store.partitions import drop_unused, truncate_partitions
 from jobs.store.runs import RunInfo, is_stale, read_run, read_shards
 from jobs.store.tables import (

@@ -84,8 +84,10 @@ class Results(Database):
         return ArticleIds.of(connection.execute(query).scalars())
 
     @reads
-    def failures(self, connection: Connection, run_id: str, article_id: str | None = None) -> list[FailureInfo]:
-        """The articles that this run could not finish, by dataset and key; or that one, by stage."""
+    def failures(
+        self, connection: Connection, run_id: str, article_id: str | None = None, newest: int | None = None
+    ) -> list[FailureInfo]:
+        """The articles that this run could not finish, by dataset and key; or that one, by stage; or the `newest`."""
         of_failure = (column for column in FailureRow.__table__.columns if column.name != "run_id")
         query = (
             select(ArticleRow.dataset, ArticleRow.key, *of_failure)
@@ -94,7 +96,11 @@ class Results(Database):
         )
         if article_id is not None:
             query = query.where(FailureRow.article_id == article_id)
+        if newest is not None:
+            query = query.order_by(FailureRow.failed_at.desc(), FailureRow.article_id).limit(newest)
         infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
+        if newest is not None:
+            return infos
         return sorted(infos, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
 
     @reads
@@ -321,7 +327,7 @@ def insert_summaries(connection: Connection, new: NewSummaries, stored: Collecti
     """Insert those whose places are not in `stored`, which has all that the run has of the articles.
 
     No ON CONFLICT, which COPY does not know: nobody else can add to what was read before, since every transaction of a
-    driver holds the run's row, see `jobs.store.fence`.
+    driver holds the run's row, see `jobs.store.lifecycle`.
     """
     rows = [row for key, row in new.items() if key not in stored] if stored else list(new.values())
     if rows and connection.dialect.name == "postgresql":

@@ -10,14 +10,13 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from core.metrics.specs import OPTIONAL
 from core.types import Landed, Summary, SystemKind
+from jobs.store.articles import keep_read
 from jobs.store.checkpoints import RoundResult, check_round, episode_rows, save_checkpoints, update_row
 from jobs.store.copies import Reusable, copy, require_complete
-from jobs.store.datasets_read import keep_read
 from jobs.store.engine import Database, escaped, insert_new, upsert
-from jobs.store.fence import check_fence
+from jobs.store.lifecycle import check_fence
 from jobs.store.means import forget_means, keep_means
 from jobs.store.partitions import lock_own_partition
-from jobs.store.progress import Progress, progress_row
 from jobs.store.results import (
     SWEEP,
     NewSummaries,
@@ -31,7 +30,7 @@ from jobs.store.results import (
     store_kept,
     stored_keys,
 )
-from jobs.store.runs import FinalState, LogLine, read_run
+from jobs.store.runs import FinalState, LogLine, Progress, progress_row, read_run
 from jobs.store.tables import (
     ArticleRow,
     EpisodeRow,

@@ -13,8 +13,8 @@ from core.errors import StoreError
 from jobs.installation import migrations
 from jobs.store.address import Address, parse_address
 from jobs.store.engine import reader_engine, transaction, writer_engine
+from jobs.store.queries import VIEWS
 from jobs.store.tables import Base
-from jobs.store.views import VIEWS
 
 if TYPE_CHECKING:  # only who makes a schema waits for Alembic
     from alembic.config import Config

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from core.types import Article, SystemKind
-from jobs.store.datasets_read import keep_read
+from jobs.store.articles import keep_read
 from jobs.store.engine import Database, insert_new, reads, writes
-from jobs.store.fence import check_fence
-from jobs.store.lifecycle import claim_row, insert_run
+from jobs.store.lifecycle import check_fence, claim_row, insert_run
 from jobs.store.results import article_row
 from jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
 from jobs.store.tables import ArticleRow, PanelArticleRow, RunRow, ShardedRunRow, SystemRow

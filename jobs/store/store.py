@@ -1,16 +1,13 @@
 """The store: runs, articles, summaries, failures and policies, in SQLite or Postgres."""
 
 from jobs.store.address import parse_address
-from jobs.store.answers import Answers
 from jobs.store.articles import Articles
 from jobs.store.checkpoints import Checkpoints
 from jobs.store.copies import Copies
-from jobs.store.datasets_read import DatasetsRead
 from jobs.store.engine import reader_engine, writer_engine
 from jobs.store.lifecycle import Lifecycle
 from jobs.store.means import Means
-from jobs.store.progress import Watching
-from jobs.store.query import Queries
+from jobs.store.queries import Queries
 from jobs.store.removal import Removal
 from jobs.store.results import Results
 from jobs.store.run_writer import RunWriter
@@ -42,11 +39,8 @@ class Store(
     Results,
     Articles,
     Means,
-    Answers,
     Checkpoints,
-    Watching,
     Copies,
-    DatasetsRead,
     ShardedRuns,
     Queries,
 ):

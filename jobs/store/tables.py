@@ -343,7 +343,7 @@ class LogLineRow(Base):
 
 
 class ProgressRow(Base):
-    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.progress.Progress`."""
+    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.runs.Progress`."""
 
     __tablename__ = "progress"
 
@@ -361,7 +361,7 @@ class ProgressRow(Base):
 
 
 class DatasetReadRow(Base):
-    """A part of what a driver of a run found when it read one of the run's datasets, see `jobs.store.datasets_read`.
+    """A part of what a driver of a run found when it read one of the run's datasets, see `jobs.store.articles`.
 
     The parts of `articles`, in order, are `core.text.article_rows.KnownArticles.to_bytes`.
     """

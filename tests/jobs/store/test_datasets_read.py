@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import FencedError
 from core.text.corpus import ReadBefore
-from jobs.store import RunSpec, Store, datasets_read
+from jobs.store import RunSpec, Store, articles
 
 FIRST = (ReadBefore("sha256:1", b"abcdefghij"), ReadBefore("commit", b"\0\xff"))
 
@@ -12,7 +12,7 @@ FIRST = (ReadBefore("sha256:1", b"abcdefghij"), ReadBefore("commit", b"\0\xff"))
 def test_what_was_read_is_kept_for_the_code_that_read_it(
     store: Store, spec: RunSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(datasets_read, "PART_BYTES", 4)
+    monkeypatch.setattr(articles, "PART_BYTES", 4)
     run_id, other_id = store.create_run(spec), store.create_run(spec)
     epoch = store.claim_run(run_id, "here", 1)
     writer = store.writer(run_id, epoch)

@@ -67,8 +67,8 @@ def test_the_summaries_of_an_article(store, run, articles, sweep):
 def test_the_newest_failures_first(store, run, articles, failure):
     for number, article in enumerate(articles):
         store.writer(*run).record([([article], failure(article, f"reason {number}"))])
-    found = store.newest_failures(run[0], 3)
+    found = store.failures(run[0], newest=3)
     assert [(reason.key, reason.message) for reason in found] == [(f"a{i}", f"reason {i}") for i in (3, 2, 1)]
     assert found[0].error_class == "OutOfMemoryError"
     store.writer(*run).record([([articles[3]], BundleResult((), ()))])  # it does not fail any more
-    assert [reason.key for reason in store.newest_failures(run[0], 1)] == ["a2"]
+    assert [reason.key for reason in store.failures(run[0], newest=1)] == ["a2"]

@@ -14,9 +14,9 @@ from core.text.corpus import ReadBefore
 from core.types import BundleResult
 from jobs.report.summary_rows import write_summary_rows
 from jobs.store import ShardDrivers, ShardSpec, Store, Whole
+from jobs.store.queries import VIEWS
 from jobs.store.runs import DRIVER_DIED
 from jobs.store.tables import Base
-from jobs.store.views import VIEWS
 
 PARENT = "phase1-20261124-abcdef"
 HOST = "elsewhere"
@@ -107,7 +107,7 @@ def test_all_reads_of_a_run_read_a_sharded_one(store, spec, sharded, articles, s
         assert read(ids[0]) == read(ids[1])
     of_all, of_one = ([dataclasses.replace(f, failed_at=None) for f in store.failures(run_id)] for run_id in ids)
     assert of_all == of_one
-    assert [len(store.newest_failures(run_id, 5)) for run_id in ids] == [1, 1]
+    assert [len(store.failures(run_id, newest=5)) for run_id in ids] == [1, 1]
     found, alone = (store.articles(run_id) for run_id in ids)
     assert found.systems() == alone.systems()
     assert found.lengths("lead") == alone.lengths("lead") == [0, 3, 5]

@@ -7,7 +7,7 @@ from run_infos import run_info
 
 from jobs.drive.time_left import Span
 from jobs.report.run_view import View, failure_line, line, screen
-from jobs.store import ActorShare, NewSummary, Progress, Reason
+from jobs.store import ActorShare, FailureInfo, NewSummary, Progress
 from jobs.terminal.console import PrintableConsole
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -24,7 +24,8 @@ AT = Progress(
         ActorShare(2, "Tesla T4", "gpu-2", None),
     ),
 )
-REASON = Reason("news", "story-17", "EmptyArticleError", "it has no words\x1b[2J\nand says so", NOW)
+TOLD = "it has no words\x1b[2J\nand says so"
+REASON = FailureInfo("news", "story-17", "id", "sweep", "EmptyArticleError", TOLD, 1, "node", NOW)
 TEXT = "The council voted for a bridge that nobody had asked for in thirty years of talk about it and of plans"
 WRITTEN = tuple(
     NewSummary("news", "story-9", f"bert-base-uncased|system-{i}|chunks", kind, 21, TEXT, 0.5 - i / 100)

@@ -109,13 +109,15 @@ def test_the_store_is_asked_only_for_what_has_changed(
     at = Progress(datetime.now(UTC), "sweep", newest=ARTICLES[0].id)
     store.writer(*run).heartbeat(at=at)
     asked: list[str] = []
-    for name in ("summaries_of", "newest_failures"):
+    for name in ("summaries_of", "failures"):
         real = getattr(Store, name)
-        monkeypatch.setattr(Store, name, lambda *args, name=name, real=real: (asked.append(name), real(*args))[1])
+        monkeypatch.setattr(
+            Store, name, lambda *args, name=name, real=real, **more: (asked.append(name), real(*args, **more))[1]
+        )
     viewer = Viewer(store, run[0])
     for _ in range(3):
         seen = viewer.look()
-    assert sorted(asked) == ["newest_failures", "summaries_of"]
+    assert sorted(asked) == ["failures", "summaries_of"]
     assert (len(seen.reasons), len(seen.written)) == (1, 2)
     store_one(store, run, ARTICLES[2])
     store.writer(*run).heartbeat(at=replace(at, newest=ARTICLES[2].id))
