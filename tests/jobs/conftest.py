@@ -1,10 +1,12 @@
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from jobs import cli
+from jobs.store import Store, open_store
 
 
 class Result:
@@ -32,6 +34,13 @@ def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         return Result(int(stopped.value.code or 0), captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store in a file."""
+    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from unittest import mock
@@ -20,17 +20,11 @@ from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import RunWriter, Store, open_store
+from jobs.store import RunWriter, Store
 
 QUIET = Console(file=io.StringIO())
 SMALL = {"limit": 5, "n": [1, 7], "bundle_size": 2}
 ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

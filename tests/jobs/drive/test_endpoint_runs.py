@@ -22,7 +22,7 @@ from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.sweep import BaselinesRecipe
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 KEY = "sk-not-to-be-seen-0123456789"
@@ -36,12 +36,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
     with openai_server() as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         yield running
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:

@@ -1,8 +1,6 @@
 """Where a process computes with other software than its driver, it is said and recorded, and no other run copies."""
 
 import io
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -14,15 +12,9 @@ from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
 from jobs.plan.job import find_job
-from jobs.store import RunInfo, RunWriter, Store, open_store
+from jobs.store import RunInfo, RunWriter, Store
 
 OTHER = ("NWS 0123456789ab", *software()[1:])
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def run(store: Store, said: io.StringIO | None = None) -> Outcome:

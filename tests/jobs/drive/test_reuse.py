@@ -3,7 +3,7 @@
 import io
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -51,12 +51,6 @@ class Counting:
             return stub_work.sweep(plan.signatures, plan.lengths, 0, bundle)
 
         return sweep
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 @pytest.fixture

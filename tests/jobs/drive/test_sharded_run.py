@@ -1,7 +1,6 @@
 """A sharded run: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from jobs.plan.shards import parts_of
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import RunInfo, ShardDrivers, Store, Whole, open_store
+from jobs.store import RunInfo, ShardDrivers, Store, Whole
 from jobs.store.runs import DRIVER_DIED
 
 STUB = Makers(stub_work.work)
@@ -36,12 +35,6 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     for pause in ("_PAUSE_SECONDS", "_WAIT_SECONDS"):
         monkeypatch.setattr(sharded_run, pause, 0.0)
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def plan(recipe: type[Any] = Phase1Recipe, **changes: object) -> Pinned:

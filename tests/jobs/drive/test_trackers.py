@@ -1,7 +1,6 @@
 """Runs in trackers on disk, read back with the trackers' own readers."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,6 @@ Curves = dict[str, list[tuple[int, float]]]
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'mlflow.db'}")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def in_tensorboard(run_id: str) -> Curves:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +23,7 @@ from jobs.plan.phase2 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 TABLES = {
@@ -46,12 +46,6 @@ METHODS = [
 ]
 # Of three training articles at two n.
 UPDATES = {"quick|seed=0": 6, "quick|seed=5": 6} | {f"study|seed={s}|n={n}": 3 for s in (0, 5) for n in (3, 5)}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def pinned_with(tiny_models: dict[str, Path], **changes: object) -> Pinned:

@@ -2,7 +2,6 @@
 
 import io
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,16 +19,10 @@ from jobs.drive import driver
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import require_same_revisions
-from jobs.store import Store, open_store
+from jobs.store import Store
 from jobs.terminal.metrics import chosen_metrics_of, metrics_of
 
 QUIET = Console(file=io.StringIO())
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def pinned(tiny_models: dict[str, Path], **models: str) -> Pinned:

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from jobs.plan.job import find_job, plan_with
 from jobs.plan.own_files import files_to_ship
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import require_same_revisions
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 SOURCE = """
@@ -27,12 +27,6 @@ def tail(text, n):
 
 SYSTEMS = {{"{name}": tail}}
 """
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def plugin(tmp_path: Path, name: str = "tail", fails: str = "never in a text") -> Path:

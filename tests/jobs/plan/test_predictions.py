@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,16 +17,10 @@ from jobs.plan import own_files
 from jobs.plan.job import find_job, plan_with
 from jobs.plan.own import coverages
 from jobs.plan.pinned import Pinned
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 LENGTHS = [2, 5]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def predicted(path: Path, keys: Sequence[str], text: str = "A prediction has {} and eight words.") -> Path:

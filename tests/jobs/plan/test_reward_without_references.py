@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,16 +17,10 @@ from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter
 from core.types import Article
 from jobs.drive import driver
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 TEXT = "The council met. A bridge will open in May. It cost two million. Nobody spoke against it."
 ARTICLE = Article("d", "all", "0", TEXT, ("Snow fell on Dover.",))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def test_it_is_f1_against_the_first_three_sentences_whatever_the_reference(tiny_models: dict[str, Path]) -> None:

@@ -1,7 +1,6 @@
 """Fluency as a part of the reward and of reranking: under the recipe's own language model, or not at all."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,10 @@ from core.learning.writer import PolicyWriter
 from core.text.corpus import DatasetSpec, open_corpus
 from jobs.drive import driver
 from jobs.drive.stored_policies import choose_system
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 FLUENT = "rerank-6-lead3-adjacent0.05-fluent0.5"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def settings(tiny_models: dict[str, Path], **more: object) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Phase 1 and the baselines through the driver, on the in-process pool with tiny models."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,10 @@ from jobs.plan.pinned import Pinned
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 LENGTHS = [1, 5]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def recipe(tiny_models: dict[str, Path], *systems: str, **changes: object) -> dict[str, object]:

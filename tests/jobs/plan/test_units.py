@@ -1,10 +1,8 @@
 """`units: words`: a chunk is one word, for every system and for policies, and another run than one of chunks."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 from training_run import small_training
 
@@ -15,16 +13,10 @@ from jobs.drive import driver
 from jobs.drive.stored_policies import choose_system
 from jobs.plan.job import find_job
 from jobs.plan.pinned import Pinned
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 TEXT = "the mayor of alder said on monday that a new bridge will open in may"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:

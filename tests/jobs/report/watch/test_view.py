@@ -1,9 +1,7 @@
 """What is seen of a run in a real store."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from made_scores import make_scores
@@ -11,17 +9,11 @@ from made_scores import make_scores
 from core.errors import ClusterError
 from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.report.run_view import Viewer, at_one_length
-from jobs.store import ActorShare, Progress, RunSpec, Store, open_store
+from jobs.store import ActorShare, Progress, RunSpec, Store
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, systems=2)
 ARTICLES = [Article("news", "test", f"a{i}", f"Text {i}.", ("Reference.",)) for i in range(3)]
 SYSTEMS = {"lead": "control", "mini|textrank": "system"}
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        yield opened
 
 
 @pytest.fixture
