@@ -10,7 +10,7 @@ SEED ?= 0
 KILLS ?= 100
 SEEDS ?= 1000
 
-.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos chaos-shards simulate forecast check docs audit bench bench-page bench-gpu pictures clean
+.PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos simulate forecast check docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
 
 setup: .venv/installed
@@ -53,10 +53,6 @@ fuzz: setup
 # Whatever can die is killed again and again, in runs of every job on SQLite and Postgres. Half a minute a kill.
 chaos: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
-
-# A sharded run of 200,000 articles on Postgres, killed twelve times, beside one run of them: a quarter of an hour.
-chaos-shards: setup
-	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos.large_sharded_run --seed $(SEED) --kills 12
 
 # Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed. ACTORS=… makes the runs
 # large: seven simulated hours each.

@@ -97,12 +97,9 @@ def _resume_shards(
     from jobs.drive.sharded_run import drive_sharded_run
 
     info = opened.require_free(run, socket.gethostname(), take_over)
-    before = opened.shard_drivers(run)
-    at_once = drivers or before.count
+    at_once = drivers or opened.shard_drivers(run)
     if not target.address:
-        # `--engine` has a default: what was asked for when the run was submitted holds.
-        engine = "inline" if before.engine == "inline" else target.engine
-        start = drivers_here(opened, run, engine, actors.accelerator, actors.actors)
+        start = drivers_here(opened, run, target.engine, actors.accelerator, actors.actors)
         return drive_sharded_run(opened, run, start, at_once, err, take_over=take_over)
     if target.no_wait:
         _resume_apart(opened, run, target.address, actors, at_once, take_over)

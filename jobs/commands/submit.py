@@ -173,21 +173,12 @@ def _create_sharded_run(
 ) -> str:
     from cluster.job_api import Head
     from jobs.drive.sharded_run import create_sharded_run
-    from jobs.store import ShardDrivers, new_run_id
+    from jobs.store import new_run_id
 
     run_id = new_run_id(pinned.job)
-    create_sharded_run(
-        opened,
-        run_id,
-        pinned,
-        ShardDrivers(shards.drivers or 1, target.engine),
-        shards.shards,
-        shards.shard_articles,
-        address=Head(target.address).address if target.address else None,
-        reuse=not run.no_reuse,
-        name=run.name,
-        note=run.note,
-    )
+    address = Head(target.address).address if target.address else None
+    spec = pinned.run_spec(address, not run.no_reuse, run.name, run.note)
+    create_sharded_run(opened, run_id, pinned, spec, shards.drivers or 1, shards.shards, shards.shard_articles)
     return run_id
 
 

@@ -20,9 +20,10 @@ from jobs.drive.driver import fetch_models
 from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import FREE, Claim, Outcome, Run, held, take_run
 from jobs.drive.shard_drivers import ShardDriver, StartDriver
+from jobs.plan.panels import draw_panels
 from jobs.plan.pinned import Pinned
-from jobs.plan.shards import shards_of, whole_of
-from jobs.store import RunInfo, ShardDrivers, Store, has_lost_driver, is_driven
+from jobs.plan.shards import shards_of
+from jobs.store import RunInfo, RunSpec, Store, Whole, has_lost_driver, is_driven
 
 MOST_STARTS = 3
 """Of a driver: it is started again where it has died."""
@@ -36,24 +37,21 @@ def create_sharded_run(
     store: Store,
     run_id: str,
     pinned: Pinned,
-    drivers: ShardDrivers,
+    spec: RunSpec,
+    drivers: int,
     shards: int | None,
     shard_articles: int | None,
-    address: str | None = None,
-    reuse: bool = False,
-    name: str | None = None,
-    note: str | None = None,
 ) -> list[str]:
-    """Add a run and its shards, see `jobs.plan.shards.shards_of`; the ids of the shards.
+    """Add a run, for so many drivers, and its shards, see `jobs.plan.shards.shards_of`; the ids of the shards.
 
     Raises:
         NwsError: a model is missing, the articles cannot be divided, or the store refuses. There is no run then.
     """
-    if address is None:
+    if spec.address is None:
         fetch_models(pinned.plans)  # once, before several drivers would
-    spec = pinned.run_spec(address, reuse, name, note)
     divided = shards_of(pinned, spec, shards, shard_articles)
-    return store.create_sharded_run(spec, run_id, drivers, whole_of(pinned), pinned.systems, divided)
+    whole = Whole(pinned.language, draw_panels(pinned))
+    return store.create_sharded_run(spec, run_id, drivers, whole, pinned.systems, divided)
 
 
 def drive_sharded_run(

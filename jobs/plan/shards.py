@@ -5,22 +5,12 @@ from dataclasses import replace
 
 from core.errors import RecipeError
 from core.text.corpus import Corpus
-from jobs.plan.panels import draw_panels
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import dataset_revisions
-from jobs.store import RunSpec, ShardSpec, Whole
+from jobs.store import RunSpec, ShardSpec
 
 MOST_SHARDS = 10_000
 """Each is a row that `nws ls` adds up, and takes seconds to begin."""
-
-
-def whole_of(pinned: Pinned) -> Whole:
-    """What all articles of a sharded run decide.
-
-    Raises:
-        CorpusError: a dataset is not what it was.
-    """
-    return Whole(pinned.language, draw_panels(pinned))
 
 
 def shards_of(pinned: Pinned, spec: RunSpec, shards: int | None, articles: int | None) -> list[ShardSpec]:

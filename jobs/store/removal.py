@@ -20,7 +20,6 @@ from jobs.store.tables import (
     EpisodeRow,
     FailureRow,
     LogLineRow,
-    PanelArticleRow,
     PolicyRow,
     ProgressRow,
     RunBestRow,
@@ -37,10 +36,9 @@ from jobs.store.tables import (
 # What refers to another table comes before it.
 _OF_A_RUN: tuple[type[Base], ...] = (
     *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ScoreColumnRow, ContentKeptRow, SmallestNRow, AnswerRow),
-    *(FailureRow, SummaryRow, EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow),
-    *(PanelArticleRow, ShardedRunRow),
+    *(FailureRow, SummaryRow, EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, ShardedRunRow),
 )
-_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow, PanelArticleRow)
+_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
         return False
     if connection.dialect.name == "postgresql":
         # In the order in which a driver comes to them. Those that refer to articles get an index, and lose it again.
-        connection.exec_driver_sql("LOCK TABLE failures, run_best_n, episodes, panel_articles IN ACCESS EXCLUSIVE MODE")
+        connection.exec_driver_sql("LOCK TABLE failures, run_best_n, episodes IN ACCESS EXCLUSIVE MODE")
         connection.exec_driver_sql("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE")
     return not connection.execute(in_work).scalar_one()
 
@@ -135,7 +133,7 @@ def _copies_from(connection: Connection, ids: Sequence[str]) -> int:
 
 def _remove_orphans(connection: Connection) -> int:
     used = (_articles_of_runs(SummaryRow), _articles_of_runs(RunBestRow))
-    others = (select(FailureRow.article_id), select(EpisodeRow.article_id), select(PanelArticleRow.article_id))
+    others = (select(FailureRow.article_id), select(EpisodeRow.article_id))
     orphans = select(ArticleRow.id).except_(*used, *others)
     number: int = connection.execute(select(func.count()).select_from(orphans.subquery())).scalar_one()
     if not number:

@@ -15,9 +15,8 @@ from core.types import Article, SystemKind
 from jobs.store.articles import keep_read
 from jobs.store.engine import Database, insert_new, reads, writes
 from jobs.store.lifecycle import check_fence, claim_row, insert_run
-from jobs.store.results import article_row
 from jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
-from jobs.store.tables import ArticleRow, PanelArticleRow, RunRow, ShardedRunRow, SystemRow
+from jobs.store.tables import RunRow, ShardedRunRow, SystemRow
 
 if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
     from core.metrics.panel import Panel
@@ -26,6 +25,7 @@ if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
 
 MOST_FAILED = 3
 """Shards that fail in a row, with none done in between, before no more are claimed: their reason is that of all."""
+_OF_ARTICLE = ("dataset", "split", "key", "text", "references")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,6 @@ class ShardSpec:
     read: "tuple[ReadBefore, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class ShardDrivers:
-    """So many drivers at once drive the shards of a run, each with this engine where they are on one machine."""
-
-    count: int
-    engine: str
-
-
 class ShardedRuns(Database):
     """The methods of a store that create sharded runs, read what their shards share, and claim these."""
 
@@ -73,7 +65,7 @@ class ShardedRuns(Database):
         connection: Connection,
         spec: RunSpec,
         run_id: str,
-        drivers: ShardDrivers,
+        drivers: int,
         whole: Whole,
         systems: "dict[str, SystemKind]",
         shards: Sequence[ShardSpec],
@@ -85,17 +77,13 @@ class ShardedRuns(Database):
         """
         insert_run(connection, spec, run_id, total_articles=sum(shard.articles for shard in shards))
         key = {"run_id": run_id}
-        values = {"drivers": drivers.count, "engine": drivers.engine, "language": whole.language}
+        panels = [
+            (panel.dataset, [[getattr(article, name) for name in _OF_ARTICLE] for article in panel.articles])
+            for panel in whole.panels
+        ]
+        values = {"drivers": drivers, "language": whole.language, "panels": panels}
         connection.execute(insert(ShardedRunRow).values(**key, **values))
         insert_new(connection, SystemRow, [key | {"system": name, "kind": kind} for name, kind in systems.items()])
-        articles = {article.id: article for panel in whole.panels for article in panel.articles}
-        insert_new(connection, ArticleRow, [article_row(articles[article_id]) for article_id in sorted(articles)])
-        panel_rows = [
-            key | {"dataset_number": number, "article_id": article.id}
-            for number, panel in enumerate(whole.panels)
-            for article in panel.articles
-        ]
-        insert_new(connection, PanelArticleRow, panel_rows)
         width = max(2, len(str(len(shards))))
         ids = [f"{run_id}-{number:0{width}}" for number in range(1, len(shards) + 1)]
         for number, (shard_id, shard) in enumerate(zip(ids, shards, strict=True), start=1):
@@ -109,33 +97,22 @@ class ShardedRuns(Database):
         return read_shards(connection, parent)
 
     @reads
-    def shard_drivers(self, connection: Connection, parent: str) -> ShardDrivers:
-        """How a sharded run was last driven, or was to be when it was submitted."""
-        query = select(ShardedRunRow.drivers, ShardedRunRow.engine).where(ShardedRunRow.run_id == parent)
-        return ShardDrivers(*connection.execute(query).one())
+    def shard_drivers(self, connection: Connection, parent: str) -> int:
+        """How many drivers a sharded run last had, or was to have when it was submitted."""
+        query = select(ShardedRunRow.drivers).where(ShardedRunRow.run_id == parent)
+        return connection.execute(query).scalar_one()
 
     @reads
     def whole_of(self, connection: Connection, run_id: str) -> Whole | None:
         """What the parent of a shard has decided; None of a run that is no shard."""
         from core.metrics.panel import Panel
 
-        parent = read_run(connection, run_id).parent
-        if parent is None:
+        of_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
+        row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(of_parent)).one_or_none()
+        if row is None:
             return None
-        of_parent = select(ShardedRunRow.language).where(ShardedRunRow.run_id == parent)
-        language: Language = connection.execute(of_parent).scalar_one()  # type: ignore[assignment]
-        query = (
-            select(PanelArticleRow.dataset_number, ArticleRow.__table__)
-            .join(ArticleRow, ArticleRow.id == PanelArticleRow.article_id)
-            .where(PanelArticleRow.run_id == parent)
-            .order_by(PanelArticleRow.article_id)
-        )
-        articles: dict[int, list[Article]] = {}
-        for row in connection.execute(query):
-            found = Article(row.dataset, row.split, row.key, row.text, tuple(row.reference_summaries))
-            articles.setdefault(row.dataset_number, []).append(found)
-        names = read_run(connection, parent).revisions["datasets"]
-        return Whole(language, tuple(Panel(name, tuple(articles.get(i, ()))) for i, name in enumerate(names)))
+        panels = (Panel(name, tuple(_article(*values) for values in articles)) for name, articles in row.panels)
+        return Whole(row.language, tuple(panels))
 
     @writes
     def open_shards(self, connection: Connection, parent: str, epoch: int, drivers: int, address: str | None) -> None:
@@ -198,6 +175,10 @@ class ShardedRuns(Database):
             return read_run(connection, shard), True
         running = select(func.count()).where(RunRow.parent == parent, RunRow.state == "running")
         return None, connection.execute(running).scalar_one() > 0
+
+
+def _article(dataset: str, split: str, key: str, text: str, references: list[str]) -> Article:
+    return Article(dataset, split, key, text, tuple(references))
 
 
 def has_lost_driver(shard: RunInfo, host: str, now: datetime) -> bool:

@@ -121,25 +121,17 @@ class RunRow(Base):
 class ShardedRunRow(Base):
     """What a sharded run has decided from all of its articles, for its shards, which know but their own.
 
-    `drivers` is how many of them are driven at once, `language` that of every article.
+    `drivers` is how many are at work at once, `language` that of every article. `panels` has the name of each dataset
+    and the articles of its panel (`core.metrics.panel`). They are not in `runs`, whose rows are written with each beat
+    of a heart.
     """
 
     __tablename__ = "sharded_runs"
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     drivers: Mapped[int]
-    engine: Mapped[str]
     language: Mapped[str]
-
-
-class PanelArticleRow(Base):
-    """An article of a panel (`core.metrics.panel`) of a sharded run: of its dataset number `dataset_number`, from 0."""
-
-    __tablename__ = "panel_articles"
-
-    run_id: Mapped[str] = mapped_column(ForeignKey("sharded_runs.run_id"), primary_key=True)
-    dataset_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    panels: Mapped[list[Any]] = mapped_column(JSON)
 
 
 class SystemRow(Base):

@@ -42,7 +42,8 @@ def test_ctrl_c_ends_the_shards_and_resume_does_the_rest(tmp_path: Path) -> None
         status = _json(tmp_path, "status", told["run_id"])
         states = {shard["state"] for shard in status["of_shards"]}
         assert "interrupted" in states <= {"interrupted", "done"}
-        resumed = start(tmp_path, "resume", told["run_id"], "--store", "sqlite:///a.db", "--json", program=STUB)
+        again = ("resume", told["run_id"], "--engine", "inline", "--store", "sqlite:///a.db", "--json")
+        resumed = start(tmp_path, *again, program=STUB)
         out, err = resumed.communicate(timeout=120)
         assert resumed.returncode == 0, err
         assert json.loads(out.splitlines()[-1]) | {"seconds": 0} == {

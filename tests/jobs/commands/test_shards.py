@@ -8,7 +8,7 @@ from jobs.drive.sharded_run import create_sharded_run
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import ShardDrivers, open_store
+from jobs.store import open_store
 
 NAME = "phase1-20261124-abcdef"
 
@@ -18,7 +18,7 @@ def sharded(nws, tmp_path: Path) -> str:
     """A pending study of two shards, in the store that commands take unless told otherwise."""
     pinned = pin(load_recipe(Phase1Recipe, "sample", {"limit": 4, "n": [3], "bundle_size": 2}))
     with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
-        create_sharded_run(store, NAME, pinned, ShardDrivers(1, "inline"), 2, None, name="both")
+        create_sharded_run(store, NAME, pinned, pinned.run_spec(name="both"), 1, 2, None)
     return NAME
 
 

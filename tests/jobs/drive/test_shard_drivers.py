@@ -14,7 +14,7 @@ from jobs.drive.sharded_run import create_sharded_run
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import ShardDrivers, Store, open_store
+from jobs.store import Store, open_store
 
 NAME = "phase1-20261124-abcdef"
 
@@ -47,7 +47,7 @@ class FakeHead:
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
         pinned = pin(load_recipe(Phase1Recipe, "sample", {"limit": 4, "n": [3], "bundle_size": 2}))
-        create_sharded_run(opened, NAME, pinned, ShardDrivers(1, "inline"), 2, None)
+        create_sharded_run(opened, NAME, pinned, pinned.run_spec(), 1, 2, None)
         yield opened
 
 

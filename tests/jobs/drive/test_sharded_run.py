@@ -19,12 +19,11 @@ from jobs.plan.shards import parts_of
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import RunInfo, ShardDrivers, Store, Whole
+from jobs.store import RunInfo, Store, Whole
 from jobs.store.runs import DRIVER_DIED
 
 STUB = Makers(stub_work.work)
 HOST = socket.gethostname()
-ONE_AT_A_TIME = ShardDrivers(1, "inline")
 DEAD = 2**22 + 1
 """No process has this number."""
 NAME = "phase1-20261124-abcdef"
@@ -55,7 +54,7 @@ def news(tmp_path: Path) -> Path:
 
 
 def start(store: Store, pinned: Pinned, shards: int | None = None, articles: int | None = None) -> list[str]:
-    return sharded_run.create_sharded_run(store, NAME, pinned, ONE_AT_A_TIME, shards, articles)
+    return sharded_run.create_sharded_run(store, NAME, pinned, pinned.run_spec(), 1, shards, articles)
 
 
 def here(store: Store, before: Any = lambda shard: None, makers: Makers = STUB) -> DriversHere:
@@ -294,7 +293,7 @@ def test_what_cannot_be_divided_is_refused(store: Store, news: Path) -> None:
     pinned = plan(datasets=[{"name": str(news)}])
     assert len(start(store, pinned, shards=100)) == 8, "there are no more shards than bundles"
     with pytest.raises(RecipeError, match="there may be 10000"):
-        sharded_run.create_sharded_run(store, "other", _with_bundles(pinned), ONE_AT_A_TIME, None, 1)
+        sharded_run.create_sharded_run(store, "other", _with_bundles(pinned), pinned.run_spec(), 1, None, 1)
 
 
 def _with_bundles(pinned: Pinned) -> Pinned:

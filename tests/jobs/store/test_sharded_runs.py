@@ -13,7 +13,7 @@ from core.metrics.panel import Panel
 from core.text.corpus import ReadBefore
 from core.types import BundleResult
 from jobs.report.summary_rows import write_summary_rows
-from jobs.store import ShardDrivers, ShardSpec, Store, Whole
+from jobs.store import ShardSpec, Store, Whole
 from jobs.store.queries import VIEWS
 from jobs.store.runs import DRIVER_DIED
 from jobs.store.tables import Base
@@ -30,7 +30,7 @@ def sharded(store, spec, articles):
     spec = dataclasses.replace(spec, revisions=spec.revisions | {"datasets": {"news": "test@1"}})
     shards = [ShardSpec(spec, count, (ReadBefore("1", b"known"),)) for count in (2, 1, 1)]
     whole = Whole("en", (Panel("news", tuple(sorted(articles, key=lambda article: article.id))),))
-    ids = store.create_sharded_run(spec, PARENT, ShardDrivers(2, "ray"), whole, SYSTEMS, shards)
+    ids = store.create_sharded_run(spec, PARENT, 2, whole, SYSTEMS, shards)
     assert ids == [f"{PARENT}-{number:02}" for number in (1, 2, 3)]
     assert store.whole_of(ids[1]) == whole
     assert store.whole_of(PARENT) is None
@@ -170,7 +170,7 @@ def test_nothing_is_claimed_of_a_run_that_was_cancelled_or_has_another_parent_pr
     assert store.claim_shard(*sharded, HOST, 2) == (None, False)
     newer = store.claim_run(PARENT, "host-b", 12, take_over=True)
     store.open_shards(PARENT, newer, 4, None)
-    assert store.shard_drivers(PARENT) == ShardDrivers(4, "ray")
+    assert store.shard_drivers(PARENT) == 4
     assert store.claim_shard(*sharded, HOST, 2) == (None, False)
     with pytest.raises(FencedError):
         store.open_shards(*sharded, 2, None)
@@ -181,7 +181,7 @@ def test_nothing_is_claimed_of_a_run_that_was_cancelled_or_has_another_parent_pr
 def of_shards(store, spec, count: int) -> tuple[str, int]:
     """A run of so many shards, and its epoch."""
     shards = [ShardSpec(spec, 1, ())] * count
-    store.create_sharded_run(spec, PARENT, ShardDrivers(4, "ray"), Whole("en", ()), SYSTEMS, shards)
+    store.create_sharded_run(spec, PARENT, 4, Whole("en", ()), SYSTEMS, shards)
     return PARENT, store.claim_run(PARENT, HOST, 1)
 
 
@@ -227,7 +227,10 @@ def test_of_several_processes_each_claims_other_shards(store, spec):
     try:
         for one in claimers:
             assert one.stdout.readline() == "ready\n"
-        claimed = [json.loads(one.communicate("go\n", timeout=120)[0]) for one in claimers]
+        for one in claimers:  # at once
+            one.stdin.write("go\n")
+            one.stdin.flush()
+        claimed = [json.loads(one.communicate(timeout=120)[0]) for one in claimers]
     finally:
         for one in claimers:
             one.kill()

@@ -17,7 +17,7 @@ from nws_process import STUB, end, start
 from stored_rows import Stored, difference, everything
 
 from jobs.drive.sharded_run import create_sharded_run
-from jobs.store import ShardDrivers, Store, new_run_id, open_store
+from jobs.store import Store, new_run_id, open_store
 
 ShardedVictim = Literal["parent process", "driver", "both", "postgres"]
 
@@ -73,7 +73,7 @@ def carry_out_sharded_run(run: ChaosShardedRun, around: Surroundings, tell: Call
     draw = random.Random(run.seed)
     with open_store(url) as store, contextlib.ExitStack() as stack:
         name = new_run_id("phase1")
-        create_sharded_run(store, name, prepared.pinned, ShardDrivers(AT_ONCE, "inline"), SHARDS, None)
+        create_sharded_run(store, name, prepared.pinned, prepared.pinned.run_spec(), AT_ONCE, SHARDS, None)
         stack.callback(end_drivers, store, name)
         parent, parents = begin(around, stack, name, url), 1
         for victim, part in run.kills:
@@ -101,7 +101,7 @@ def begin(
     around: Surroundings, stack: contextlib.ExitStack, name: str, url: str, work: Mapping[str, str] = _STUB_SECONDS
 ) -> "subprocess.Popen[str]":
     """Start a parent process, the stub work of whose drivers takes as long as `work` says."""
-    parent = start(around.folder, "resume", name, "--store", url, program=STUB, **work)
+    parent = start(around.folder, "resume", name, "--engine", "inline", "--store", url, program=STUB, **work)
     stack.callback(parent.kill)
     return parent
 
