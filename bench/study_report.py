@@ -1,8 +1,8 @@
-"""What `nws report` of a study of ten million summaries costs, in seconds and memory.
+"""What `nws report` of a sharded run of ten million summaries costs, in seconds and memory.
 
     python -m bench.study_report --store sqlite:////tmp/study.db [--articles 76000] [--shards 8]
 
-The store gets what such a study keeps when its shards have ended: the scores as columns, in the types and parts in
+The store gets what such a run keeps when its shards have ended: the scores as columns, in the types and parts in
 which `jobs.store.score_columns` writes them. The summaries themselves are left out, since a report of the usual
 metrics reads none of them: 5 GB of texts would only have to be made. With other metrics it reads summaries, see
 large_store.py.
@@ -32,7 +32,7 @@ ARTICLES_OF_PART = ROWS_OF_PART // (len(SYSTEMS) * len(LENGTHS))
 
 
 def fill(url: str, articles: int, shards: int) -> None:
-    """Fill an empty store with a study that has ended."""
+    """Fill an empty store with a sharded run that has ended."""
     upgrade_schema(url)
     about = {"libraries": {}, "encoders": {}, "segmentation": "made", "bertscore": "made"}
     about |= {"datasets": {"cnn": "made", "xsum": "made"}}

@@ -213,7 +213,7 @@ def _require_done(run: Run, shards: Sequence[RunInfo], last_words: Sequence[str]
             raise CancelledError(f"run {run.id} was cancelled")
         begun = [shard for shard in undone if shard.state != "pending"]
         named = [f"{shard.id}: {shard.error or shard.state}" for shard in begun[:_NAMED]]
-        named += [f"the last driver {last_words[-1]}"] if last_words else []
+        named += [f"the last driver: {last_words[-1]}"] if last_words else []
         raise ClusterError(
             f"Of the {len(shards)} shards of {run.id}, {len(undone)} are not done ({'; '.join(named)}"
             f"{'; …' if len(begun) > _NAMED else ''}). Resume it with: nws resume {run.id}"

@@ -200,7 +200,7 @@ def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(store: Store, new
 def test_a_driver_is_started_three_times_at_most(store: Store, news: Path) -> None:
     start(store, plan(datasets=[{"name": str(news)}]), shards=3)
     drivers = here(store, killed(store, 9))
-    with pytest.raises(ClusterError, match=r"1 are not done .*the last driver was killed: out of memory"):
+    with pytest.raises(ClusterError, match=r"1 are not done .*the last driver: was killed: out of memory"):
         drive(store, drivers)
     assert drivers.driven == [1, 2, 3, 2, 2]
 
