@@ -56,9 +56,7 @@ def fingerprint(run: RunInfo) -> Hashable:
 
 
 def answer_html(store: Store, run: RunInfo) -> str:
-    """What a run found, in sentences, charts and tables. It may take seconds: it reads the run's summaries.
-
-    The tables are of content kept by n; where a dataset has no such score, of its mean BERTScore F1.
+    """What a run found, in sentences, charts and tables of content kept by n.
 
     Raises:
         NwsError: the store cannot be read, or has too little for an answer.
@@ -66,31 +64,23 @@ def answer_html(store: Store, run: RunInfo) -> str:
     from jobs.report.page.kept_section import kept_section
     from jobs.report.sweep import kept_answer
 
-    means = store.curve_means(run.id)
-    names = names_of([run], [at.system for at in means])
     answer = store.answer(run.id)
-    sections = {dataset: kept_section(f"k{i}", answer, dataset, names) for i, dataset in enumerate(answer.datasets)}
+    names = names_of([run], answer.systems)
     said = [
         (
             kept_answer.heading(answer, dataset),
             kept_answer.headline(answer, dataset, names),
             kept_answer.sentences(answer, dataset, names),
-            section,
+            kept_section(f"k{i}", answer, dataset, names),
         )
-        for dataset, section in sections.items()
+        for i, dataset in enumerate(answer.datasets)
     ]
-    by_dataset: dict[str, dict[str, dict[int, float]]] = {}
-    for at in means:
-        if not sections.get(at.dataset):
-            by_dataset.setdefault(at.dataset, {}).setdefault(at.system, {})[at.n] = at.means["bertscore_f1"]
     return rendered(
         "run_answer.html.j2",
         of_policies=_of_policies(store, run) if run.job == "phase2" else [],
         said=said,
+        not_known=kept_answer.headline(answer, ""),
         how_sure=f"{kept_answer.HOW_SURE} {kept_answer.WHAT_IT_IS}",
-        means=by_dataset,
-        lengths={dataset: sorted({n for by_n in of.values() for n in by_n}) for dataset, of in by_dataset.items()},
-        names=names,
     )
 
 

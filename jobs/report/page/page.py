@@ -53,6 +53,7 @@ _MOST_ANSWERS = 8
 """Systems whose sentences are not folded."""
 _SCRIPTS = ("text", "view", "viewer")
 """The viewer's, in the order in which they stand in the page."""
+_QUALITIES = [spec for spec in SPECS if spec.is_quality]
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""
 
@@ -217,7 +218,8 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     `way_back` has links to stand above it, by what they are called: of a page that a server shows among others.
     """
     environment = page_environment()
-    environment.filters |= {"role": role, "unbroken": _unbroken, "named": page.numbers.names.__getitem__}
+    environment.filters |= {"role": role, "unbroken": _unbroken, "metric_name": metric_name}
+    environment.filters["named"] = page.numbers.names.__getitem__
     environment.globals |= {
         "answer": answer,
         "kept_answer": kept_answer,
@@ -235,7 +237,8 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "parts": _parts,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
-        "qualities": [spec for spec in SPECS if spec.is_quality],
+        "qualities": _QUALITIES,
+        "quality_names": [spec.short or spec.label for spec in _QUALITIES],
         "LEAD": LEAD,
         "RANDOM": RANDOM,
         "TEXTRANK": TEXTRANK,

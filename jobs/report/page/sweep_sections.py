@@ -113,6 +113,11 @@ class GainTable:
     rows: GainRows
     rings: str
 
+    @property
+    def all_rows(self) -> list[tuple[str, GainRow]]:
+        """Each with its system."""
+        return [(system, row) for system, rows in self.rows.items() for row in rows]
+
 
 def gain_tables(section: str, numbers: Numbers, dataset: str, lines: Lines) -> Iterable[GainTable]:
     over_random: dict[str, tuple[GainRow, ...]] = {}
