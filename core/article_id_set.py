@@ -1,6 +1,6 @@
 """Sets of article ids in 8 bytes each: as strings in a set, the ids of a million articles take some 120 MB.
 
-An id is made where an article is: `core.article.Article`.
+An id is made where an article is: `core.types.Article`.
 """
 
 from collections.abc import Iterable, Iterator

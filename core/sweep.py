@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from core.arithmetic import warn_if_rows_depend
 from core.gpu_arithmetic import multiply_exactly
-from core.metrics.bertscore import AnchorScorer
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.standard import StandardMetrics
 from core.plugins.plugin_metric import Judged, PluginMetric
 from core.summarizers.encoders import FloatArray, load_encoder
@@ -270,3 +270,44 @@ def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
     if len(scores) == 1:
         return scores[0]
     return {name: math.fsum(of_text[name] for of_text in scores) / len(scores) for name in scores[0]}
+
+
+class ArticleWriter:
+    """Writes summaries of articles that have no reference; nothing is scored. Holds the models of a plan, loaded once.
+
+    Args:
+        plan: of systems none of which reads references, or of a generator.
+        device: where models compute.
+
+    Raises:
+        ModelError: a model cannot be loaded.
+    """
+
+    def __init__(self, plan: SweepPlan, device: torch.device) -> None:
+        self._plan, self._device = plan, device
+        self._encoders = {ref.name: load_encoder(ref, device, plan.precision).begin for ref in plan.encoders}
+        self._generate = None if plan.generator is None else load_generator_of(plan, plan.generator, device)
+
+    def write(self, bundle: Sequence[SegmentedArticle]) -> list[Written]:
+        """A draft of each article at each n, by article, then n."""
+        if self._plan.generator is not None and self._generate is not None:
+            of_plan = self._plan.generator, self._plan.lengths, self._plan.length_unit
+            return generated(bundle, self._generate, *of_plan)
+
+        @functools.cache
+        def scorer() -> AnchorScorer:
+            return AnchorScorer(self._bertscore)
+
+        def anchored(anchor: str, texts: Sequence[str]) -> list[float]:
+            return scorer()(anchor, texts)
+
+        documents = embed(bundle, self._encoders, _no_reference, anchored, length_unit=self._plan.length_unit)
+        return write(documents, self._plan)
+
+    @functools.cached_property
+    def _bertscore(self) -> BertScorer:  # few systems compare with the article's first sentences
+        return BertScorer(self._plan.metrics.bertscore, self._device)
+
+
+def _no_reference(article: Article, texts: Sequence[str]) -> list[float]:
+    raise AssertionError(f"a system asked for the references of {article.key!r}, which has none")

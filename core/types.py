@@ -1,15 +1,44 @@
 """What flows through NWS, one way: Article, SegmentedArticle, Summary with its scores, or Failure."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from core.article import Article as Article
 from core.provenance import Software
 
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
 # one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
 SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One news article with its reference summaries.
+
+    Attributes:
+        dataset, split: where it is from.
+        key: names the article inside its dataset and split.
+        text: the article.
+        references: the summaries that others wrote of it.
+        content_hash: SHA-256 (64 hex digits) of the text and its references: what is drawn for an article is seeded by
+            it.
+        id: 16 hex digits, the same in every store and on every machine for the same row of the same dataset.
+    """
+
+    dataset: str
+    split: str
+    key: str
+    text: str
+    references: tuple[str, ...]
+    # Made once: every summary of an article names it.
+    content_hash: str = field(init=False, compare=False, repr=False)
+    id: str = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        content_hash = _sha256(self.text, *self.references)
+        object.__setattr__(self, "content_hash", content_hash)
+        object.__setattr__(self, "id", _sha256(self.dataset, self.split, self.key, content_hash)[:16])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +132,9 @@ class BundleResult:
 
 # A bundle of articles and what became of it.
 Landed: TypeAlias = tuple[Sequence[Article], BundleResult]
+
+
+def _sha256(*parts: str) -> str:
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    # The length first, so that ("ab", "c") and ("a", "bc") differ.
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(part), part) for part in encoded])).hexdigest()

@@ -2,6 +2,7 @@
 
 from core.analysis.best_n import Gain, MagicNumber, lengths_text, magic_numbers
 from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
+from core.analysis.grids import SameText, same_texts
 from core.analysis.intervals import Interval, mean_interval, mean_intervals
 from core.analysis.paired import Comparison, PairedLength, compare_all_pairs, compare_by_metric, compare_systems
 from core.analysis.points import (
@@ -17,7 +18,6 @@ from core.analysis.points import (
     system_order,
 )
 from core.analysis.policy_scores import mean_over_seeds, policy_scores, split_seed
-from core.analysis.same_text import SameText, same_texts
 from core.analysis.system_score import COMPARED, TEXTRANK, SystemScore
 from core.metrics.specs import METRICS, PARTS
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
@@ -255,3 +256,33 @@ def _name(axes: Axes, i: int) -> tuple[str, int, str]:
     """System, n and article of a point, by its place in `rows`."""
     points, row = axes.points, axes.rows[i]
     return points.systems[points.system[row]], int(points.n[row]), points.articles[points.article[row]][1]
+
+
+@dataclass(frozen=True, slots=True)
+class SameText:
+    """How many of the `summaries` that two systems wrote for the same article at the same n have `equal` text."""
+
+    dataset: str
+    a: str
+    b: str
+    summaries: int
+    equal: int
+
+    @property
+    def share(self) -> float:
+        return self.equal / self.summaries
+
+
+def same_texts(points: Points | Iterable[Point]) -> tuple[SameText, ...]:
+    """For every two systems that share an article and n, the largest share first. No controls and no upper bounds."""
+    points = Points.of(points)
+    chosen = points.is_of_kind("system") & (points.n > 0) & (points.text != NO_TEXT)
+    pairs = []
+    for grid in build_grids(points, "bertscore_f1", chosen):
+        present = grid.present
+        for a, b in combinations(range(len(grid.systems)), 2):
+            both = present[a] & present[b]
+            if both.any():
+                equal = int(np.sum(grid.texts[a][both] == grid.texts[b][both]))
+                pairs.append(SameText(grid.dataset, grid.systems[a], grid.systems[b], int(both.sum()), equal))
+    return tuple(sorted(pairs, key=lambda pair: (pair.dataset, -pair.share, pair.a, pair.b)))

@@ -3,7 +3,7 @@
 Student (1908), The Probable Error of a Mean. How often it holds the mean of real scores: docs/phase1.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,4 +62,39 @@ def mean_intervals(values: NDArray[np.float64], confidence: float = CONFIDENCE) 
     return [
         Interval(float(mean), float(mean - half) if half else None, float(mean + half) if half else None)
         for mean, half in zip(anchor + means, half_widths, strict=True)
+    ]
+
+
+def score_intervals(
+    score: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    statistics: NDArray[np.float64],
+    seed: int,
+    confidence: float = CONFIDENCE,
+    resamples: int = 1_000,
+) -> list[Interval]:
+    """Any score of many rows, each of its parts with its percentile bootstrap interval.
+
+    `score` is called once for every resample. Scores of as many rows see the same resamples. There is no interval where
+    all resamples score alike.
+
+    Args:
+        score: from the statistics of any rows, (rows, statistics), their score, (parts,).
+        statistics: float64 of shape (rows, statistics).
+        seed: of numpy's `default_rng`; the same seed and statistics give the same intervals.
+        confidence: share of the resampled scores inside the interval.
+        resamples: how many times the rows are drawn with replacement.
+
+    Raises:
+        ValueError: there are no rows.
+    """
+    rows = len(statistics)
+    if not rows:
+        raise ValueError("a score needs at least one row")
+    rng = np.random.default_rng(seed)
+    scores = np.array([score(statistics[rng.integers(0, rows, size=rows)]) for _ in range(resamples)])
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(scores, [tail, 1 - tail], axis=0)
+    return [
+        Interval(float(value), float(lower), float(upper)) if lower < upper else Interval(float(value), None, None)
+        for value, lower, upper in zip(score(statistics), low, high, strict=True)
     ]

@@ -23,7 +23,6 @@ from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
 from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
-from core.metrics.idf import idf_of
 from core.metrics.token_matching import (
     Crossing,
     FloatArray,
@@ -35,6 +34,7 @@ from core.metrics.token_matching import (
 )
 from core.model_tokens import IntArray, Tokens, tokenized
 from core.models import is_folder, model_folder
+from core.text.words import idf_of
 from core.token_budget import Batches, encoder_budget
 from core.transformer import load_transformer, prepare_masks
 from core.types import Score

@@ -15,13 +15,82 @@ Which articles these are: `core.metrics.panel`.
 Neither is a measure of truth: with "not" put in, a summary keeps 99 % of its content, with changed numbers 98 %.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
-from core.batching import equal_length_batches
-from core.metrics.bertscore import BertScorer, Reference
-from core.metrics.panel import Panel
-from core.metrics.words_kept import Tokens, WordsKept
+from core.metrics.panel import Panel, others, tells_the_same
+from core.text.words import idf_of
 from core.types import Article
+
+if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
+    from core.metrics.bertscore import BertScorer, Reference
+
+# From a text to its distinct tokens.
+Tokens = Callable[[str], AbstractSet[str]]
+
+
+def kept(recalls: Sequence[float]) -> float:
+    """What is kept, of recalls against an article's own reference and then against those of others.
+
+    At most 1; below 0 where texts about something else are recalled better. It ends at -1: a floor next to 1, as of
+    references of one word, leaves too little above it to divide by.
+    """
+    own, floor = recalls[0], math.fsum(recalls[1:]) / len(recalls[1:])
+    return max(-1.0, (own - floor) / (1 - floor)) if floor < 1 else 0.0
+
+
+class WordsKept:
+    """What summaries keep of words, by dataset, and which other articles that is measured with.
+
+    Args:
+        panels: one for each dataset; of articles of other datasets nothing is said.
+        tokens: the distinct tokens of a text.
+    """
+
+    def __init__(self, panels: Sequence[Panel], tokens: Tokens) -> None:
+        self._panels = {panel.dataset: panel for panel in panels}
+        self._tokens = tokens
+        self._idf: dict[str, Mapping[str, float]] = {}
+        # The summaries of an article follow each other, and a bundle has few articles.
+        self._others = functools.lru_cache(maxsize=1_024)(self._draw)
+        self._weighed = functools.lru_cache(maxsize=4_096)(self._weigh)
+
+    def words(self, article: Article, summary: str) -> float:
+        """`kept_words` of a summary of an article that has others."""
+        tokens = self._tokens(summary)
+        own_first = (article, *self._others(article))
+        return kept([self._weighed(article.dataset, one.references[0]).recall(tokens) for one in own_first])
+
+    def nearest_reference(self, article: Article) -> str:
+        """That of the other article which is most like this one's text, by the cosine of their tokens' idf.
+
+        What it keeps is the level of the topic: what one knows of an article from what else is in the news. It is empty
+        where there are no others.
+        """
+        panel = self._panels.get(article.dataset)
+        tokens = self._tokens(article.text)
+
+        def unlikeness(other: Article) -> float:
+            return -self._weighed(article.dataset, other.references[0]).likeness(tokens)
+
+        # Whether one tells the same takes longer to find out than how like it is, so the likest are asked first.
+        likest_first = [] if panel is None else sorted(panel.articles, key=unlikeness)
+        return next((other.references[0] for other in likest_first if not tells_the_same(article, other)), "")
+
+    def _draw(self, article: Article) -> tuple[Article, ...]:
+        panel = self._panels.get(article.dataset)
+        return () if panel is None else others(article, panel)
+
+    def _weigh(self, dataset: str, reference: str) -> "_Weighed":
+        if dataset not in self._idf:
+            articles = self._panels[dataset].articles
+            self._idf[dataset] = idf_of([self._tokens(article.references[0]) for article in articles])
+        known = self._idf[dataset]
+        unseen = math.log(len(self._panels[dataset].articles) + 1)
+        return _Weighed({token: known.get(token, unseen) for token in self._tokens(reference)})
 
 
 class ContentKept(WordsKept):
@@ -35,12 +104,12 @@ class ContentKept(WordsKept):
         scorer: of BERTScore.
     """
 
-    def __init__(self, panels: Sequence[Panel], scorer: BertScorer, tokens: Tokens) -> None:
+    def __init__(self, panels: Sequence[Panel], scorer: "BertScorer", tokens: Tokens) -> None:
         super().__init__(panels, tokens)
         self._scorer = scorer
         self._embedded: dict[str, Mapping[str, Reference]] = {}  # of each dataset, its panel's references
 
-    def against(self, articles: Iterable[Article]) -> dict[Article, tuple[Reference, ...]]:
+    def against(self, articles: Iterable[Article]) -> "dict[Article, tuple[Reference, ...]]":
         """For each article that has others: its first reference, then those of the others, embedded.
 
         The first is embedded where the panel has it, since it is another's then, too; else it is the text.
@@ -52,8 +121,10 @@ class ContentKept(WordsKept):
             against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in found)
         return against
 
-    def _panel_embedded(self, dataset: str) -> Mapping[str, Reference]:
+    def _panel_embedded(self, dataset: str) -> "Mapping[str, Reference]":
         """A reference without words is the empty text."""
+        from core.batching import equal_length_batches
+
         if dataset not in self._embedded:
             references = list(dict.fromkeys(article.references[0] for article in self._panels[dataset].articles))
             vectors = self._scorer.embed([text.strip() for text in references], equal_length_batches)
@@ -61,3 +132,25 @@ class ContentKept(WordsKept):
                 text: "" if of is None else of for text, of in zip(references, vectors, strict=True)
             }
         return self._embedded[dataset]
+
+
+class _Weighed:
+    """A reference as the idf of each of its distinct tokens. Many texts are compared with it.
+
+    Sums are exact (fsum): sets have another order in each process, and other sums would depend on it.
+    """
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = weights
+        self._sum = math.fsum(weights.values())
+        self._length = math.sqrt(math.fsum(weight**2 for weight in weights.values()))
+
+    def recall(self, tokens: AbstractSet[str]) -> float:
+        """The share of the weights that `tokens` have; 0 where nothing weighs anything."""
+        weights = self._weights
+        return math.fsum([weights[token] for token in tokens if token in weights]) / self._sum if self._sum else 0.0
+
+    def likeness(self, tokens: AbstractSet[str]) -> float:
+        """The cosine with a text that has `tokens`, up to a factor that this text decides alone."""
+        common = math.fsum([weight**2 for token, weight in self._weights.items() if token in tokens])
+        return common / self._length if common else 0.0

@@ -11,10 +11,10 @@ import numpy as np
 
 from core.errors import CorpusError
 from core.metrics.config import Options, text_tokenizer
+from core.metrics.content_kept import WordsKept, kept
 from core.metrics.metric import FloatArray, MeanOverRows, Metric, Row
 from core.metrics.panel import KEPT_SIGNATURE, Panel, draw_panel, others
 from core.metrics.specs import KEPT, KEPT_WORDS
-from core.metrics.words_kept import WordsKept, kept
 from core.text.tokenizers import Tokenizer
 from core.types import Article
 

@@ -6,12 +6,11 @@ from types import MappingProxyType
 import torch
 
 from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.content_kept import ContentKept
+from core.metrics.content_kept import ContentKept, kept
 from core.metrics.panel import Panel
 from core.metrics.rouge import Rouge
 from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from core.metrics.surface import SOURCE_METRICS, efficiency
-from core.metrics.words_kept import kept
 from core.sweep_plan import MetricsConfig
 from core.text.words import count_words
 from core.types import Article, Score

@@ -1,15 +1,18 @@
 """Systems that rank chunks and take the best of them until there are n words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from core.registry import Registry
-from core.summarizers.composition import compose
+from core.summarizers.composition import compose, filled, taken_room, words_at
 from core.summarizers.importance import FloatArray, centroid, chunk_weights, ranking, rounded
+from core.summarizers.lead import first_sentences
 from core.summarizers.systems import Document, Draft, UsualSystem
+from core.text.length import LengthUnit, fitting, room
 from core.types import SegmentedArticle
 
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
@@ -75,3 +78,79 @@ class LeadChunks(UsualSystem):
         similarity: FloatArray = rounded(embeddings.chunks @ centroid(embeddings.sentences))
         order = [index for index in ranking(similarity) if article.chunks[index].sentence < 2]
         return [Draft(n, compose(article, order, n, document.length_unit)) for n in lengths]
+
+
+CANDIDATE_CHUNKS = 40
+"""How many chunks the search chooses from: those that are best by themselves."""
+LEAD_SENTENCES = 3
+"""How many of the first sentences `lead3-search` compares summaries with."""
+
+# From texts to how good each is.
+Objective = Callable[[Sequence[str]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeadSearch(UsualSystem):
+    """Greedy search for the n words with the highest BERTScore F1 against the article's first three sentences.
+
+    It is the oracle's search with the beginning of the article in place of the reference. It has learnt nothing and
+    sees no reference.
+    """
+
+    signature: ClassVar[str] = "lead3-search"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article = document.segmented
+        objective = partial(document.anchored_f1, first_sentences(article, LEAD_SENTENCES))
+        candidates = candidate_chunks(article, objective)
+        texts = greedy(article, objective, candidates, lengths, document.length_unit)
+        return [Draft(n, texts[n]) for n in lengths]
+
+
+def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[int]:
+    """The `CANDIDATE_CHUNKS` chunks that are best by themselves, in document order; of equals the first."""
+    scores = objective([chunk.text for chunk in article.chunks])
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+    return sorted(order[:CANDIDATE_CHUNKS])
+
+
+def greedy(
+    article: SegmentedArticle,
+    objective: Objective,
+    candidates: Sequence[int],
+    lengths: Sequence[int],
+    unit: LengthUnit = "words",
+) -> dict[int, str]:
+    """For each n, take the chunk of `candidates` that raises the objective most, again and again; in document order.
+
+    The searches at all n take the same first steps, until a chunk has to be cut to fit. So they run side by side, and
+    the objective is asked once in each step for the texts of all n. It should remember the texts it has scored.
+    If all candidates together have fewer than n words, the article's first other words are added. Of n characters, a
+    search ends where no word of a candidate fits.
+    """
+    taken: dict[int, frozenset[int]] = dict.fromkeys(lengths, frozenset())
+    while extensions := {
+        n: options for n in taken if (options := list(_extensions(article, candidates, taken[n], n, unit)))
+    }:
+        texts = {option: words_at(article, option) for options in extensions.values() for option in options}
+        scores = dict(zip(texts, objective(list(texts.values())), strict=True))
+        taken |= {n: max(options, key=scores.__getitem__) for n, options in extensions.items()}
+    ends = {article.chunks[index].end - 1 for index in candidates}
+    return {
+        n: words_at(article, filled(article, positions, n, unit) if ends <= positions else positions)
+        for n, positions in taken.items()
+    }
+
+
+def _extensions(
+    article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int, unit: LengthUnit
+) -> Iterator[frozenset[int]]:
+    """The word positions `taken` plus those of one more chunk, cut to fit; none if there are `n` already."""
+    left = room(n, unit) - taken_room(article, taken, unit)
+    if left <= 0:
+        return
+    for index in candidates:
+        chunk = article.chunks[index]
+        fit = fitting(article.words[chunk.start : chunk.end], left, unit) if chunk.start not in taken else 0
+        if fit:
+            yield taken | set(range(chunk.start, chunk.start + fit))

@@ -13,7 +13,7 @@ BASELINES: Registry[Any] = Registry(
     {
         "lead3": "core.summarizers.lead:Lead3",
         "lead2+chunks": "core.summarizers.chunk_systems:LeadChunks",
-        "lead3-search": "core.summarizers.chunk_search:LeadSearch",
+        "lead3-search": "core.summarizers.chunk_systems:LeadSearch",
         **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.summarizers.chunk_systems:ChunkSystem"),
         **dict.fromkeys(("lexrank", "position"), "core.summarizers.chunk_systems:ChunkSystem"),
         "window-oracle": "core.summarizers.oracles:WindowOracle",

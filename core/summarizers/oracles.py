@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.summarizers.chunk_search import candidate_chunks, greedy
+from core.summarizers.chunk_systems import candidate_chunks, greedy
 from core.summarizers.systems import Document, Draft, System, UsualSystem
 from core.text.length import LengthUnit, cost, room
 from core.text.words import word_spans

@@ -1,6 +1,6 @@
 """The distinct articles in the rows of a dataset: read for the first time, read again, or read from a stream.
 
-What makes an article of a row, and its id, is in `core.text.rows` and `core.article.Article`.
+What makes an article of a row, and its id, is in `core.text.rows` and `core.types.Article`.
 """
 
 import io

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from core.text.data_files import DataFiles, FoundFile, find_files, is_address, i
 from core.text.files import SUFFIXES, LocatedRow, path_from_anywhere
 from core.text.rows import Fields, recognise_fields
 from core.types import Article
+from core.whole_files import replacing
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
@@ -311,3 +313,21 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
         f"The Hub cannot be reached, and the newest of {repository} in the cache is commit {builder.hash}, not "
         f"{revision}. Try again with a network, or name the commit that is there: {repository}@{builder.hash}"
     )
+
+
+def write_articles(corpus: Corpus, path: Path) -> int:
+    """Write a JSON line for each article, with its `id`, `article` and `references`; returns how many there were.
+
+    The file takes the place of `path` at the end, whole, or not at all.
+
+    Raises:
+        CorpusError: a row holds no article.
+        OSError: `path` cannot be written.
+    """
+    count = 0
+    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        for article in corpus:
+            row = {"id": article.key, "article": article.text, "references": list(article.references)}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+    return count

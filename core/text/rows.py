@@ -1,6 +1,6 @@
 """From one row of any dataset to an Article: which field is the text, which the reference, which the key.
 
-The article's id follows from these: `core.article.Article`.
+The article's id follows from these: `core.types.Article`.
 """
 
 import ast

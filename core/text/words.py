@@ -1,7 +1,12 @@
-"""What a word is: the only place with the rule by which every summary is counted and cut."""
+"""What a word is: the only place with the rule by which every summary is counted and cut; and how rare tokens are."""
 
 import itertools
+import math
 import re
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TypeVar
 
 # A token with a letter or digit, in the first group; or any other, whole, so that nothing is looked at twice.
 _TOKEN = re.compile(r"((?:(?!\s)[\W_])*+[^\W_]\S*)|\S+")
@@ -36,3 +41,12 @@ def repeated_word_share(text: str) -> float:
     """
     words = [_AROUND.sub("", text[start:end]).casefold() for start, end in word_spans(text)]
     return 1 - len(set(words)) / len(words) if words else 0.0
+
+
+Token = TypeVar("Token", bound=Hashable)
+
+
+def idf_of(texts: Sequence[AbstractSet[Token]]) -> dict[Token, float]:
+    """How rare each token is that occurs: of one in c of N texts, ln((N + 1) / (c + 1))."""
+    counts = Counter(token for tokens in texts for token in tokens)
+    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}

@@ -220,8 +220,7 @@ def data(
     Each row has a key, the text, and its references. The dataset's licence is printed, as its card names it.
     """
     from core.hub_cache import read_card
-    from core.text.corpus import DatasetSpec, open_corpus
-    from core.text.corpus_file import write_articles
+    from core.text.corpus import DatasetSpec, open_corpus, write_articles
 
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):

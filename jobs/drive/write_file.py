@@ -128,8 +128,8 @@ def write_summaries(
     """
     import torch
 
-    from core.article_writer import ArticleWriter
     from core.gpu_arithmetic import find_device
+    from core.sweep import ArticleWriter
     from core.text.language_data import require_same_data
     from core.text.segmentation import Segmenter, unsegmented
     from core.worker_factories import checked

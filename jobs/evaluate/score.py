@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from core.analysis.bootstrap import score_intervals
-from core.analysis.intervals import Interval, mean_intervals
+from core.analysis.intervals import Interval, mean_intervals, score_intervals
 from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row

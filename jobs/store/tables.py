@@ -151,7 +151,7 @@ class SystemRow(Base):
 
 
 class ArticleRow(Base):
-    """An article, shared by every run that read it; `id` is `core.article.Article.id`, so it holds the content hash."""
+    """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash."""
 
     __tablename__ = "articles"
     __table_args__ = (Index(None, "content_hash"),)

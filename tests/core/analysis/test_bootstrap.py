@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analysis.bootstrap import score_intervals
+from core.analysis.intervals import score_intervals
 
 
 def test_a_mean_agrees_with_scipy():

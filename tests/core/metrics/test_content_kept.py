@@ -10,18 +10,17 @@ import torch
 
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options, RougeConfig
-from core.metrics.content_kept import ContentKept
-from core.metrics.idf import idf_of
+from core.metrics.content_kept import ContentKept, kept
 from core.metrics.metric import Row
 from core.metrics.panel import draw_panel, others
 from core.metrics.registry import make_metric
 from core.metrics.rouge import Rouge
 from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
-from core.metrics.words_kept import kept
 from core.models import ModelRef, parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
 from core.text.corpus import DatasetSpec, open_corpus
+from core.text.words import idf_of
 from core.types import Article
 
 CPU = torch.device("cpu")

@@ -6,7 +6,7 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.chunk_search import LeadSearch, Objective, greedy
+from core.summarizers.chunk_systems import LeadSearch, Objective, greedy
 from core.summarizers.composition import filled, words_at
 from core.text.words import count_words
 from core.types import SegmentedArticle

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError
-from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows, open_corpus
-from core.text.corpus_file import write_articles
+from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows, open_corpus, write_articles
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda text: bool(text.split()) and "\0" not in text)
 ROWS = st.lists(st.tuples(WORDS, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=5)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.evaluate.judge import read_choice, read_score
 from jobs.evaluate.judge_questions import Scale
-from jobs.evaluate.judge_verdicts import read_choice, read_score
 
 FIVE = Scale(1, 5)
 SCORES = [
