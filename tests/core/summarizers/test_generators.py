@@ -27,13 +27,6 @@ def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
         assert pinned == replace(known, model=replace(known.model, revision="a" * 40))
 
 
-def test_encoders_and_generators_are_not_confused() -> None:
-    with pytest.raises(ModelError, match=r"no model 'bert-base-uncased': give one of bart-large-xsum, bart-large-cnn"):
-        parse_generator("bert-base-uncased")
-    with pytest.raises(ModelError, match="give one of bert-base-uncased"):
-        parse_model("t5-large")
-
-
 @pytest.mark.parametrize("text", ["nonsense", "/absent/folder", "a/b/c"])
 def test_what_is_no_generator(text: str) -> None:
     with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, smollm2, an existing folder"):

@@ -76,22 +76,10 @@ def test_repeats_count_once_and_unconnected_documents_never() -> None:
     assert sorted(found) == sorted([HUB, *SPOKES])
 
 
-def test_documents_that_do_not_fit_come_last() -> None:
-    short = "alpha beta gamma delta"
-    found = key_sentences([short, HUB, *SPOKES], ENGLISH, 100, 0.0)
-    assert found[-1] == short
-    assert len(found) == 5
-
-
 def test_diversity_leaves_out_what_is_near() -> None:
     near = HUB + " again"
     assert key_sentences([HUB, near, *SPOKES], ENGLISH, 100, 0.3).count(near) == 0
     assert near in key_sentences([HUB, near, *SPOKES], ENGLISH, 100, 0.0)
-
-
-@pytest.mark.parametrize("documents", [[], ["alone"], ["", " "]])
-def test_without_edges_there_is_no_key_sentence(documents: list[str]) -> None:
-    assert key_sentences(documents, ENGLISH, 3, 0.5) == []
 
 
 def test_bad_options_are_refused() -> None:

@@ -11,11 +11,9 @@ from rich.cells import cell_len
 
 from core.errors import CorpusError, RecipeError
 from core.summarizers import korean_textrank
-from core.summarizers.korean_key_sentences import keyword_recall
-from core.summarizers.kr_wordrank import LeftParts, rank_keywords
-from core.text.korean_analysers import nouns_and_adjectives
+from core.summarizers.kr_wordrank import rank_keywords
 from jobs import cli
-from jobs.evaluate.keysentences import N_KEYSENTS, N_KEYWORDS, find_key_sentences, read_documents, read_stopwords
+from jobs.evaluate.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 
@@ -88,31 +86,6 @@ def test_json(nws, library: Path) -> None:
         cells = [(cell["n_keywords"], cell["n_keysents"]) for cell in method["keyword_recall"]]
         assert cells == [(words, sentences) for words in N_KEYWORDS for sentences in N_KEYSENTS]
     assert nws("library.txt", "--top", "2", "--diversity", "0.3", "--stopwords", "도서관, 책을", "--json")[1] == out
-
-
-def test_real_comments(shared_data: Path) -> None:
-    documents = read_documents(shared_data / "korean_movie_comments.txt")[:1500]
-    found = find_key_sentences(documents, 30, frozenset({"영화"}), 0.7)
-    again = find_key_sentences(documents + documents[:7] * 20, 5, frozenset({"영화"}), 0.7)
-    for method in (found.wordrank, found.textrank, again.wordrank, again.textrank):
-        assert len(method.sentences) == len(set(method.sentences)) == 30
-        for recalls in (method.recalls, method.own_recalls):
-            table = {(cell.n_keywords, cell.n_keysents): cell.recall for cell in recalls}
-            for n_keywords in N_KEYWORDS:
-                row = [table[n_keywords, n] for n in N_KEYSENTS]
-                assert row == sorted(row)
-                assert 0 < row[0] < row[-1] <= 1
-    assert found.wordrank.own_recalls == found.wordrank.recalls
-    assert found.textrank.own_recalls != found.textrank.recalls
-    own = list(found.textrank.keywords)[:20]
-    held = {morpheme for text in found.textrank.sentences[:5] for morpheme in nouns_and_adjectives(text)}
-    recall = next(c.recall for c in found.textrank.own_recalls if (c.n_keywords, c.n_keysents) == (20, 5))
-    assert recall == len(held & set(own)) / 20
-    best = list(found.wordrank.keywords)[:20]
-    expected = sum(any(w.startswith(k) for s in found.textrank.sentences[:5] for w in s.split()) for k in best) / 20
-    assert next(c.recall for c in found.textrank.recalls if (c.n_keywords, c.n_keysents) == (20, 5)) == expected
-    assert keyword_recall(best, found.textrank.sentences[:5], LeftParts(frozenset(best))) == expected
-    assert "영화" not in found.wordrank.keywords | found.textrank.keywords
 
 
 def test_reads_what_stands_before_a_tab(tmp_path: Path) -> None:

@@ -136,28 +136,6 @@ def test_the_mean_over_rows_is_the_score_of_those_metrics_that_say_so(tmp_path: 
         assert (found == pytest.approx(metric.rows.mean(axis=0).tolist())) == (metric.method == "student-t"), name
 
 
-def test_dialogsum(tmp_path: Path, shared_data: Path) -> None:
-    lines = (shared_data / "dialogsum.jsonl").read_text(encoding="utf-8").splitlines()[:60]
-    rows = [
-        {"id": row["id"], "prediction": " ".join(row["dialogue"].split()[:20]), "summaries": row["summaries"]}
-        for row in map(json.loads, lines)
-    ]
-    file = written(tmp_path / "p.jsonl", *rows)
-    names = ["rouge1", "rouge2", "rougeL", "dialogsum", "rougeSU4", "bleu", "sacrebleu", "meteor"]
-    found = score_file(file, names, Options(stemmer=True), 0).as_dict()
-    scorer = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
-    best = [scorer.score_multi(row["summaries"], row["prediction"]) for row in rows]
-    for name in ("rouge1", "rouge2", "rougeL"):
-        assert found["metrics"][name]["f1"] == pytest.approx(np.mean([scores[name].fmeasure for scores in best]))
-    assert found["metrics"]["dialogsum"]["score"] == pytest.approx(
-        sum(found["metrics"][name]["f1"] for name in ("rouge1", "rouge2", "rougeL"))
-    )
-    assert found["signatures"]["sacrebleu"].startswith("nrefs:3|")
-    mean = score_file(file, ["rouge1"], Options(stemmer=True, references="mean"), 0).as_dict()
-    each = [scorer.score(text, row["prediction"])["rouge1"].fmeasure for row in rows for text in row["summaries"]]
-    assert mean["metrics"]["rouge1"]["f1"] == pytest.approx(np.mean(each))
-
-
 def test_the_rows_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = written(
         tmp_path / "p.jsonl",

@@ -132,11 +132,6 @@ def test_small_and_odd_sweeps_draw_without_warnings(draw, make_points, make):
     assert svg.stat().st_size > 1000
 
 
-def test_a_dataset_without_random_beside_one_with_it(draw, make_points):
-    _, svg = draw(make_points() + make_points(("a", "lead"), dataset="other"))
-    assert "no system here beside a random control" in svg.read_text()
-
-
 @pytest.fixture
 def draw_test(run, tmp_path):
     def draw(metric="bertscore_f1", **make):

@@ -1,4 +1,3 @@
-import dataclasses
 import re
 
 from policy_results import make_results
@@ -42,17 +41,6 @@ def test_a_system_that_lacks_articles_is_marked_and_an_n_it_lacks_is_a_dash(run,
     found = rows(text)["b"]
     assert re.fullmatch(r"\.\d{3}\$\^\{\\circ\}\$\$_\{\\pm\.\d{3}\}\$", found[0])
     assert found[1] == "--"
-
-
-def test_who_does_not_write_n_words_is_told(run, make_points):
-    points = [
-        dataclasses.replace(one, words=6) if one.system == "gpt" and one.n == 9 else one
-        for one in make_points(("gpt", "lead"), (7, 9))
-    ]
-    text = means_latex(analyse(run, points))
-    assert "% news: mean BERTScore F1 by n. gpt wrote 6.0 words at n = 9. Where systems do not write n words" in text
-    text = means_latex(analyse(run, make_points(("gpt", "lead"), (7, 9))))
-    assert "words" not in text
 
 
 def test_policies_and_what_they_are_compared_with_by_n(run):

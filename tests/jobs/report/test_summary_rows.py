@@ -13,7 +13,6 @@ import pandas as pd
 import pyarrow.parquet
 import pytest
 from datasets import Dataset
-from small_disk import full_disk
 
 from core.errors import RecipeError
 from core.metrics.specs import BY_COLUMN
@@ -150,17 +149,6 @@ def test_what_cannot_be_written_leaves_the_older_file(store, tmp_path, monkeypat
         write_summary_rows(store, run, path, False)
     assert sorted(file.name for file in tmp_path.iterdir() if "rows" in file.name) == ["rows.csv"]
     assert path.read_text() == "older"
-
-
-def test_what_says_what_made_the_rows_is_written_with_them_or_neither_is(store, tmp_path, monkeypatch):
-    run, path = filled(store), tmp_path / "rows.jsonl"
-    write_summary_rows(store, run, path, False)
-    before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if "rows" in file.name}
-    monkeypatch.setattr(summary_rows, "run_json", lambda run: {"much": "x" * 200_000})
-    with pytest.raises(RecipeError, match=r"rows\.jsonl cannot be written \(File too large\)"), full_disk(100_000):
-        write_summary_rows(store, run, path, True)
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if "rows" in file.name} == before
-    assert len(before) == 2
 
 
 IS_KILLED = """

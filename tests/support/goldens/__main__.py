@@ -19,6 +19,8 @@ from postgres_server import postgres_server
 
 NAMED: dict[str, str] = {
     r"/raw_text is new: None": "a summary can keep a raw text beside its text",
+    r"/text_file is gone: None": "texts are in their rows alone",
+    r"/mixed is new: 0|/mixed is new: False": "a run that was resumed under other code is marked",
     r"report\.json: /fits is gone: \{\}": "no fitted lengths are asked for any longer",
     r"No n (up to|tried)|Try n above|[Tt]ry (longer|shorter)": "advice goes in one direction",
 }

@@ -45,6 +45,10 @@ LEFT_OUT = {
 """Columns and keys that differ from run to run, or say what the code is."""
 
 
+MOVED = {"study": "parent"}
+"""Columns of BEFORE that have another name in AFTER."""
+
+
 def read_rows(url: str, same: Callable[[str], str]) -> Iterator[tuple[str, dict[str, object]]]:
     """The tables of a store, each with its rows by what names them."""
     engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
@@ -133,6 +137,7 @@ def _line(lines: list[str], number: int) -> str:
 def _of_values(a: Any, b: Any, path: str) -> Iterator[str]:
     """A line for each value that differs, with the path to it."""
     if isinstance(a, dict) and isinstance(b, dict):
+        a = {MOVED.get(key, key): value for key, value in a.items()}
         for key in [*a, *(key for key in b if key not in a)]:
             if key in LEFT_OUT:
                 continue

@@ -189,7 +189,7 @@ def _tools(checkout: Checkout) -> Iterator[tuple[str, object]]:
     )
     for command in (
         f"score pairs.jsonl -m {metrics} --plugin mine.py --per-row rows.jsonl",
-        f"score pairs.jsonl -m {metrics} --json",
+        "score pairs.jsonl -m rouge1,bleu --references mean --json",
         "score korean-pairs.jsonl -m rouge1,rougeL --lang ko --json",
         "correlate human.jsonl -m a,b --human human",
         "correlate human.jsonl -m a,b --human human --json",

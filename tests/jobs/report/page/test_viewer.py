@@ -135,18 +135,6 @@ def test_j_and_k_lead_to_the_next_article_and_back(page: Page) -> None:
         expect(page.locator("#articles [aria-current=true]")).to_contain_text(wanted)
 
 
-@pytest.mark.parametrize("pressed", ["j", "k"])
-def test_from_the_answer_the_first_key_leads_to_the_article_shown(page: Page, pressed: str) -> None:
-    page.locator("#next").click()
-    expect(shown(page)).to_have_text(LOWEST_FIRST[1])
-    page.evaluate("scrollTo(0, 0)")
-    page.keyboard.press(pressed)
-    expect_in_sight(page, "#articles [aria-current=true]", "#summaries", "#next")
-    expect(shown(page)).to_have_text(LOWEST_FIRST[1])
-    page.keyboard.press(pressed)
-    expect(shown(page)).to_have_text(LOWEST_FIRST[2 if pressed == "j" else 0])
-
-
 def test_n_and_p_lead_to_the_next_length_and_back(page: Page) -> None:
     expect(page.locator("#n-value")).to_have_text("9")
     for pressed, wanted in (("n", 13), ("n", 17), ("n", 17), ("p", 13), ("p", 9), ("p", 5), ("p", 5)):
@@ -512,43 +500,6 @@ def test_the_examples_lead_to_their_articles(page: Page) -> None:
     expect_in_sight(page, "#summaries p")
 
 
-def test_the_filter_of_scores(page: Page) -> None:
-    by_f1(page)
-    filtered(page)
-    page.locator("#from").fill("0.45")
-    expect_list(page, [name for name in LOWEST_FIRST if f1_of(int(name[5:])) >= 0.45])
-    page.locator("#to").fill("0.52")
-    wanted = [name for name in LOWEST_FIRST if 0.45 <= f1_of(int(name[5:])) <= 0.52]
-    expect_list(page, wanted)
-    expect(shown(page)).to_have_text(wanted[0])
-    expect(page.locator("#filters-on")).to_have_text(" (on)")
-    page.keyboard.press("Escape")
-    page.locator("#next").focus()
-    page.keyboard.press("n")
-    page.locator("#resort").click()  # the range is of the n at which the list is sorted
-    expect_list(page, [key(i) for i in sorted(range(ARTICLES), key=f1_of) if 0.45 <= f1_of(i, n=13) <= 0.52])
-
-
-@pytest.mark.parametrize(("versus", "sign"), [("wins", 1), ("loses", -1)])
-def test_the_filter_of_wins_and_losses(page: Page, versus: str, sign: int) -> None:
-    by_f1(page)
-    filtered(page)
-    page.locator("#versus").select_option(versus)
-    ahead = {name: sign * (f1_of(int(name[5:])) - f1_of(int(name[5:]), "lead")) for name in LOWEST_FIRST}
-    expect_list(page, [name for name in LOWEST_FIRST if ahead[name] > 1e-9])
-    page.locator("#by").fill("0.1")
-    wanted = [name for name in LOWEST_FIRST if ahead[name] >= 0.1 - 1e-9]
-    assert 0 < len(wanted) < 115
-    expect_list(page, wanted)
-    page.locator("#by").fill("")
-    page.locator("#system").select_option(label="b")  # which scores as lead does
-    expect_list(page, [])
-    page.locator("#other").select_option(label="nothing")
-    expect(page.locator("#found")).to_have_text(
-        f"{ARTICLES} of {ARTICLES} articles; the first 200 are listed. Choose a second system to compare with."
-    )
-
-
 def test_the_filter_of_failed_articles(page: Page) -> None:
     filtered(page)
     expect(page.locator("#failures-count")).to_have_text("2")
@@ -563,16 +514,6 @@ def test_the_filter_of_failed_articles(page: Page) -> None:
     page.locator("#failed").uncheck()
     expect(shown(page)).to_have_text(LOWEST_FIRST[0])
     expect(page.locator("#why-failed")).to_be_hidden()
-
-
-def test_the_filter_of_short_summaries(page: Page) -> None:
-    filtered(page)
-    page.locator("#short").check()
-    short = [name for name in LOWEST_FIRST if int(name[5:]) % 10 == 3]
-    expect_list(page, short)
-    expect(shown(page)).to_have_text(short[0])
-    page.locator("#system").select_option(label="b")
-    expect_list(page, [])
 
 
 def test_filters_hold_together_and_are_cleared_at_once(page: Page) -> None:

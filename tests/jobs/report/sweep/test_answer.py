@@ -127,10 +127,6 @@ def test_the_headline_counts_systems(run, make_points, candidates, said):
     assert headline(dataclasses.replace(numbers, magic_numbers=magic), "news") == said
 
 
-def test_without_a_system_there_is_nothing_to_recommend(run, make_points):
-    assert headline(analyse(run, make_points(("oracle", "random"))), "news").startswith("There is no system here")
-
-
 def test_a_sentence_for_each_system_that_is_no_control(run, make_points):
     numbers = analyse(run, make_points(("a", "oracle", "lead", "random")))
     assert [system for system, _ in sentences(numbers, "news")] == ["a", "oracle"]
@@ -184,13 +180,3 @@ def test_a_metric_that_does_not_confirm_it_is_named(run, make_points):
     assert "In ROUGE-1 F1, textrank is shown to be worse than lead at some n." in what_is_known(
         analyse(run, one), "news"
     )
-
-
-def test_gains_per_word_have_a_decimal_more(run, make_points):
-    points = [rescored(p, efficiency=p.scores["bertscore_f1"] / p.n) for p in make_points()]
-    numbers = analyse(run, points, "efficiency")
-    assert f"at n = {first(numbers).largest_gain.n}, 95 % interval" in recommendation(first(numbers), "efficiency")
-    gain = f"+{first(numbers).largest_gain.gain.mean:.4f}".replace("0.", ".")
-    assert gain in recommendation(first(numbers), "efficiency")
-    assert "choose n by another metric" in headline(numbers, "news")
-    assert "in BERTScore F1 per word" in what_is_known(numbers, "news")[0]

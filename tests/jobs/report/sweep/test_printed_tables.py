@@ -43,15 +43,6 @@ def test_cells_are_means_over_half_widths(run, show, make_points):
     assert row[1].split() == [f"±{decimals(at.half_width)}" for at in curve.lengths]
 
 
-def test_the_best_at_each_n_is_starred_and_bold(show, make_points):
-    points = make_points(("good|x", "random"), (9,))
-    table = section(show(points), "mean BERTScore F1 by n").splitlines()
-    line = next(line for line in table if line.startswith("good|x"))
-    assert re.search(r"\.4\d\d\*$", line)
-    assert not re.search(r"\*", next(line for line in table if line.startswith("random")))
-    assert re.search(r"\x1b\[1m\.4\d\d\*", show(points, color=True))
-
-
 def test_controls_are_marked(show, make_points):
     text = show(make_points())
     assert "lead (control)" in text
@@ -133,12 +124,6 @@ def test_more_n_than_fit_go_on_in_a_second_block(show, make_points):
     headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
     assert [len(header) for header in headers] == [11, 10]
     assert [n for header in headers for n in header] == [str(n) for n in range(1, 22)]
-
-
-def test_names_are_not_markup(show, make_points):
-    text = show(make_points(("a[bold]b[/]", "random"), (7,), articles=3, dataset="news[red]"))
-    assert "a[bold]b[/]" in text
-    assert "news[red]: mean BERTScore F1 by n" in text
 
 
 @pytest.mark.parametrize(
@@ -232,17 +217,6 @@ def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
     # Every part of a table begins with names.
     headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
     assert [n for header in headers for n in header] == [str(n) for n in range(1, 22, 2)]
-
-
-def test_columns_keep_a_blank_between_them(show, make_points):
-    """Of a plugin's metric, too, whose means may be of any size."""
-    for factor in (1, -4, 30):
-        points = [rescored(p, bertscore_f1=factor * p.scores["bertscore_f1"]) for p in make_points()]
-        text = show(points)
-        table = section(text, "mean BERTScore F1 by n")
-        assert "± half of the 95 % interval" in table
-        assert not re.search(r"\d[*±]?[.±]\d+[*±][.\d]|\d±", table)
-        assert max(len(line) for line in text.splitlines()) <= 80
 
 
 def test_the_name_of_a_plugins_metric_is_said_once(run, make_points):
