@@ -29,13 +29,13 @@ def resume(store: Store, run_id: str, said: io.StringIO) -> RunInfo:
     return store.run_info(run_id)
 
 
-@pytest.mark.parametrize("where", ["what cuts", "what summarises", "a worker"])
 @pytest.mark.parametrize(
-    ("theirs", "told"),
+    ("where", "theirs", "told"),
     [
-        (OTHER, "NWS 0123456789ab"),
-        (tuple("torch 0.1" if name.startswith("torch ") else name for name in software()), "torch 0.1"),
-        (software()[:-1], f"no {software()[-1]}"),
+        ("what cuts", OTHER, "NWS 0123456789ab"),
+        ("what summarises", OTHER, "NWS 0123456789ab"),
+        ("a worker", tuple("torch 0.1" if name.startswith("torch ") else name for name in software()), "torch 0.1"),
+        ("a worker", software()[:-1], f"no {software()[-1]}"),
     ],
 )
 def test_rows_of_other_software_are_told_recorded_and_never_copied(

@@ -240,18 +240,6 @@ def test_a_run_whose_workers_have_told_how_they_multiply_copies_nothing_else(
     assert store.run_info(begun.run_id).arithmetic == ["SVE"]
 
 
-def test_a_run_that_goes_on_elsewhere_with_copies_says_that_it_multiplies_in_two_ways(
-    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    multiply(monkeypatch, "SVE")
-    begun, _ = drive(store, pinned_to(file), fails_on=third(file))
-    multiply(monkeypatch, "NEON")
-    drive(store, pinned_to(file), again=False)
-    resumed = driver.resume(store, begun.run_id, "inline", None, None, QUIET, makers=Makers(Counting().work))
-    assert (resumed.failures, resumed.reused) == (0, SYSTEMS * 2)
-    assert log(store, begun.run_id).count("multiply in 2 ways: SVE; NEON") == 1
-
-
 def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) -> None:
     """Runs of some articles, n and importances, in a drawn order."""
     rows, draw = file.read_text().splitlines(), random.Random(7)

@@ -199,21 +199,6 @@ def test_nothing_is_copied_for_an_article_that_fails_and_a_copy_ends_an_older_fa
     assert counts(store, second[0]) == (1, ROWS, ROWS, 0)
 
 
-def test_a_driver_that_was_replaced_copies_nothing(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second = claimed(), claimed()
-    store.writer(*first).record([(articles, sweep(articles))])
-    found = reusable(store, second[0])
-    store.writer(*second).record([(articles[:2], BundleResult((), ()))], SWEEP, found)
-    epoch = store.claim_run(second[0], "host-b", 12, take_over=True)
-    with pytest.raises(FencedError):
-        store.writer(*second).record([(articles[2:], BundleResult((), ()))], SWEEP, found)
-    assert counts(store, second[0]) == (2, 2 * ROWS, 2 * ROWS, 0)
-    store.writer(second[0], epoch).record([(articles, BundleResult((), ()))], SWEEP, found)
-    assert counts(store, second[0]) == (4, 4 * ROWS, 4 * ROWS, 0)
-
-
 def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
     """A plan that reads all rows of a run would take minutes for each piece of a large one."""
     with open_store(sqlite_url):
