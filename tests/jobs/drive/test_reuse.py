@@ -223,6 +223,7 @@ def test_where_nobody_knows_how_workers_multiply_that_of_the_rows_is_taken_and_t
     assert [of_copies in status(store, run.run_id) for run in (whole, partly)] == [True, False]
     assert "multiply in 2 ways: NEON; SVE" in log(store, partly.run_id)
     assert [store.run_info(run.run_id).mixed for run in (whole, partly)] == [False, True]
+    assert ["no other run copies its rows" in status(store, run.run_id) for run in (whole, partly)] == [False, True]
 
 
 def test_a_run_whose_workers_have_told_how_they_multiply_copies_nothing_else(
