@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.errors import CorpusError, NwsError, RecipeError
 from core.summarizers.korean_key_sentences import length_penalty
-from core.summarizers.kr_wordrank import LeftParts, key_sentences, rank_keywords, signature
+from core.summarizers.kr_wordrank import key_sentences, rank_keywords, signature
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 
@@ -90,18 +88,6 @@ def test_sentences_without_a_keyword_or_of_another_length_come_last_or_never() -
     assert sum(penalties) > 0
 
 
-def test_of_equally_good_documents_the_earlier_is_first() -> None:
-    filler = made_up(3, 60)
-    one, other = (
-        "정원에서 도서관까지 자리를 찾아다니는 하루였습니다",
-        "도서관이 정원보다 자리가 더 넉넉해 보이는 것 같네요",
-    )
-    for pair in ([one, other], [other, one]):
-        documents = pair + filler
-        found = key_sentences(rank_keywords(documents), documents, 1000, 0.0)
-        assert found.index(pair[0]) < found.index(pair[1])
-
-
 SCRIPT = """
 from test_kr_wordrank import made_up
 from core.summarizers.kr_wordrank import key_sentences, rank_keywords
@@ -143,10 +129,6 @@ def test_bad_options_are_refused() -> None:
         key_sentences(rank_keywords(documents), documents, 3, 2)
 
 
-def test_keywords_too_long_for_the_packages_tokenizer_choose_nothing() -> None:
-    assert key_sentences({"도서관정원아이들자리주말": 1.0}, ["도서관정원아이들자리주말"], 3, 0.5) == []
-
-
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> NoReturn:
         raise importlib.metadata.PackageNotFoundError(name)
@@ -160,24 +142,3 @@ def test_signature_tells_stop_words_apart() -> None:
     assert "|krwordrank-1.0.3|" in signature((), 0.7)
     assert "|stopwords:no|" in signature((), 0.7)
     assert signature(("나", "가"), 0.7) == signature({"가", "나"}, 0.7) != signature({"가", "다"}, 0.7)
-
-
-def test_a_keyword_is_found_at_the_left_of_a_word() -> None:
-    tokenizer = LeftParts(frozenset({"영화", "음악이"}))
-    assert tokenizer.tokenize("영화가 음악 음악이랑 재즈영화") == ["영화", "음악이"]
-    assert tokenizer.tokenize("음악이") == ["음악이"]
-
-
-syllables = st.text(st.sampled_from("가나다 "), max_size=14)
-
-
-@settings(max_examples=50)
-@given(st.lists(syllables, min_size=20, max_size=60))
-def test_no_two_keywords_begin_a_word(documents: list[str]) -> None:
-    try:
-        keywords = rank_keywords(documents)
-    except CorpusError:
-        return
-    assert len({keyword[:2] for keyword in keywords}) == len(keywords)
-    tokenizer = LeftParts(frozenset(keywords))
-    assert all(tokenizer.tokenize(keyword) == [keyword] for keyword in keywords)

@@ -49,18 +49,6 @@ def test_a_reply_is_found_again_by_what_was_asked(tmp_path: Path) -> None:
         assert replies.get(asked("two"), 1) is None
 
 
-def test_each_thing_that_decides_a_reply_makes_another_question() -> None:
-    usual = Asked(Question("Text", 16, 1), "lead, a1", "judge|tiny")
-    others = [
-        Asked(Question("Text.", 16, 1), "lead, a1", "judge|tiny"),
-        Asked(Question("Text", 17, 1), "lead, a1", "judge|tiny"),
-        Asked(Question("Text", 16, 2), "lead, a1", "judge|tiny"),
-        Asked(Question("Text", 16, 1), "lead, a1", "judge|large"),
-    ]
-    assert len({usual.key, *(one.key for one in others)}) == 5
-    assert Asked(Question("Text", 16, 1), "random, a1", "judge|tiny").key == usual.key, "whose it is decides nothing"
-
-
 @given(st.data())
 def test_a_file_that_was_cut_anywhere_loses_the_last_line_at_most(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
