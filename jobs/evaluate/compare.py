@@ -23,7 +23,7 @@ from core.errors import RecipeError, StoreError
 from core.types import SystemKind
 from jobs.evaluate.compare_reasons import Sides
 from jobs.store import RunInfo, Store
-from jobs.terminal.metrics import NOT_RECORDED, find_metric, metric_signature
+from jobs.terminal.metrics import find_metric, metric_signature
 from jobs.terminal.system_names import SystemNames, names_of
 
 TEST = "sign-flip, two-sided, nothing drawn"
@@ -208,12 +208,12 @@ def _require_one_unit(a: RunInfo, b: RunInfo) -> None:
 
 
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
-    """How either run computed the metric; refuses two runs that are not known to have computed it alike."""
+    """How either run computed the metric; refuses two runs that have not computed it alike."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
-    if a.id != b.id and (signature_a != signature_b or signature_a == NOT_RECORDED):
+    if signature_a != signature_b:
         raise RecipeError(
-            f"{metric} of run {a.id} and of run {b.id} must not be compared, they are not known to be the same "
-            f"metric. The first is {signature_a}; the second is {signature_b}. Choose another --metric, or run one of "
+            f"{metric} of run {a.id} and of run {b.id} must not be compared: they are not the same metric. "
+            f"The first is {signature_a}; the second is {signature_b}. Choose another --metric, or run one of "
             "them again with the other's options."
         )
     return signature_a, signature_b

@@ -13,7 +13,6 @@ from core.text.length import LengthUnit
 from jobs.store import RunInfo
 from jobs.terminal.numerals import counted
 
-NOT_RECORDED = "not recorded"
 _DECIMALS = 3
 
 # By any writing of a column's name or label, and by that of a metric of several columns: the column.
@@ -66,10 +65,9 @@ def metric_name(metric: Metric) -> str:
 
 
 def metric_signature(run: RunInfo, metric: Metric) -> str:
-    """Every option that made the numbers of `metric` in a run; `NOT_RECORDED` where a part of them is missing."""
+    """Every option that made the numbers of `metric` in a run."""
     names = BY_COLUMN[metric].signatures if metric in BY_COLUMN else (metric,)
-    parts = [run.signatures.get(name) for name in names]
-    return "|".join(filter(None, parts)) if all(parts) else NOT_RECORDED
+    return "|".join(run.signatures[name] for name in names if name in run.signatures)
 
 
 def spaced_signature(signature: str) -> str:

@@ -103,7 +103,7 @@ def test_another_source_is_not_compared_and_not_on_one_page(
     other = run_with(store, tiny_models, folder / "other.py")
     with pytest.raises(RecipeError, match=r"word_recall of run .* must not be compared"):
         compare_runs(store, run, other, ["lead"], None, "word_recall")
-    with pytest.raises(StoreError, match="word_recall is not known to be the same metric"):
+    with pytest.raises(StoreError, match="word_recall is not the same metric"):
         write_page(store, [run, other], tmp_path / "page.html", "word_recall")
     write_page(store, [run, other], tmp_path / "page.html")
     assert "d0-word_recall" not in (tmp_path / "page.html").read_text("utf-8")

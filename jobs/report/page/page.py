@@ -34,7 +34,6 @@ from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.console import written_out
 from jobs.terminal.metrics import (
-    NOT_RECORDED,
     find_metric,
     length_notes,
     metric_label,
@@ -193,10 +192,10 @@ def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) ->
     for run in runs[1:]:
         for metric in metrics:
             signature, other_signature = metric_signature(runs[0], metric), metric_signature(run, metric)
-            if signature != other_signature or signature == NOT_RECORDED:
+            if signature != other_signature:
                 raise StoreError(
-                    f"{metric_name(metric)} is not known to be the same metric in run {runs[0].id!r} ({signature}) and "
-                    f"in run {run.id!r} ({other_signature}), so they cannot be on one page. Write a page of each."
+                    f"{metric_name(metric)} is not the same metric in run {runs[0].id!r} ({signature}) and in run "
+                    f"{run.id!r} ({other_signature}), so they cannot be on one page. Write a page of each."
                 )
 
 
@@ -310,7 +309,7 @@ def _verdict(comparison: Comparison | None) -> str:
 def _parts(run: RunInfo, kind: str) -> str:
     """The datasets of a kind (`datasets`, `train_datasets`) of a run, and which of their articles."""
     asked = zip(run.revisions.get(kind, {}), run.recipe.get(kind, ()), strict=False)
-    return ", ".join(f"{name}{dataset_part(dataset)}" for name, dataset in asked) or "articles that are not recorded"
+    return ", ".join(f"{name}{dataset_part(dataset)}" for name, dataset in asked)
 
 
 def _recipe_yaml(run: RunInfo) -> str:
