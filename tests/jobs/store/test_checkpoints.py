@@ -94,14 +94,6 @@ def test_policies_come_by_name_with_their_progress(store, training, articles, ma
         assert info.saved_at.utcoffset().total_seconds() == 0
 
 
-def test_a_run_that_trains_nothing_has_nothing(store, training):
-    store.writer(*training).record_round([])
-    run_id = training[0]
-    read = (store.checkpoints, store.policy_infos, store.learning_curve, store.greedy_rewards)
-    assert [method(run_id) for method in read] == [[], [], [], []]
-    assert store.content_hashes(run_id) == {}
-
-
 def test_recording_a_round_twice_changes_nothing(store, training, articles, make_round):
     store.writer(*training).record_round([make_round(articles, name, TOTAL - 1, greedy=True) for name in NAMES])
     before, checkpoints = everything(store), store.checkpoints(training[0])
@@ -128,19 +120,6 @@ def test_a_policy_ahead_of_another_does_not_hold_it_back(store, training, articl
     store.writer(*training).record_round([make_round(articles, "a", update=2), make_round(articles, "b", update=0)])
     store.writer(*training).record_round([make_round(articles, "a", update=0), make_round(articles, "b", update=1)])
     assert [(info.name, info.updates) for info in store.policy_infos(training[0])] == [("a", 3), ("b", 2)]
-
-
-def test_runs_have_their_own_policies(store, training, spec, articles, make_round):
-    other = store.create_run(spec)
-    epoch = store.claim_run(other, "host", 1)
-    store.writer(*training).record_round([make_round(articles, NAMES[0], update=2, greedy=True)])
-    theirs = make_round(articles[:1], NAMES[0], update=1, greedy=False, luck=1)
-    store.writer(other, epoch).record_round([theirs])
-    assert store.checkpoints(other) == [theirs.checkpoint]
-    assert store.greedy_rewards(other) == []
-    assert len(store.greedy_rewards(training[0])) == 8
-    assert {row.update_number for row in store.learning_curve(other)} == {1}
-    assert {row.update_number for row in store.learning_curve(training[0])} == {2}
 
 
 def test_a_driver_that_was_replaced_writes_nothing(store, training, articles, make_round):
@@ -221,21 +200,6 @@ def test_a_checkpoint_that_cannot_be_stored_is_refused(store, training, articles
     with pytest.raises(StoreError, match=message):
         store.writer(*training).record_round([bad])
     assert everything(store) == [[], [], []]
-
-
-def test_a_large_round(store, training, articles, make_round):
-    state = np.random.default_rng(0).bytes(2_400_000)
-    round_results = []
-    for name in NAMES[:2]:
-        result = make_round(articles, name, lengths=(7, 9, 11), samples=8, greedy=True)
-        checkpoint = dataclasses.replace(result.checkpoint, state=state)
-        round_results.append(dataclasses.replace(result, checkpoint=checkpoint))
-    store.writer(*training).record_round(round_results)
-    assert rows(store, "SELECT decoding, COUNT(*) FROM episodes GROUP BY decoding ORDER BY decoding") == [
-        ("greedy", 2 * 12),
-        ("sampled", 2 * 12 * 8),
-    ]
-    assert {checkpoint.state for checkpoint in store.checkpoints(training[0])} == {state}
 
 
 def test_greedy_rewards_come_by_policy_article_and_n(store, training, articles, make_round):

@@ -12,16 +12,7 @@ from core.errors import StoreError
 from core.types import Article, BundleResult
 from jobs.store import engine, open_store, upgrade_schema
 from jobs.store.address import parse_address
-from jobs.store.engine import reader_engine, transaction, writer_engine
-
-
-def test_sqlite_is_in_wal_mode_with_foreign_keys(sqlite_url):
-    address = parse_address(sqlite_url)
-    writer = writer_engine(address)
-    with transaction(writer, address) as connection:
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
-    writer.dispose()
+from jobs.store.engine import transaction, writer_engine
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -69,17 +60,6 @@ def test_failed_migration_step_leaves_nothing_behind_on_sqlite(sqlite_url):
     writer.dispose()
 
 
-def test_reader_cannot_write(store_url):
-    open_store(store_url).close()
-    address = parse_address(store_url)
-    reader = reader_engine(address)
-    with (
-        pytest.raises(StoreError, match=r"readonly database|read-only transaction"),
-        transaction(reader, address) as connection,
-    ):
-        connection.exec_driver_sql("DELETE FROM runs")
-
-
 def test_read_only_store_says_so_when_written(store_url, spec):
     open_store(store_url).close()
     with open_store(store_url, read_only=True) as store, pytest.raises(StoreError, match="opened read-only"):
@@ -105,29 +85,6 @@ def test_readers_see_the_last_commit_while_a_writer_writes(sqlite_url, spec):
             assert store.run_info(run_id).error is None
         assert reader.run_info(run_id).error == "not committed"
         other.dispose()
-
-
-def test_writers_take_turns(store, spec, articles, sweep):
-    """Four drivers with a run each store the same articles at once, in different orders."""
-    runs = [store.create_run(spec) for _ in range(4)]
-    errors: list[StoreError] = []
-
-    def drive(position: int) -> None:
-        try:
-            epoch = store.claim_run(runs[position], "host", position)
-            turned = articles[position:] + articles[:position]
-            for _ in range(10):
-                store.writer(runs[position], epoch).record([(turned, sweep(turned))])
-        except StoreError as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=drive, args=(position,)) for position in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert [run.summaries for run in store.list_runs()] == [24] * 4
 
 
 def test_two_runs_that_store_the_same_new_articles_do_not_deadlock(store, spec):
@@ -214,13 +171,6 @@ def test_a_new_file_and_what_lies_beside_it_are_its_owners_alone(tmp_path, creat
     finally:
         os.umask(before)
     assert modes == {"nws.db": 0o600, "nws.db-wal": 0o600, "nws.db-shm": 0o600}
-
-
-def test_the_mode_of_a_file_that_is_there_is_its_owners_choice(sqlite_url, tmp_path):
-    open_store(sqlite_url).close()
-    (tmp_path / "nws.db").chmod(0o640)
-    open_store(sqlite_url).close()
-    assert stat.S_IMODE((tmp_path / "nws.db").stat().st_mode) == 0o640
 
 
 @pytest.mark.parametrize("read_only", [False, True])

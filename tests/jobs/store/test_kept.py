@@ -59,12 +59,6 @@ def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored, stat
     ]
 
 
-def test_summaries_of_their_own_length_are_there_as_n_0(store, scored):
-    store.writer(*scored).finish("done")
-    found = rows(store, "SELECT dataset, system, of, articles FROM content_kept WHERE n = 0 ORDER BY 1, 2")
-    assert found == [(dataset, system, "reference", 14) for dataset in ("a", "b") for system in ("lead", "mini")]
-
-
 def test_a_run_that_goes_on_again_has_no_answer(store, scored, summary):
     store.writer(*scored).finish("interrupted")
     before = counts(store)

@@ -50,19 +50,9 @@ def test_nws_query_prints_them_as_numbers_in_every_format(filled, nws):
     assert nws(*asked).out.splitlines()[-1].split() == ["4", "8", "64", "32", "0.25"]
 
 
-def test_no_rows(store):
-    assert ask(store, "SELECT id FROM runs") == (("id",), [])
-
-
 def test_percent_colon_and_question_mark_are_plain_sql(filled):
     assert ask(filled, "SELECT COUNT(*) FROM articles WHERE key LIKE 'a%'")[1] == [(4,)]
     assert ask(filled, "SELECT ':name' || '?' || '%s' || '한국'")[1] == [(":name?%s한국",)]
-
-
-def test_rows_need_not_be_read_to_the_end(filled):
-    with filled.query("SELECT text FROM summaries") as answer:
-        assert len(next(answer.rows)) == 1
-    assert ask(filled, "SELECT COUNT(*) FROM summaries")[1] == [(24,)]
 
 
 @pytest.mark.parametrize(
@@ -117,11 +107,6 @@ def test_wrong_sql_is_answered_in_the_databases_words(store, sql):
         ask(store, sql)
 
 
-def test_statements_without_rows_are_refused(store):
-    with pytest.raises(StoreError, match=r"returns no rows|one SELECT"):
-        ask(store, "BEGIN" if store.shown_url.startswith("postgres") else "PRAGMA query_only = OFF")
-
-
 def test_an_error_while_reading_rows(store):
     series = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 5)"
     broken = "abs(-9223372036854775807 - (CASE WHEN x < 4 THEN 0 ELSE 1 END))"
@@ -129,13 +114,6 @@ def test_an_error_while_reading_rows(store):
         broken = "1 / (4 - x)"
     with pytest.raises(StoreError, match=r"the query failed: (integer overflow|division by zero)"):
         ask(store, f"{series} SELECT {broken} FROM c")
-
-
-def test_queries_work_on_a_store_opened_read_only(store_url, spec):
-    with open_store(store_url) as store:
-        run_id = store.create_run(spec)
-    with open_store(store_url, read_only=True) as store:
-        assert ask(store, "SELECT id FROM runs")[1] == [(run_id,)]
 
 
 def test_files_are_not_written_either(filled, tmp_path):

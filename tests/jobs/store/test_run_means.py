@@ -62,14 +62,6 @@ def test_the_views_of_a_run_that_has_ended_say_what_they_said_while_it_went_on(s
     assert_same(views(store), before)
 
 
-def test_the_views_of_a_run_that_has_ended_read_no_summary(store, going_on):
-    before = views(store)
-    store.writer(*going_on).finish("done")
-    with store.writing() as connection:
-        connection.exec_driver_sql("DELETE FROM summaries")
-    assert_same(views(store), before)
-
-
 def test_a_run_that_goes_on_again_is_live_again(store, going_on, summary):
     store.writer(*going_on).finish("interrupted")
     ended = views(store)

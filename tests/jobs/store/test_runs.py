@@ -118,17 +118,6 @@ def test_a_stopped_run_takes_no_more_results(store, run, articles, sweep):
     assert store.run_info(run_id).summaries == 0
 
 
-def test_writing_to_an_unknown_run(store, articles, sweep):
-    with pytest.raises(StoreError, match="no run 'phase1-x'"):
-        store.writer("phase1-x", 1).record([(articles, sweep(articles))])
-
-
-def test_recording_is_a_heartbeat(store, run, articles, sweep):
-    before = store.run_info(run[0]).heartbeat_at
-    store.writer(*run).record([(articles, sweep(articles))])
-    assert store.run_info(run[0]).heartbeat_at > before
-
-
 def test_the_newest_run_of_a_recipe_is_found(store, spec):
     assert store.find_run("cafe") is None
     first, second = (store.create_run(spec) for _ in range(2))

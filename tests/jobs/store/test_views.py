@@ -145,12 +145,6 @@ def test_a_system_that_lacks_articles_is_marked_and_has_no_rank(store, run, summ
     assert curve == {"few": (1, 3), "all": (3, 3), "other": (3, 3)}
 
 
-def test_systems_without_a_common_article_have_no_rank(store, run, summary, articles):
-    for system, article in (("a", articles[0]), ("b", articles[1])):
-        store.writer(*run).record([([article], BundleResult((summary(article, system, 3),), ()))])
-    assert [row["rank"] for row in table(store, "leaderboard")] == [None, None]
-
-
 def test_the_learning_curve_has_pythons_means_and_deviations(store, training, articles, make_round):
     expected, seeds = defaultdict(list), {}
     for update in range(3):
@@ -186,7 +180,3 @@ def test_equal_rewards_have_no_deviation(store, training, articles, make_round):
     store.writer(*training).record_round([level_result])
     [row] = store.learning_curve(training[0])
     assert (row.reward, row.reward_sd) == (pytest.approx(0.1), pytest.approx(0, abs=1e-7))
-
-
-def test_views_of_an_empty_store_are_empty(store):
-    assert [table(store, view) for view in VIEWS] == [[], [], [], []]
