@@ -22,6 +22,8 @@ NAMED: dict[str, str] = {
     r"/text_file is gone: None": "texts are in their rows alone",
     r"/mixed is new: 0|/mixed is new: False": "a run that was resumed under other code is marked",
     r"report\.json: /fits is gone: \{\}": "no fitted lengths are asked for any longer",
+    r"fluency_weight: 0.0'$|/fluency_weight is new: 0.0$": "a recipe is stored with all of its defaults",
+    r"/error_class: 'PredictionError' → 'CorpusError'$": "nobody catches a missing prediction by a name of its own",
     r"No n (up to|tried)|Try n above|[Tt]ry (longer|shorter)": "advice goes in one direction",
 }
 """What differs on purpose: a regular expression that finds it in its line, and why."""
