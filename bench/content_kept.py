@@ -20,7 +20,7 @@ from core.analysis.content_kept import (
     KEPT,
     SHARES,
     Ceiling,
-    Kept,
+    KeptByArticle,
     content_kept,
 )
 from core.analysis.grids import build_grids
@@ -54,7 +54,7 @@ class Held:
 
     system: str
     of: Ceiling
-    kept: Kept
+    kept: KeptByArticle
 
 
 def measured(points: Points) -> list[Held]:
@@ -65,10 +65,10 @@ def measured(points: Points) -> list[Held]:
         for s, system in enumerate(grid.systems):
             complete = grid.present[s].all(axis=0)
             values = grid.values[s][:, complete].T
-            held += [Held(system, "reference", Kept(values, np.ones(len(values))))]
+            held += [Held(system, "reference", KeptByArticle(values, np.ones(len(values))))]
             if persons is not None and system != PERSON:
-                held += [Held(system, "person", Kept(values, persons[complete]))]
-            held += [Held(system, "longest", Kept(values, values[:, -1]))]
+                held += [Held(system, "person", KeptByArticle(values, persons[complete]))]
+            held += [Held(system, "longest", KeptByArticle(values, values[:, -1]))]
     return held
 
 
@@ -139,7 +139,7 @@ def print_shares(held: Sequence[Held], studies: int) -> None:
             print(f"| {of} | {articles} | {np.mean(found):.1%} | {np.min(found):.1%} |", flush=True)
 
 
-def _shares_held(kept: Kept, articles: int, studies: int) -> Floats:
+def _shares_held(kept: KeptByArticle, articles: int, studies: int) -> Floats:
     rng = np.random.default_rng(SEED)
     truth = kept.shares
     varies = kept.influence.std(axis=0) > 1e-9
@@ -151,10 +151,10 @@ def _shares_held(kept: Kept, articles: int, studies: int) -> Floats:
     return np.asarray(held[varies] / studies)
 
 
-def drawn(kept: Kept, rng: np.random.Generator, articles: int) -> Kept:
+def drawn(kept: KeptByArticle, rng: np.random.Generator, articles: int) -> KeptByArticle:
     """A study of so many articles."""
     chosen = rng.integers(0, len(kept.values), articles)
-    return Kept(kept.values[chosen], kept.ceiling[chosen])
+    return KeptByArticle(kept.values[chosen], kept.ceiling[chosen])
 
 
 def print_answers(held: Sequence[Held], studies: int) -> None:
@@ -173,7 +173,7 @@ def print_answers(held: Sequence[Held], studies: int) -> None:
             )
 
 
-def _reached(kept: Kept, x: float) -> bool:
+def _reached(kept: KeptByArticle, x: float) -> bool:
     return bool(kept.shares[-1] >= x)
 
 

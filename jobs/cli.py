@@ -25,11 +25,11 @@ from jobs.commands import (
     export,
     files,
     judge,
+    manage,
     policies,
     query,
     report,
     resume,
-    runs,
     serve,
     show,
     submit,
@@ -66,12 +66,12 @@ submit_app.command("baselines", cls=Command)(submit.submit_baselines)
 submit_app.command("phase2", cls=Command)(submit.submit_phase2)
 app.command("resume", cls=Command)(resume.resume)
 app.command("add", cls=Command)(resume.add)
-app.command("logs", cls=Command)(runs.logs)
-app.command("cancel", cls=Command)(runs.cancel)
-app.command("rm", cls=Command)(runs.remove)
+app.command("logs", cls=Command)(manage.logs)
+app.command("cancel", cls=Command)(manage.cancel)
+app.command("rm", cls=Command)(manage.remove)
 app.command("drive", cls=Command, hidden=True)(resume.drive)
-app.command("ls", cls=Command)(runs.list_runs)
-app.command("status", cls=Command)(runs.status)
+app.command("ls", cls=Command)(manage.list_runs)
+app.command("status", cls=Command)(manage.status)
 app.command("watch", cls=Command)(watch.watch)
 app.command("serve", cls=Command)(serve.serve)
 app.command("report", cls=Command)(report.report)

@@ -18,10 +18,9 @@ with warnings.catch_warnings():  # transformers and others import it: in a noteb
 
 from jobs.python_api.answer import ShownAnswer
 from jobs.python_api.result import Result
-from jobs.python_api.score import ScoreResult, score
 from jobs.python_api.stored_runs import RunStore, open_store
-from jobs.python_api.summarize import summarize
 from jobs.python_api.sweep import sweep
+from jobs.python_api.texts import ScoreResult, score, summarize
 
 try:
     __version__ = importlib.metadata.version("nws")

@@ -137,7 +137,7 @@ def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> t
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class KeptByArticle:
     """What one system keeps at some n, and its ceiling, by article.
 
     Attributes:
@@ -202,21 +202,21 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float], power: float) -> Itera
             )
 
 
-def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, float]) -> dict[Ceiling, Kept]:
+def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, float]) -> dict[Ceiling, KeptByArticle]:
     """One system, (articles, lengths), held against each ceiling, over the articles that have it."""
-    held: dict[Ceiling, Kept] = {"reference": Kept(values, np.ones(len(values)))}
+    held: dict[Ceiling, KeptByArticle] = {"reference": KeptByArticle(values, np.ones(len(values)))}
     if both := [i for i, article in enumerate(articles) if article in persons]:
-        held["person"] = Kept(values[both], np.array([persons[articles[i]] for i in both]))
-    held["longest"] = Kept(values, values[:, -1])
+        held["person"] = KeptByArticle(values[both], np.array([persons[articles[i]] for i in both]))
+    held["longest"] = KeptByArticle(values, values[:, -1])
     return {of: kept for of, kept in held.items() if kept.ceiling.mean() > 0}
 
 
-def _lengths(kept: Kept, at: Sequence[int]) -> tuple[Share, ...]:
+def _lengths(kept: KeptByArticle, at: Sequence[int]) -> tuple[Share, ...]:
     intervals = skewed_intervals(kept.shares + kept.influence)
     return tuple(Share(n, len(kept.values), interval) for n, interval in zip(at, intervals, strict=True))
 
 
-def _smallest(kept: Kept, at: Sequence[int], x: float, power: float) -> SmallestN:
+def _smallest(kept: KeptByArticle, at: Sequence[int], x: float, power: float) -> SmallestN:
     steps = [*at, None]  # the last: longer than any that was tried
     above = kept.above(x)
     reached = int(first_kept(kept.shares[None], x)[0])

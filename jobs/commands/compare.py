@@ -105,9 +105,9 @@ def plan(
     Two things take articles: to know the smallest n to one step of the grid, and to tell two systems apart at one n.
     """
     with busy("Loading libraries"):
-        from jobs.report.study_plan import Asked, plan_run, print_plan
+        from jobs.report.study_plan import PlanGoal, plan_run, print_plan
 
-    wanted = Asked(asked.power, asked.alpha, asked.difference, asked.of)
+    wanted = PlanGoal(asked.power, asked.alpha, asked.difference, asked.of)
     with reading(store) as opened, busy("Planning"):
         chosen = chosen_run(opened, run, with_summaries=True)
         planned = plan_run(opened, chosen, asked.metric, wanted, parse_labels(asked.labels))

@@ -73,7 +73,7 @@ def report(
 
 def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
-        from jobs.report.report_files import REPORTS, Shown
+        from jobs.report.report_files import REPORTS, ReportStyle
         from jobs.terminal.metrics import find_metric
 
     labels = parse_labels(what.labels)
@@ -82,7 +82,9 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
         chosen = find_metric(what.metric, "report", info)
         folder = what.out_dir or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
         console = err if as_json else PrintableConsole()
-        written = REPORTS[info.job](opened, info, chosen, folder, console, Shown(labels, store_flag(store), what.style))
+        written = REPORTS[info.job](
+            opened, info, chosen, folder, console, ReportStyle(labels, store_flag(store), what.style)
+        )
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
         return

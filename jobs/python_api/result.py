@@ -16,7 +16,7 @@ from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
 from jobs.evaluate.compare import RunComparison
 from jobs.python_api.answer import ShownAnswer, shown_answer
-from jobs.report.sweep import answer
+from jobs.report.sweep import gain_answer
 from jobs.report.sweep.numbers import Numbers, analyse, curve_columns, metrics_read
 from jobs.store import SUMMARY_COLUMNS as _STORED_COLUMNS
 from jobs.store import FailureInfo, RunInfo, Store
@@ -131,7 +131,7 @@ class Result:
             largest = number.largest_gain
             gain = (None, None, None, None) if largest is None else (largest.n, *_ends(largest.gain))
             n = number.recommended if number.is_conclusive else ()
-            rows.append((number.system, n, *gain, answer.recommendation(number, chosen.metric)))
+            rows.append((number.system, n, *gain, gain_answer.recommendation(number, chosen.metric)))
         return pd.DataFrame(rows, columns=["system", "n", "largest_gain_at", "gain", "low", "high", "answer"])
 
     def compare(self, a: str, b: str, metric: str = "bertscore_f1") -> pd.DataFrame:
@@ -193,11 +193,11 @@ class Result:
         for dataset in numbers.scored:
             items = "".join(
                 f"<li><b>{escape(system)}</b>: {escape(sentence)}</li>"
-                for system, sentence in answer.sentences(numbers, dataset)
+                for system, sentence in gain_answer.sentences(numbers, dataset)
             )
-            known = escape(" ".join(answer.what_is_known(numbers, dataset)))
+            known = escape(" ".join(gain_answer.what_is_known(numbers, dataset)))
             pays = f"{dataset}: where choosing words pays most, in {metric_name(numbers.metric)}."
-            pays += f" {answer.headline(numbers, dataset)}"
+            pays += f" {gain_answer.headline(numbers, dataset)}"
             parts += [f"<p><b>{escape(pays)}</b></p>", f"<ul>{items}</ul>"]
             parts += [f"<p>{known}</p>", _table(numbers, dataset)]
         signature = escape(metric_signature(self.run, numbers.metric))

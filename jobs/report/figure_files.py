@@ -96,7 +96,7 @@ class Frame:
     least_height: float = 0.0
 
 
-class Chart(Figure):
+class NotebookFigure(Figure):
     """A figure that a notebook shows where it is the value of a cell, with and without `%matplotlib`.
 
     Its files say what made it, in their metadata.
@@ -127,7 +127,7 @@ def make_figure(frame: Frame) -> tuple[Figure, Any]:
         panel_height = max(high, frame.least_height) + _PAPER_BELOW
     height = frame.rows * panel_height + _TITLE * (not frame.paper) + _KEY * key_rows + _LINE * len(footer)
 
-    figure = Chart(figsize=(width, height), dpi=PNG_DPI, layout="constrained")
+    figure = NotebookFigure(figsize=(width, height), dpi=PNG_DPI, layout="constrained")
     FigureCanvasAgg(figure)
     left = 0.1 / width
     if frame.keys:  # the title is that of the legend: the layout would put one on the other

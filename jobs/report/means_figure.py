@@ -23,8 +23,8 @@ from jobs.report.lines import (
     spread_labels,
 )
 from jobs.report.looks import Look, Series, at_interval, system_looks
-from jobs.report.numbers import RunNumbers, Score
-from jobs.report.policies.numbers import PolicyNumbers
+from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.run_numbers import RunNumbers, Score
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, spaced_signature
 from jobs.terminal.numerals import counted

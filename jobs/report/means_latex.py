@@ -10,7 +10,7 @@ from core.analysis import Interval, SystemScore
 from core.analysis.content_kept import KEPT, ContentKept, Share
 from core.text.length import LengthUnit
 from jobs.report.formats import latex_cell, tabular
-from jobs.report.numbers import RunNumbers, Score, SweepScore, interval_columns
+from jobs.report.run_numbers import RunNumbers, Score, SweepScore, interval_columns
 from jobs.report.sweep.kept_answer import basis
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import RunInfo

@@ -12,7 +12,7 @@ from core.errors import NwsError
 from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text, save
 from jobs.report.lines import draw_lines, label_size, leave_empty, spread_labels
 from jobs.report.looks import At, Series, system_looks
-from jobs.report.study_plan import Plan
+from jobs.report.study_plan import StudyPlan
 from jobs.terminal.metrics import metric_name, spaced_signature
 from jobs.terminal.numerals import percent
 from jobs.terminal.table_style import role
@@ -35,7 +35,7 @@ def needed_series(pairs: Sequence[NeededByPair]) -> tuple[Series, ...]:
     return tuple(series for series in lines if series.points)
 
 
-def write_plan_figure(plan: Plan, path: Path) -> tuple[Path, Path, str | None]:
+def write_plan_figure(plan: StudyPlan, path: Path) -> tuple[Path, Path, str | None]:
     """Write the figure as PNG, and beside it as SVG.
 
     Returns:
@@ -53,7 +53,7 @@ def write_plan_figure(plan: Plan, path: Path) -> tuple[Path, Path, str | None]:
         raise NwsError(f"The figure cannot be written to {png}: {reason}. Choose another file.") from error
 
 
-def draw_plan(plan: Plan) -> tuple[Figure, str | None]:
+def draw_plan(plan: StudyPlan) -> tuple[Figure, str | None]:
     """The figure of a plan, and what its reader must be told of its letters, if anything."""
     by_dataset: dict[str, list[NeededByPair]] = {}
     for pair in plan.pairs:
@@ -88,7 +88,7 @@ def draw_plan(plan: Plan) -> tuple[Figure, str | None]:
     return figure, warning
 
 
-def _footer(plan: Plan) -> str:
+def _footer(plan: StudyPlan) -> str:
     asked = plan.asked
     parts = (
         "the difference seen" if asked.difference is None else f"a difference of {asked.difference:g}",

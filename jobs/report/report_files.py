@@ -21,17 +21,17 @@ from jobs.report.kept_figure import draw_kept
 from jobs.report.means_figure import draw_policies, draw_sweep
 from jobs.report.means_latex import kept_latex, means_latex, share_columns, share_rows
 from jobs.report.policies.learning_figure import draw_learning
-from jobs.report.policies.numbers import (
+from jobs.report.policies.policy_numbers import (
     PolicyResults,
     analyse_policies,
     policies_json,
     policy_results,
     score_columns,
 )
-from jobs.report.policies.printed_tables import print_policies
+from jobs.report.policies.printed_policies import print_policies
 from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
-from jobs.report.sweep.printed_tables import print_tables
+from jobs.report.sweep.printed_sweep import print_tables
 from jobs.store import CurveRow, RunInfo, Store
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.console import busy
@@ -46,7 +46,7 @@ Style: TypeAlias = Literal["screen", "paper"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ReportStyle:
     """How a report is shown.
 
     Attributes:
@@ -60,7 +60,7 @@ class Shown:
     style: Style = "screen"
 
 
-PLAIN = Shown()
+PLAIN = ReportStyle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def write_sweep_report(
     out_dir: Path,
     console: Console,
     metric: Metric = "bertscore_f1",
-    how: Shown = PLAIN,
+    how: ReportStyle = PLAIN,
     asked: Asked | None = None,
     answer: Answer | None = None,
 ) -> ReportFiles:
@@ -140,7 +140,7 @@ def write_policy_report(
     out_dir: Path,
     console: Console,
     metric: Metric = "bertscore_f1",
-    how: Shown = PLAIN,
+    how: ReportStyle = PLAIN,
 ) -> ReportFiles:
     """Print a run's tables to `console`; write `report.json`, and `policies` and `learning` as CSV, PNG and SVG.
 
@@ -214,7 +214,7 @@ def _warned(files: ReportFiles, console: Console) -> ReportFiles:
 
 
 def _report_sweep(
-    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: Shown
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: ReportStyle
 ) -> ReportFiles:
     with busy("Reading summaries"):
         answer = store.stored_answer(run.id)
@@ -224,7 +224,7 @@ def _report_sweep(
 
 
 def _report_policies(
-    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: Shown
+    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: ReportStyle
 ) -> ReportFiles:
     with busy("Reading summaries"):
         results = policy_results(store, run, [*dict.fromkeys((*metrics_of([run]), metric))])
@@ -232,7 +232,7 @@ def _report_policies(
 
 
 # Reads a run from a store, prints its tables in a metric to a console, and writes its files into a folder.
-Report = Callable[[Store, RunInfo, Metric, Path, Console, Shown], ReportFiles]
+Report = Callable[[Store, RunInfo, Metric, Path, Console, ReportStyle], ReportFiles]
 
 REPORTS: dict[str, Report] = {"phase1": _report_sweep, "baselines": _report_sweep, "phase2": _report_policies}
 """By job."""

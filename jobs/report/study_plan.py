@@ -34,7 +34,7 @@ METHOD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlanGoal:
     """What a study is to show.
 
     Attributes:
@@ -51,7 +51,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StudyPlan:
     """How many articles it would take.
 
     Attributes:
@@ -64,7 +64,7 @@ class Plan:
     run: RunInfo
     metric: Metric
     signature: str
-    asked: Asked
+    asked: PlanGoal
     answers: tuple[ContentKept, ...]
     pairs: tuple[NeededByPair, ...]
     kinds: Mapping[str, SystemKind]
@@ -86,7 +86,9 @@ class Plan:
         }
 
 
-def plan_run(store: Store, run_id: str, metric: str, asked: Asked, labels: Mapping[str, str] | None = None) -> Plan:
+def plan_run(
+    store: Store, run_id: str, metric: str, asked: PlanGoal, labels: Mapping[str, str] | None = None
+) -> StudyPlan:
     """What a study like a run would need; `labels` of systems go over those of the recipe.
 
     Raises:
@@ -108,7 +110,7 @@ def plan_run(store: Store, run_id: str, metric: str, asked: Asked, labels: Mappi
     pairs = [(system, LEAD) for system in points.systems if system != LEAD]
     needed = articles_needed(points, pairs, checked, difference=asked.difference, power=asked.power, alpha=asked.alpha)
     answers = content_kept(points, power=asked.power) if checked == KEPT else ()
-    return Plan(
+    return StudyPlan(
         run=run,
         metric=checked,
         signature=metric_signature(run, checked),
@@ -167,7 +169,7 @@ OF: dict[Ceiling, str] = {
 NONE = "–"
 
 
-def print_plan(plan: Plan, console: Console, where: str = "") -> None:
+def print_plan(plan: StudyPlan, console: Console, where: str = "") -> None:
     """Print how many articles it takes, and how to read that.
 
     `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
@@ -185,7 +187,7 @@ def print_plan(plan: Plan, console: Console, where: str = "") -> None:
     _print_how_to_read(plan, console)
 
 
-def _print_answers(plan: Plan, answers: Sequence[ContentKept], console: Console) -> None:
+def _print_answers(plan: StudyPlan, answers: Sequence[ContentKept], console: Console) -> None:
     rows = [(answer, smallest) for answer in answers for smallest in answer.smallest if smallest.n is not None]
     if not rows:
         return
@@ -204,7 +206,7 @@ def _interval(answer: ContentKept, smallest: SmallestN) -> str:
     return f"{smallest.low} to {'beyond ' + str(answer.longest) if smallest.high is None else smallest.high}"
 
 
-def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) -> None:
+def _print_pairs(plan: StudyPlan, pairs: Sequence[NeededByPair], console: Console) -> None:
     if not pairs:
         return
     of = "the observed difference" if plan.asked.difference is None else f"a difference of {plan.asked.difference:g}"
@@ -217,7 +219,7 @@ def _print_pairs(plan: Plan, pairs: Sequence[NeededByPair], console: Console) ->
     print_table(names, columns, console, gap=2)
 
 
-def _cell(plan: Plan, at: Needed | None) -> Text:
+def _cell(plan: StudyPlan, at: Needed | None) -> Text:
     """With a star where the run has as many, in brackets where the system scored lower."""
     if at is None:
         return Text("")
@@ -226,7 +228,7 @@ def _cell(plan: Plan, at: Needed | None) -> Text:
     return Text(f"({count})" if _is_lower(plan, at) else count, style="bold" if has_enough else "")
 
 
-def _is_lower(plan: Plan, at: Needed) -> bool:
+def _is_lower(plan: StudyPlan, at: Needed) -> bool:
     return plan.asked.difference is None and at.difference.mean < 0
 
 
@@ -234,7 +236,7 @@ def _count(articles: int | None) -> str:
     return NONE if articles is None else f"{articles:,}"
 
 
-def _print_how_to_read(plan: Plan, console: Console) -> None:
+def _print_how_to_read(plan: StudyPlan, console: Console) -> None:
     console.print()
     alpha = decimals(plan.asked.alpha, 2)
     lines = [

@@ -15,7 +15,7 @@ from typing import Any
 from core.errors import RecipeError
 from core.whole_files import replacing
 from jobs.report.formats import put_csv
-from jobs.report.numbers import run_json
+from jobs.report.run_numbers import run_json
 from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
 from jobs.terminal.columns import ColumnSpec, plain
 from jobs.terminal.metrics import chosen_metrics_of

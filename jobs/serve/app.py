@@ -20,10 +20,10 @@ from core.errors import NwsError, StoreError, StoreUnavailableError
 from jobs.report.run_view import View, Viewer
 from jobs.serve.access import HEADERS, Access, require_safe
 from jobs.serve.compare_page import comparison_html, opening_metric, sides_of
-from jobs.serve.feeds import Feeds, Look, Parts
+from jobs.serve.feeds import Feeds, Parts, Seen
 from jobs.serve.html import is_run_id, rendered, rendered_part, run_link, script, style_sheet
 from jobs.serve.run_page import REASONS, answer_html, fingerprint, parts_of, report_html
-from jobs.serve.runs_page import STATES, Asked, look_at_runs
+from jobs.serve.runs_page import STATES, Search, look_at_runs
 from jobs.serve.slow_pages import PATIENCE_SECONDS, SlowPages
 from jobs.store import RunInfo, Store
 from jobs.terminal.run_status import made_by
@@ -67,7 +67,7 @@ class Pages:
         """What changes of the list."""
         asked = _asked(request)
 
-        async def look() -> Look:
+        async def look() -> Seen:
             return await to_thread.run_sync(look_at_runs, self.store, asked)
 
         return self._events(request, ("runs", asked), look, LIST_SECONDS)
@@ -89,10 +89,10 @@ class Pages:
         run = await self._run(request)
         viewer = Viewer(self.store, run.id, REASONS)
 
-        async def look() -> Look:
+        async def look() -> Seen:
             view, parts = await to_thread.run_sync(self._look_at_run, viewer)
             answer, is_last = await self._answer(view.run, 0.0)
-            return Look({**parts, "answer": answer}, view.has_ended and is_last)
+            return Seen({**parts, "answer": answer}, view.has_ended and is_last)
 
         return self._events(request, ("run", run.id), look, RUN_SECONDS)
 
@@ -200,7 +200,7 @@ class Pages:
     def _message(self, title: str, text: str, status: int, back: str | None = "/", again: bool = False) -> Response:
         return self._page("message.html.j2", status, title=title, text=text, back=back or "/", again=again)
 
-    def _events(self, request: Request, key: Hashable, look: Callable[[], Awaitable[Look]], seconds: float) -> Response:
+    def _events(self, request: Request, key: Hashable, look: Callable[[], Awaitable[Seen]], seconds: float) -> Response:
         if self.feeds.is_full:
             return PlainTextResponse("Too many pages are open.", 503, {"Retry-After": "10"})
         if request.method == "HEAD":
@@ -242,9 +242,9 @@ def make_app(store: Store, token: str | None, port: int) -> tuple[Starlette, Pag
     return app, pages
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: Request) -> Search:
     asked = request.query_params
-    return Asked.of(asked.get("q", ""), asked.get("state", ""), asked.get("page", "1"))
+    return Search.of(asked.get("q", ""), asked.get("state", ""), asked.get("page", "1"))
 
 
 async def _internal(request: Request, error: Exception) -> Response:

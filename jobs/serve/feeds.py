@@ -22,7 +22,7 @@ Parts = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Seen:
     """What is to be seen now, and whether it stays like that."""
 
     parts: Parts
@@ -31,10 +31,10 @@ class Look:
 
 @dataclass(slots=True)
 class _Feed:
-    look: Callable[[], Awaitable[Look]]
+    look: Callable[[], Awaitable[Seen]]
     seconds: float
     readers: int = 0
-    latest: Look | None = None
+    latest: Seen | None = None
     news: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] = field(init=False)
 
@@ -51,13 +51,13 @@ class _Feed:
                 self.news = asyncio.Event()
             await asyncio.sleep(self.seconds)
 
-    async def _look(self) -> Look:
+    async def _look(self) -> Seen:
         try:
             seen = await self.look()
         except NwsError as error:
             before = self.latest.parts if self.latest else {}
-            return Look({**before, "notice": escaped(f"Not up to date: {error}")})
-        return Look({"notice": "", **seen.parts}, seen.is_last)
+            return Seen({**before, "notice": escaped(f"Not up to date: {error}")})
+        return Seen({"notice": "", **seen.parts}, seen.is_last)
 
 
 class Feeds:
@@ -79,7 +79,7 @@ class Feeds:
         return sum(feed.readers for feed in self._feeds.values()) >= MOST_READERS
 
     async def follow(
-        self, key: Hashable, look: Callable[[], Awaitable[Look]], seconds: float
+        self, key: Hashable, look: Callable[[], Awaitable[Seen]], seconds: float
     ) -> AsyncIterator[dict[str, tuple[str, str]]]:
         """What has changed since the last time, all at first: digest and HTML by element. Nothing, now and then.
 

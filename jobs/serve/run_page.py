@@ -86,11 +86,11 @@ def answer_html(store: Store, run: RunInfo) -> str:
 
 def _of_policies(store: Store, run: RunInfo) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     from core.analysis import METRICS
-    from jobs.report.policies import answer
-    from jobs.report.policies.numbers import analyse_policies, policy_results
+    from jobs.report.policies import policy_answer
+    from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 
     numbers = analyse_policies(run, policy_results(store, run, METRICS))
-    return [(dataset, answer.sentences(numbers, dataset)) for dataset in numbers.scored if numbers.has_policies]
+    return [(dataset, policy_answer.sentences(numbers, dataset)) for dataset in numbers.scored if numbers.has_policies]
 
 
 def report_html(store: Store, run: RunInfo) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 from jobs.report.run_view import View, done_text, left_text, rate_text, span_until_now
-from jobs.serve.feeds import Look
+from jobs.serve.feeds import Seen
 from jobs.serve.html import rendered_part
 from jobs.store import Progress, RunInfo, Store, is_stale
 from jobs.store.runs import RunState
@@ -20,7 +20,7 @@ _LAST_PAGE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Search:
     """What was searched for: words that a run's id, job, state, name or note has, a state or "", and which page."""
 
     words: str = ""
@@ -28,7 +28,7 @@ class Asked:
     page: int = 1
 
     @classmethod
-    def of(cls, words: str, state: str, page: str) -> "Asked":
+    def of(cls, words: str, state: str, page: str) -> "Search":
         """From an address; what makes no sense there counts as not given."""
         storable = words[:_MOST_LETTERS].replace("\0", " ").encode("utf-8", "replace").decode()
         number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
@@ -49,14 +49,14 @@ class RunLine:
     time: str
 
 
-def look_at_runs(store: Store, asked: Asked) -> Look:
+def look_at_runs(store: Store, asked: Search) -> Seen:
     """The list as it is now. It reads counts that the store keeps, and no summary."""
     first = (asked.page - 1) * RUNS_OF_A_PAGE
     runs, total = store.search_runs(asked.words.split(), asked.state or None, first, RUNS_OF_A_PAGE)
     progress = store.progress_of([run.id for run in runs if run.state == "running"])
     lines = [_line(run, progress.get(run.id)) for run in runs]
     pages = max(1, -(-total // RUNS_OF_A_PAGE))
-    return Look(
+    return Seen(
         {
             "rows": rendered_part("rows", lines=lines, asked=asked),
             "total": rendered_part("total", total=total, asked=asked, pages=pages),

@@ -10,7 +10,7 @@ from core.analysis.answer import Answer
 from core.analysis.content_kept import KEPT
 from core.analysis.policy_scores import split_seed
 from jobs.report.page.archive import Opening, Source
-from jobs.report.policies.numbers import PolicyNumbers
+from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import Store

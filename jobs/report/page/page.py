@@ -27,9 +27,9 @@ from jobs.report.page.combine_runs import combine
 from jobs.report.page.kept_examples import kept_examples, opening
 from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
-from jobs.report.policies import answer as policy_answer
-from jobs.report.policies.numbers import analyse_policies, policy_results
-from jobs.report.sweep import answer, kept_answer
+from jobs.report.policies import policy_answer
+from jobs.report.policies.policy_numbers import analyse_policies, policy_results
+from jobs.report.sweep import gain_answer, kept_answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.console import written_out
@@ -220,7 +220,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     environment.filters |= {"role": role, "unbroken": _unbroken, "metric_name": metric_name}
     environment.filters["named"] = page.numbers.names.__getitem__
     environment.globals |= {
-        "answer": answer,
+        "gain_answer": gain_answer,
         "kept_answer": kept_answer,
         "not_scored": _not_scored,
         "policy_answer": policy_answer,
@@ -301,7 +301,7 @@ def _verdict(comparison: Comparison | None) -> str:
     """At which n the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
-    better, worse = answer.verdict_lengths(comparison)
+    better, worse = gain_answer.verdict_lengths(comparison)
     parts = [f"better at n = {better}"] * bool(better) + [f"worse at n = {worse}"] * bool(worse)
     return ", ".join(parts) or "no difference shown"
 

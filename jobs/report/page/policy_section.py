@@ -8,7 +8,7 @@ from core.text.length import LengthUnit
 from jobs.report.looks import At, Series, coloured
 from jobs.report.page.charts import PAIR_WIDTH, Chart, Lines, line_chart
 from jobs.report.policies.learning_curves import Band, LearningLine, learning_lines
-from jobs.report.policies.numbers import PolicyNumbers
+from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.store import ArticleTexts, CurveRow
 from jobs.terminal.numerals import decimals, of_length
 from jobs.terminal.system_names import names_of

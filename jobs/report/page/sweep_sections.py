@@ -24,11 +24,11 @@ from core.analysis import (
 )
 from core.text.length import LengthUnit
 from jobs.report.looks import At, Series, at_interval, system_looks
-from jobs.report.numbers import short_note
 from jobs.report.page.charts import PAIR_WIDTH, Chart, Lines, length_label, line_chart
 from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.page.kept_section import KeptSection, kept_section
-from jobs.report.sweep.answer import sentences
+from jobs.report.run_numbers import short_note
+from jobs.report.sweep.gain_answer import sentences
 from jobs.report.sweep.numbers import Numbers
 from jobs.terminal.metrics import metric_name, metric_places
 from jobs.terminal.numerals import counted, decimals, interval_text, listed, signed

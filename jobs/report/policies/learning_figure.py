@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from jobs.report.figure_files import STYLE, Frame, make_figure, prepare_text
 from jobs.report.looks import COLOURS
 from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
-from jobs.report.policies.numbers import PolicyNumbers
+from jobs.report.policies.policy_numbers import PolicyNumbers
 
 # Inches.
 _PANEL = (3.2, 2.7)

@@ -14,8 +14,8 @@ from core.analysis import COMPARED, POLICY, Metric, Points, SystemScore, split_s
 from core.analysis.intervals import CONFIDENCE, Interval
 from core.learning.policy_system import PolicySystem
 from jobs.report.formats import markdown_table
-from jobs.report.policies.answer import sentences, what_is_known
-from jobs.report.policies.numbers import PolicyNumbers, PolicyResults, analyse_policies
+from jobs.report.policies.policy_answer import sentences, what_is_known
+from jobs.report.policies.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
 from jobs.store import RunInfo
 from jobs.terminal.columns import columns_of
 from jobs.terminal.metrics import metric_name, metric_signature

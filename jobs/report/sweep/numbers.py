@@ -26,7 +26,7 @@ from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import KEPT, ContentKept, SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
-from jobs.report.numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
+from jobs.report.run_numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.system_names import names_of

@@ -9,7 +9,7 @@ from core.analysis.content_kept import (
     KEPT,
     PERSON,
     ContentKept,
-    Kept,
+    KeptByArticle,
     content_kept,
 )
 from core.analysis.intervals import Interval, mean_interval
@@ -130,10 +130,10 @@ def test_the_influence_of_an_article_is_what_leaving_it_out_changes() -> None:
     """To first order, the ceiling's change included (Efron's infinitesimal jackknife against the jackknife)."""
     rng = np.random.default_rng(2)
     values, ceiling = rng.uniform(0.1, 0.6, (200, 2)), rng.uniform(0.4, 0.8, 200)
-    kept = Kept(values, ceiling)
+    kept = KeptByArticle(values, ceiling)
     for i in (0, 77):
         rest = np.arange(200) != i
-        without = Kept(values[rest], ceiling[rest]).shares
+        without = KeptByArticle(values[rest], ceiling[rest]).shares
         assert -199 * (without - kept.shares) == pytest.approx(kept.influence[i], abs=0.01)
 
 

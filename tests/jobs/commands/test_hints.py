@@ -12,8 +12,8 @@ from rich.console import Console
 from run_infos import run_info
 
 from jobs.commands.shared import with_store
-from jobs.report.policies.numbers import analyse_policies
-from jobs.report.policies.printed_tables import print_policies
+from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.policies.printed_policies import print_policies
 from jobs.store import RunSpec, open_store
 
 FLAG = " --store 'sqlite:///my runs.db'"

@@ -373,7 +373,7 @@ def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, pinned
 def test_a_local_driver_that_does_not_react_is_named(
     nws, store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.commands.runs._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("jobs.commands.manage._PATIENCE_SECONDS", 0.0)
     run_id = store.create_run(pinned.run_spec())
     store.claim_run(run_id, socket.gethostname(), os.getpid())
     code, out, err = nws("cancel", run_id)

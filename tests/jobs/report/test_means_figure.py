@@ -17,7 +17,7 @@ from jobs.report.means_figure import (
     gain_series,
     score_series,
 )
-from jobs.report.policies.numbers import analyse_policies
+from jobs.report.policies.policy_numbers import analyse_policies
 from jobs.report.sweep.numbers import analyse
 
 

@@ -17,7 +17,7 @@ from jobs.drive import driver
 from jobs.report.page.page import collect, render
 from jobs.serve import runs_page
 from jobs.serve.app import make_app
-from jobs.serve.feeds import Feeds, Look
+from jobs.serve.feeds import Feeds, Seen
 from jobs.store import RunSpec, Store, open_store
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -290,7 +290,7 @@ def test_a_training_says_whether_its_policies_are_better(
 
 
 def test_a_reader_is_told_that_nobody_looks_any_more() -> None:
-    async def look() -> Look:
+    async def look() -> Seen:
         raise ZeroDivisionError
 
     async def told() -> list[dict[str, tuple[str, str]]]:

@@ -17,9 +17,9 @@ from jobs.drive import driver
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.report.page.page import write_page
-from jobs.report.policies import answer as policy_answer
-from jobs.report.policies.numbers import analyse_policies, policy_results
-from jobs.report.sweep import answer, kept_answer
+from jobs.report.policies import policy_answer
+from jobs.report.policies.policy_numbers import analyse_policies, policy_results
+from jobs.report.sweep import gain_answer, kept_answer
 from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
 from jobs.terminal.metrics import metric_signature
@@ -44,8 +44,8 @@ def test_the_answer_is_that_of_the_terminal(store: Store, swept: str, page: Path
     numbers = analyse(store.run_info(swept), store.points(swept))
     text = read(page)
     (dataset,) = numbers.datasets
-    told = [answer.headline(numbers, dataset), *answer.what_is_known(numbers, dataset)]
-    told += [sentence for _, sentence in answer.sentences(numbers, dataset)]
+    told = [gain_answer.headline(numbers, dataset), *gain_answer.what_is_known(numbers, dataset)]
+    told += [sentence for _, sentence in gain_answer.sentences(numbers, dataset)]
     for sentence in told:
         assert sentence in text
 

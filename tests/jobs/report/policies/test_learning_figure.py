@@ -9,7 +9,7 @@ from policy_results import make_results
 from jobs.report.figure_files import save
 from jobs.report.policies.learning_curves import learning_lines
 from jobs.report.policies.learning_figure import choose_axis, draw_learning
-from jobs.report.policies.numbers import analyse_policies
+from jobs.report.policies.policy_numbers import analyse_policies
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 from policy_results import OTHERS, make_results
 from rich.console import Console
 
-from jobs.report.policies.numbers import analyse_policies
-from jobs.report.policies.printed_tables import print_policies
+from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.policies.printed_policies import print_policies
 from jobs.terminal.numerals import decimals
 
 PAD = "\N{NO-BREAK SPACE}"

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 from made_scores import rescored
 
-from jobs.report.sweep.answer import candidates_text, headline, recommendation, sentences, what_is_known
+from jobs.report.sweep.gain_answer import candidates_text, headline, recommendation, sentences, what_is_known
 from jobs.report.sweep.numbers import analyse
 from jobs.terminal.numerals import interval_text
 

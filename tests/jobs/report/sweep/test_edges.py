@@ -6,7 +6,7 @@ import pytest
 from made_scores import kept_points
 
 from core.analysis.content_kept import content_kept
-from jobs.report.sweep.answer import headline, recommendation
+from jobs.report.sweep.gain_answer import headline, recommendation
 from jobs.report.sweep.kept_answer import edge_text
 from jobs.report.sweep.numbers import analyse, report_json
 

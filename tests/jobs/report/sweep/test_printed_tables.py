@@ -7,9 +7,9 @@ from made_scores import rescored
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
-from jobs.report.sweep.answer import headline, sentences, what_is_known
+from jobs.report.sweep.gain_answer import headline, sentences, what_is_known
 from jobs.report.sweep.numbers import analyse
-from jobs.report.sweep.printed_tables import print_tables
+from jobs.report.sweep.printed_sweep import print_tables
 from jobs.terminal.metrics import metric_signature
 from jobs.terminal.numerals import decimals
 from jobs.terminal.table_style import print_metric

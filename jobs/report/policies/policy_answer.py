@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from core.analysis import COMPARED, SystemScore, lengths_text
-from jobs.report.policies.numbers import PolicyNumbers
+from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.terminal.metrics import basis, length_notes
 from jobs.terminal.numerals import listed, percent
 

@@ -7,10 +7,10 @@ from rich.text import Text
 
 from core.analysis import COMPARED, PairedLength, SystemScore
 from jobs.report.means_latex import mean_cell, print_answer, print_key, print_run
-from jobs.report.numbers import short_note
-from jobs.report.policies.answer import sentences, what_is_known
 from jobs.report.policies.learning_curves import LearningLine
-from jobs.report.policies.numbers import QUALITIES, PolicyNumbers
+from jobs.report.policies.policy_answer import sentences, what_is_known
+from jobs.report.policies.policy_numbers import QUALITIES, PolicyNumbers
+from jobs.report.run_numbers import short_note
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import metric_name, short_signature
 from jobs.terminal.numerals import decimals, interval_text, percent, signed

@@ -18,8 +18,8 @@ from core.analysis import (
 )
 from core.errors import StoreError
 from core.metrics.specs import BY_COLUMN, SPECS, MetricSpec
-from jobs.report.numbers import RunNumbers, interval_columns, kind_flags, short_by_length, short_json
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
+from jobs.report.run_numbers import RunNumbers, interval_columns, kind_flags, short_by_length, short_json
 from jobs.store import CurveRow, GreedyReward, RunInfo, Store
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.numerals import decimals

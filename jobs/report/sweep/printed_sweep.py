@@ -12,9 +12,9 @@ from core.analysis import LEAD, Comparison, MagicNumber, PairedLength, Uncut
 from core.analysis.answer import Answer
 from core.summarizers.rulers import RULERS
 from jobs.report.means_latex import mean_cell, print_answer, print_key, print_run
-from jobs.report.numbers import SweepScore, short_note
+from jobs.report.run_numbers import SweepScore, short_note
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.answer import headline, sentences, verdict_lengths, what_is_known
+from jobs.report.sweep.gain_answer import headline, sentences, verdict_lengths, what_is_known
 from jobs.report.sweep.numbers import Numbers
 from jobs.store import RunInfo, Store
 from jobs.terminal.columns import Column, ColumnSpec, print_table
