@@ -33,7 +33,6 @@ from sqlalchemy import (
 from core.metrics.specs import F1S, KEPT
 from jobs.store.engine import Database, insert_new, reads
 from jobs.store.runs import read_shards, runs_with_rows
-from jobs.store.score_columns import column_rows
 from jobs.store.tables import (
     AnswerRow,
     Base,
@@ -233,8 +232,11 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, N
         with connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}) as result:
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
-    for columns in column_rows(connection, run_id):
-        yield ScoreColumnRow, columns
+    if connection.execute(select(exists().where(SummaryRow.run_id == run_id))).scalar_one():
+        from jobs.store.points import column_rows  # with NumPy, which the end of a run without rows need not wait for
+
+        for columns in column_rows(connection, run_id):
+            yield ScoreColumnRow, columns
 
 
 def forget_means(connection: Connection, run_id: str) -> None:

@@ -3,7 +3,8 @@
 Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from statistics import median
@@ -20,7 +21,8 @@ from core.text.length import length_of
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES
 from jobs.store.runs import runs_with_rows
-from jobs.store.score_columns import read_columns
+from jobs.store.score_columns import ABOUT, ROWS_OF_PART, TYPES, read_columns
+from jobs.store.score_columns import METRICS as STORED
 from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
@@ -184,3 +186,37 @@ def _reference_lengths(connection: Connection, points: Points) -> dict[str, floa
 def _kinds(connection: Connection, run_id: str) -> dict[str, Any]:
     query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id)
     return {row.system: row.kind for row in connection.execute(query)}
+
+
+def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:
+    """The scores of a run with summaries of its own as columns to store, in pieces; none where n is of characters."""
+    recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
+    if recipe.get("max_chars"):
+        return
+    systems: dict[str, int] = {}
+    articles: dict[str, int] = {}
+    part, held, pieces = 0, 0, []
+    for piece in read_pieces(connection, run_id, STORED):
+        pieces.append(piece_columns(piece, systems, articles))
+        held += len(piece[0])
+        if held >= ROWS_OF_PART:
+            yield _column_rows(run_id, part, pieces)
+            part, held, pieces = part + 1, 0, []
+    if pieces:
+        yield _column_rows(run_id, part, pieces)
+    if articles:
+        datasets = read_datasets(connection, run_id)
+        names = sorted(set(datasets.values()))
+        code = {name: number for number, name in enumerate(names)}
+        about: dict[str, Any] = {"systems": list(systems), "datasets": names, "articles": list(articles)}
+        about["of_dataset"] = [code[datasets[article]] for article in articles]
+        yield [{"run_id": run_id, "name": ABOUT, "part": 0, "column_values": json.dumps(about).encode()}]
+
+
+def _column_rows(run_id: str, part: int, pieces: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    names = [*TYPES, *STORED]
+    columns = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    return [
+        {"run_id": run_id, "name": name, "part": part, "column_values": column.astype(TYPES.get(name, "<f8")).tobytes()}
+        for name, column in zip(names, columns, strict=True)
+    ]
