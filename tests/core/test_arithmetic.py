@@ -131,18 +131,6 @@ def test_trying_leaves_the_random_numbers_of_others_alone() -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_the_kind_of_cpu(tmp_path: Path) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
-    assert arithmetic._cpu_kind(cpuinfo) == "of unknown kind"
-    cpuinfo.write_text("cpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Intel\n")
-    assert arithmetic._cpu_kind(cpuinfo) == "6-143"
-    core = "CPU implementer\t: 0x41\nCPU variant\t: 0x{variant}\nCPU part\t: 0xd4f\nCPU revision\t: 1\n\n"
-    cpuinfo.write_text(core.format(variant=0) * 2)
-    assert arithmetic._cpu_kind(cpuinfo) == "0x41-0x0-0xd4f-1"
-    cpuinfo.write_text(core.format(variant=0) + core.format(variant=1))
-    assert arithmetic._cpu_kind(cpuinfo) == "0x41-0x0-0xd4f-1+0x41-0x1-0xd4f-1"
-
-
 @pytest.mark.parametrize(
     "switch",
     [

@@ -156,21 +156,6 @@ def test_the_self_critical_baseline_is_the_reward_of_the_greedy_summary() -> Non
     assert decoded.reward == overlap(found[2:3])[0]
 
 
-def test_an_article_is_embedded_once() -> None:
-    calls: list[int] = []
-
-    def counted(texts: Sequence[str]) -> np.ndarray:
-        calls.append(len(texts))
-        return encode(texts)
-
-    mine = EpisodeRunner(SEGMENT, counted, overlap)
-    mine.prepare(ARTICLES[0])
-    learnt(mine, broadcast(), EPISODES)
-    learnt(mine, broadcast(1), EPISODES)
-    mine.decode([(broadcast(2), EPISODES)])
-    assert calls == [len(a.sentences) + len(a.chunks) for a in map(SEGMENT, ARTICLES)]
-
-
 def test_what_travels_between_driver_and_worker_can_be_pickled() -> None:
     (result,) = learnt(runner(), pickle.loads(pickle.dumps(broadcast())), [pickle.loads(pickle.dumps(EPISODES[0]))])
     require_equal(pickle.loads(pickle.dumps(result)), learnt(runner(), broadcast(), EPISODES[:1])[0])

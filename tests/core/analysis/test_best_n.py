@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.analysis import compare_systems, lengths_text, magic_numbers, mean_interval, sweep_curves
+from core.analysis import lengths_text, magic_numbers, sweep_curves
 
 LENGTHS = tuple(range(1, 22, 2))
 NOISE = np.random.default_rng(12).normal(0, 0.02, size=(3, 22, 400))
@@ -41,21 +41,6 @@ def test_a_system_like_random_has_no_recommendation(make_points):
     assert copy.recommended == ()
     assert copy.verdict == "none: not shown to beat random at any n"
     assert all((gain.gain.mean, gain.gain.low, gain.p_holm) == (0, None, 1) for gain in copy.gains)
-
-
-def test_gains_are_paired_by_article(make_points):
-    # Articles differ far more than systems do: unpaired intervals would be 0.5 wide and find nothing.
-    hard = np.random.default_rng(1).uniform(0, 0.9, 60)
-    wobble = np.random.default_rng(2).normal(0, 0.002, (2, 60))
-    points = make_points(lambda s, n, a: float(hard[a] + (s != "random") * (0.01 + wobble[n // 2, a])), lengths=(1, 3))
-    number = by_system(magic_numbers(points))["a|textrank|chunks"]
-    assert number.recommended
-    for gain in number.gains:
-        # Two n: the intervals hold at once.
-        expected = mean_interval(0.01 + wobble[gain.n // 2], 0.975)
-        assert (gain.gain.low, gain.gain.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    (found,) = compare_systems(points, points, [("a|textrank|chunks", "random")])
-    assert [gain.p_holm for gain in number.gains] == [at.p_holm for at in found.lengths]
 
 
 def test_best_n_per_article_ties_go_to_the_smaller_n(make_points):
@@ -169,12 +154,6 @@ def test_no_two_n_are_ranked_over_different_articles(make_points):
 def test_why_there_is_no_recommendation(make_points, changes, verdict):
     number = magic_numbers(make_points(lambda s, n, a: n / 100 + 0.1 * (s != "random"), **changes))[0]
     assert (number.verdict, number.recommended) == (verdict, ())
-
-
-def test_without_a_complete_article_nothing_is_claimed(make_points):
-    number = magic_numbers(make_points(lambda *_: 0.5, skip=lambda s, n, a: n == 1 + 2 * (a % 5)))[0]
-    assert (number.articles, number.dropped) == (0, 60)
-    assert (number.median, number.most_frequent, number.best_by_mean, number.largest_gain) == (None,) * 4
 
 
 @pytest.mark.parametrize(

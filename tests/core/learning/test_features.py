@@ -12,7 +12,6 @@ from core.learning.features import (
     sentence_features,
 )
 from core.summarizers.importance import textrank
-from core.summarizers.systems import Embeddings
 
 
 def column(name: str, text: str = TEXT) -> list[float]:
@@ -61,16 +60,6 @@ def test_chunk_features_of_known_chunks() -> None:
     )
     assert column("sentence: is first", text) == [1, 0, 0]
     assert column("sentence: position", text) == [0, 0.5, 0.5]
-
-
-def test_shapes_without_chunks() -> None:
-    article = segmented("It was as it is.")
-    sentences = np.ones((1, 4)) / 2
-    embeddings = Embeddings(sentences, np.empty((0, 4)))
-    of_sentences = sentence_features(article, sentences)
-    assert of_sentences.shape == (1, len(SENTENCE_FEATURES))
-    assert np.isfinite(of_sentences).all()
-    assert chunk_features(article, embeddings, of_sentences).shape == (0, len(CHUNK_FEATURES))
 
 
 def test_content_words_are_equal_but_for_case_and_possessive() -> None:

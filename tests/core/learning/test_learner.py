@@ -107,19 +107,3 @@ def test_the_order_in_which_parameters_come_does_not_matter() -> None:
         for names in itertools.permutations(start)
     }
     assert len(norms) == 1
-
-
-def test_a_learner_can_be_stored_before_its_first_update() -> None:
-    fresh = Learner.from_state(TRAINING, learner().state())
-    expected = learner()
-    fresh.step([gradient(1, -2, 3)])
-    expected.step([gradient(1, -2, 3)])
-    assert flat(fresh) == flat(expected)
-
-
-def test_what_is_broadcast_does_not_change_afterwards() -> None:
-    mine = learner()
-    sent = mine.broadcast()
-    mine.step([gradient(1, 1, 1)])
-    assert sent.parameters["a"].tolist() == [1, -1]
-    assert sent.moving_averages == {}

@@ -50,16 +50,6 @@ def test_the_same_seed_gives_the_same_parameters_and_leaves_the_generator_alone(
     assert any(not torch.equal(first[name], other[name]) for name in first)
 
 
-def test_the_study_pair_reads_embedding_and_textrank() -> None:
-    article = prepared()
-    study = make_policies(PolicyConfig("embeddings", hidden=8), 16, seed=0)
-    assert study.sentence_logits(article).shape == (5,)
-    chunks = torch.tensor([2, 0])
-    logits = study.chunk_scorer(article)(chunks, torch.zeros((2, 6), dtype=torch.float64))
-    torch.testing.assert_close(logits, study.chunk(article.chunk_inputs.double())[chunks])
-    assert logits[0] != logits[1]
-
-
 def test_restored_policies_have_their_parameters_and_wrong_ones_are_refused() -> None:
     config = PolicyConfig("embeddings", hidden=8)
     study = make_policies(config, 16, seed=3)

@@ -62,13 +62,6 @@ def test_short_articles(text: str) -> None:
         assert count_words(draft.text) == min(draft.n, total)
 
 
-def test_its_policies_may_be_the_study_s() -> None:
-    config = PolicyConfig("embeddings", hidden=4)
-    trained = replace(checkpoint(3), config=config, parameters=parameters_of(make_policies(config, 16, seed=0)))
-    (draft,) = policy_system([trained]).summarize(document(), [3])
-    assert count_words(draft.text) == 3
-
-
 def test_policies_come_back_from_a_folder_joint_or_one_for_each_n(tmp_path: Path) -> None:
     joint, several = policy_system([checkpoint(7, 9)]), policy_system([checkpoint(5), checkpoint(9, residual=False)])
     for name, system in (("joint", joint), ("several", several)):
@@ -81,10 +74,6 @@ def test_policies_come_back_from_a_folder_joint_or_one_for_each_n(tmp_path: Path
         load_policies(tmp_path / "several")
     with pytest.raises(ModelError, match="holds no policies"):
         load_policies(tmp_path / "nothing")
-
-
-def test_before_it_is_trained_a_system_has_a_name() -> None:
-    assert PolicySystem("reinforce|seed=0").signature == "policy|reinforce|seed=0"
 
 
 @pytest.mark.parametrize(("name", "rest"), [("reinforce|seed=0", "|seed=0"), ("mine", "")])

@@ -118,16 +118,6 @@ def test_modules_that_are_none_are_refused(tiny_models: dict[str, Path], tmp_pat
         load(folder)
 
 
-@pytest.mark.parametrize("model", ["all-MiniLM-L6-v2", "bert"])
-def test_half_precision_is_near(tiny_models: dict[str, Path], model: str) -> None:
-    ref = resolve_model(parse_model(str(tiny_models.get(model, model))))
-    texts = ["The cat sat.", "News from the city."]
-    full = load_encoder(ref, CPU).encode(texts)
-    half = load_encoder(ref, CPU, "bfloat16").encode(texts)
-    assert half.dtype == np.float32
-    assert 0 < np.abs(half - full).max() < 0.05 * np.abs(full).max()
-
-
 @pytest.mark.parametrize("kind", ["transformers", "sentence-transformers"])
 def test_a_model_that_lacks_weights_is_refused(tiny_models: dict[str, Path], tmp_path: Path, kind: str) -> None:
     """Each process would draw others in their place."""

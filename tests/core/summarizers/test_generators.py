@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import ModelError
-from core.models import ModelRef, parse_model, resolve_model
+from core.models import parse_model, resolve_model
 from core.summarizers.generators import KNOWN_GENERATORS, Settings, for_architecture, parse_generator
 from core.summarizers.prompt_template import DEFAULT_PROMPT, DEFAULT_PROMPTS, PromptTemplate
 
@@ -31,15 +31,6 @@ def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
 def test_what_is_no_generator(text: str) -> None:
     with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, smollm2, an existing folder"):
         parse_generator(text)
-
-
-def test_any_other_hub_id_waits_for_its_architecture() -> None:
-    generator = parse_generator("org/model@v1")
-    assert generator.model == ModelRef("model", "org/model", "v1")
-    assert generator.architecture == ""
-    assert generator.options == "prompt and settings of its architecture"
-    # Another organisation's model of a known name is another model.
-    assert parse_generator("org/t5-large").architecture == ""
 
 
 @pytest.mark.parametrize(("name", "architecture"), [("bart", "bart"), ("t5", "t5"), ("gpt2-lm", "gpt2")])

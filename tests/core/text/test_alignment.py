@@ -14,10 +14,9 @@ from core.summarizers.composition import compose
 from core.text.alignment import align, bare_spans, bare_words
 from core.text.corpus import BUNDLED
 from core.text.segmentation import Segmenter
-from core.text.words import count_words, first_words, word_spans
+from core.text.words import count_words, word_spans
 from core.types import SegmentedArticle
 
-SEGMENT = Segmenter("blank")
 WORDS = st.text("abc", max_size=6)
 
 
@@ -98,14 +97,6 @@ def require_reproduced(summary: str, text: str) -> None:
     assert None not in positions
     words = bare_words(text)
     assert [words[p] for p in positions if p is not None] == bare_words(summary)
-
-
-def test_every_word_of_a_composed_summary_is_placed(sample_rows: list[dict[str, str]]) -> None:
-    for row in sample_rows[:6]:
-        of = SEGMENT(article(row["article"]))
-        for n in (1, 7, 21, 80):
-            require_reproduced(composed(of, n), row["article"])
-            assert align(bare_words(first_words(row["article"], n)), bare_words(row["article"])) == list(range(n))
 
 
 def test_korean_summaries_are_placed_too() -> None:

@@ -176,15 +176,6 @@ def test_articles_that_one_run_lacks_are_counted(store, add_run):
     assert f"A  lead (control), run {first}" in text
 
 
-def test_articles_that_are_left_out_at_some_n_are_said_with_them(store, add_run):
-    run = add_run(("lead", "random"), lengths=(7, 9), articles=range(8))
-    epoch = store.claim_run(run, "host", 2)
-    late = article(90)
-    rows = (summary(late, "random", 7, 0.4), summary(late, "lead", 9, 0.4), summary(late, "random", 9, 0.5))
-    store.writer(run, epoch).record([([late], BundleResult(rows, ()))])
-    assert "Left out at n = 7: 1 article only A has, 0 articles only B has." in shown(compare(store, run))
-
-
 def test_lengths_that_are_not_shared_are_left_out_and_said(store, add_run):
     first, second = add_run(lengths=(0, 5, 7)), add_run(lengths=(0, 7, 9))
     found = compare(store, first, second, "lead")
@@ -330,14 +321,6 @@ def test_articles_that_are_all_too_short_are_said(store, add_run):
     store.writer(run, epoch).record([(texts, BundleResult(rows, ()))])
     with pytest.raises(RecipeError, match=r"every article of both has fewer words than n = 9\."):
         compare(store, run)
-
-
-def test_a_system_with_itself_is_even_everywhere(store, add_run):
-    run = add_run(lengths=(7,))
-    found = compare(store, run, run, "good|chunks")
-    row = next(line for line in shown(found).splitlines() if line.strip().startswith("7 "))
-    assert row.split()[4:] == [".0000", "no", "interval", "1.0000", "1.0000", "0/40/0"]
-    assert "A and B wrote the same text in 100 % of the summaries." in shown(found)
 
 
 @pytest.mark.parametrize(

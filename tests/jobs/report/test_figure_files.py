@@ -69,15 +69,7 @@ def test_without_one_letters_become_latin_and_the_reader_is_told(no_other_fonts,
     figure.savefig(tmp_path / "figure.png")
 
 
-def test_a_font_that_lacks_one_letter_is_not_taken(hangul_font):
-    assert find_family(frozenset("뉴스말")) is None
-
-
 def test_letters_that_the_own_font_has_are_left_alone():
     _, texts = texts_of("naïve · ±37 – Ω Привет", "two\nlines", "")
     assert give_glyphs(texts) is None
     assert in_latin("naïve · Привет") == "naïve · Привет"
-
-
-def test_what_cannot_be_transliterated_is_its_code_point():
-    assert in_latin("a\U000f0000") == "aU+F0000"

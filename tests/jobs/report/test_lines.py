@@ -36,13 +36,6 @@ def test_labels_lie_apart_and_as_near_as_they_can(wanted_and_heights):
     assert (np.argsort(wanted, kind="stable") == np.argsort(placed, kind="stable")).all()
 
 
-def test_labels_that_lie_apart_stay_where_they_are():
-    wanted = np.array([0.8, 0.2, 0.5])
-    assert apart(wanted, np.full(3, 0.1)) == pytest.approx(wanted)
-    # Two that want the same place share it evenly.
-    assert apart(np.array([0.5, 0.5]), np.full(2, 0.1)) == pytest.approx([0.45, 0.55])
-
-
 def test_long_names_are_broken_and_lose_nothing():
     for name in ("a|b", "policy|reinforce|rerank-160-lead3-adjacent0.05|seed=0", "x" * 90, ""):
         assert label_text(name).replace("\n", "") == name

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.report.looks import At, Series, system_looks
-from jobs.report.page.charts import PAIR_WIDTH, WIDTH, Guide, Lines, end_labels, line_chart
+from jobs.report.page.charts import Guide, Lines, end_labels, line_chart
 
 VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
 LINES = st.lists(st.lists(VALUES, min_size=3, max_size=3), min_size=1, max_size=45)
@@ -63,15 +63,6 @@ def test_labels_are_cut_where_names_are_alike() -> None:
     assert end_labels(names) == ["policy|rei…ad3|seed=0", "policy|rei…ad3|seed=1"]
 
 
-def test_a_single_n_has_its_interval_as_a_bar_in_the_middle() -> None:
-    series = [Series("s", (At(7, 0.4, 0.3, 0.5),))]
-    found = line_chart("c", "t", "d", series, Lines({"s": "c0"}, {}), "n", "F1")
-    (mark,) = found.lines[0].marks
-    assert found.left < mark.x < found.right < WIDTH
-    assert found.lines[0].band.count("L") == 3
-    assert [tick.label for tick in found.x_ticks] == ["7"]
-
-
 def test_zero_is_in_a_chart_that_asks_for_it() -> None:
     found = chart([[0.4, 0.5, 0.6]], zero=True)
     assert found.zero == pytest.approx(next(tick.at for tick in found.y_ticks if float(tick.label) == 0))
@@ -103,17 +94,6 @@ def test_guides_lie_where_their_values_do_and_a_range_is_in_the_chart() -> None:
     assert (here.label, here.at) == ("here", pytest.approx(found.lines[0].marks[1].y))
     assert top.at == pytest.approx(found.top)
     assert found.height == 480
-
-
-def test_a_chart_beside_another_is_narrower_and_has_as_much_room_for_labels():
-    wide, narrow = (
-        line_chart(
-            *("c", "t", "d", [Series("a", (At(1, 2.0), At(3, 4.0)))], Lines({"a": "c0"}, {}), "n", "%"), width=width
-        )
-        for width in (WIDTH, PAIR_WIDTH)
-    )
-    assert wide.width - wide.right == narrow.width - narrow.right
-    assert narrow.lines[0].marks[-1].x == narrow.right
 
 
 @given(LINES)

@@ -1,4 +1,3 @@
-import dataclasses
 import xml.etree.ElementTree as ET
 from functools import partial
 
@@ -72,11 +71,3 @@ def test_small_and_odd_trainings_draw_without_warnings(draw, make):
     png, svg = draw(**make)
     assert imread(png).std() > 0.01
     assert svg.stat().st_size > 1000
-
-
-def test_an_n_that_only_one_method_learned(run, tmp_path):
-    results = make_results(methods={"a": 3, "b": 3}, points=[])
-    curve = [row for row in results.curve if (row.policy[0], row.n) != ("a", 13)]
-    numbers = analyse_policies(run, dataclasses.replace(results, curve=curve))
-    save(partial(draw_learning, numbers), tmp_path / "plot.png", tmp_path / "plot.svg")
-    assert "n = 13" in (tmp_path / "plot.svg").read_text()

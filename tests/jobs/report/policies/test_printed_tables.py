@@ -102,12 +102,6 @@ def test_f1_by_n_with_seeds_below_and_a_star_for_the_highest(run, show):
     assert len(re.findall(r"\d\*", section)) >= 4
 
 
-def test_one_seed_has_no_spread(show):
-    text = show(make_results(seeds=(0,)))
-    assert "–" not in text[text.index("Mean reward while learning") :]
-    assert "mean of its seeds" not in text
-
-
 def test_beside_others_with_intervals_and_the_gap(run, show):
     results = make_results()
     at = analyse_policies(run, results).of("news")["policy|reinforce"]
