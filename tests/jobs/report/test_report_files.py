@@ -90,21 +90,6 @@ def test_a_run_of_uncut_summaries_has_no_curves(run, make_points, console, tmp_p
     assert json.loads(files.json.read_text("utf-8"))["uncut"][0]["system"] == "bart"
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        {"articles": 1},
-        {"systems": ("a",), "articles": 3},
-        {"systems": ("random",), "articles": 3},
-        {"lengths": (7,), "articles": 3},
-        {"systems": ("a", "lead"), "articles": 3},
-    ],
-)
-def test_small_runs(run, make_points, console, tmp_path, make):
-    files = write_sweep_report(run, make_points(**make), tmp_path, console)
-    assert files.plots[1].exists()
-
-
 def test_no_points_write_nothing(run, console, tmp_path):
     with pytest.raises(StoreError, match="has no summaries"):
         write_sweep_report(run, [], tmp_path / "report", console)
@@ -211,17 +196,3 @@ def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
     files = write_policy_report(run, make_results(curve=[]), tmp_path, console)
     assert [path.name for path in files.plots] == ["policies.png", "policies.svg"]
     assert len(read(files.tables[0])) == 20
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        {"articles": 1, "lengths": (7,), "seeds": (0,)},
-        {"others": {}},
-        {"methods": {}},
-        {"methods": {"reinforce": 1}, "others": {"lead": 0.0}},
-    ],
-)
-def test_small_runs_of_policies(run, console, tmp_path, make):
-    files = write_policy_report(run, make_results(**make), tmp_path, console)
-    assert read(files.tables[0])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.report.looks import At, Series, system_looks
+from jobs.report.looks import At, Series
 from jobs.report.page.charts import Guide, Lines, end_labels, line_chart
 
 VALUES = st.floats(-2, 2).map(lambda value: round(value, 4))
@@ -67,18 +67,6 @@ def test_zero_is_in_a_chart_that_asks_for_it() -> None:
     found = chart([[0.4, 0.5, 0.6]], zero=True)
     assert found.zero == pytest.approx(next(tick.at for tick in found.y_ticks if float(tick.label) == 0))
     assert chart([[0.4, 0.5, 0.6]]).zero is None
-
-
-def test_looks_tell_systems_controls_and_upper_bounds_apart() -> None:
-    kinds = {
-        **{f"s{i:02}": "system" for i in range(9)},
-        "lead": "control",
-        "random": "control",
-        "oracle": "upper bound",
-    }
-    found = {system: look.classes for system, look in system_looks(kinds).items()}
-    assert len(set(found.values())) == len(kinds)
-    assert (found["lead"], found["oracle"]) == ("control turn0", "upper turn0")
 
 
 def test_guides_lie_where_their_values_do_and_a_range_is_in_the_chart() -> None:
