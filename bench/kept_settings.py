@@ -38,7 +38,7 @@ def main() -> None:
     with open_store(options.store, read_only=True) as store:
         ids = sorted(store.content_hashes(options.run))
         stored = store.article_texts(options.run, ids)
-        kinds = store.articles(options.run).systems()
+        kinds = store.systems(options.run)
     take_share("cpu", None)
     heading = ", ".join(f"kept at {n}" for n in SHOWN)
     print(f"{len(stored)} articles\n\n| setting | system | {heading} | 80 % of its longest | 90 % |")

@@ -109,8 +109,7 @@ def main() -> None:
     options = parser.parse_args()
     with open_store(options.store, read_only=True) as opened:
         points = opened.points(options.run, [KEPT])
-        articles = opened.articles(options.run)
-        inputs = {article_id: features(articles.article(article_id)) for _, article_id in points.articles}
+        inputs = {article_id: features(opened.article(article_id)) for _, article_id in points.articles}
     (grid,) = build_grids(points.take(points.n > 0), KEPT)
     print(f"{len(points.articles)} articles, {FOLDS} folds, seed {SEED}")
     print(

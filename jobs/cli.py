@@ -91,7 +91,6 @@ app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)
 app.command("doctor", cls=Command)(doctor.doctor)
 db_app.command("upgrade", cls=Command)(query.upgrade)
-db_app.command("current", cls=Command)(query.current_schema)
 app.add_typer(submit_app, name="submit")
 app.add_typer(db_app, name="db")
 

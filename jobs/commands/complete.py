@@ -27,7 +27,7 @@ def systems(ctx: typer.Context, incomplete: str) -> list[str]:
 
     def ask(store: "Store") -> list[str]:
         run = _run(ctx, store)
-        return list(names_of([run], store.articles(run.id).systems()).shown.values())
+        return list(names_of([run], store.systems(run.id)).shown.values())
 
     return [name for name in _asked(ctx, ask) if name.startswith(incomplete)]
 

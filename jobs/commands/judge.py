@@ -123,7 +123,7 @@ def _texts(how: JudgeOptions, source: str | None, store: str) -> "tuple[list[Jud
     with reading(store) as opened, busy("Reading summaries"):
         run = opened.run_info(chosen_run(opened, source, with_summaries=True))
         texts = texts_of_run(opened, run, how.n, systems, how.limit)
-        return texts, names_of([run], opened.articles(run.id).systems(), None)
+        return texts, names_of([run], opened.systems(run.id), None)
 
 
 def _print_dry(plan: "Plan", path: Path, as_json: bool) -> None:

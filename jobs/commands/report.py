@@ -131,7 +131,7 @@ def cite(
 
     with reading(store) as opened, busy("Reading the cards of models and datasets"):
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        found = citations(info, opened.articles(info.id).systems())
+        found = citations(info, opened.systems(info.id))
     print(bibtex(info, found), end="")
     for line in found.without:
         err.print(line, markup=False)

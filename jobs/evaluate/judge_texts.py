@@ -50,7 +50,7 @@ def texts_of_run(
         RecipeError: no such system, or no n where there are several.
         StoreError: there is no summary of them.
     """
-    kinds = store.articles(run.id).systems()
+    kinds = store.systems(run.id)
     names, where = names_of([run], kinds, None), f"run {run.id}"
     chosen = list(dict.fromkeys(names.find(name, sorted(kinds), where) for name in systems)) or sorted(kinds)
     n = _only_length(store, run, chosen) if n is None else n
@@ -62,7 +62,7 @@ def texts_of_run(
         for summary in of_article
     ]
     if not texts:
-        lengths = sorted({length for system in chosen for length in store.articles(run.id).lengths(system)})
+        lengths = sorted({length for system in chosen for length in store.lengths(run.id, system)})
         raise StoreError(
             f"Run {run.id} has no summaries by {', '.join(chosen)} at n = {n}. There are some at n = "
             f"{', '.join(map(str, lengths)) or 'none'}. (0: uncut)"
@@ -71,7 +71,7 @@ def texts_of_run(
 
 
 def _only_length(store: Store, run: RunInfo, systems: Sequence[str]) -> int:
-    lengths = sorted({n for system in systems for n in store.articles(run.id).lengths(system) if n != UNCUT})
+    lengths = sorted({n for system in systems for n in store.lengths(run.id, system) if n != UNCUT})
     if len(lengths) != 1:
         told = ", ".join(map(str, lengths)) or "0 (uncut)"
         raise RecipeError(f"Which summaries of run {run.id}? It has some of n = {told}: name one.", settings=("n",))

@@ -94,4 +94,4 @@ class ShownAnswer:
 
 def shown_answer(store: Store, run: RunInfo, labels: Mapping[str, str]) -> ShownAnswer:
     """Read what a run's summaries keep; `labels` of systems go over those of its recipe."""
-    return ShownAnswer(run, store.answer(run.id), names_of([run], store.articles(run.id).systems(), labels))
+    return ShownAnswer(run, store.answer(run.id), names_of([run], store.systems(run.id), labels))

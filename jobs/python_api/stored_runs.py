@@ -81,7 +81,7 @@ class RunStore:
         named = self._store.newest_id(with_summaries=True) if run_id is None else self._store.full_id(run_id)
         info = self._store.run_info(named)
         if labels:  # refused here, where they are given
-            names_of([info], self._store.articles(info.id).systems(), labels)
+            names_of([info], self._store.systems(info.id), labels)
         return Result(self._store, info, labels or {})
 
     def close(self) -> None:

@@ -118,7 +118,7 @@ def show(
         StoreError: the run has no summaries.
         RecipeError: there is no such system, no article that is wanted, or more than one where one is meant.
     """
-    kinds = store.articles(run.id).systems()
+    kinds = store.systems(run.id)
     if not kinds:
         raise StoreError(
             f"Run {run.id!r} ({run.state}) has no summaries to show: {run.articles_done} articles finished, "
@@ -140,7 +140,7 @@ def show(
 
 
 def _named(store: Store, run: RunInfo, name: str) -> Article:
-    articles = store.articles(run.id).find(name, _MOST_NAMED + 1)
+    articles = store.find_articles(run.id, name, _MOST_NAMED + 1)
     if len(articles) == 1:
         return articles[0]
     if not articles:
@@ -154,20 +154,19 @@ def _named(store: Store, run: RunInfo, name: str) -> Article:
 
 
 def _found(store: Store, run: RunInfo, wanted: Extreme | Different, system: str, n: int) -> list[Article]:
-    articles = store.articles(run.id)
     if isinstance(wanted, Different):
-        ids = articles.most_different(wanted.a, wanted.b, n, wanted.count)
+        ids = store.most_different(run.id, wanted.a, wanted.b, n, wanted.count)
         systems = [wanted.a, wanted.b]
     else:
-        ids = articles.extremes(system, n, wanted.count, highest=wanted.highest)
+        ids = store.extremes(run.id, system, n, wanted.count, highest=wanted.highest)
         systems = [system]
     if not ids:
-        lengths = set.intersection(*(set(articles.lengths(name)) for name in systems))
+        lengths = set.intersection(*(set(store.lengths(run.id, name)) for name in systems))
         raise RecipeError(
             f"Run {run.id} has no article with a summary by {' and '.join(systems)} at n = {n}. There are some at n = "
             f"{', '.join(map(str, sorted(lengths))) or 'none'}. (0: uncut)"
         )
-    return [articles.article(article_id) for article_id in ids]
+    return [store.article(article_id) for article_id in ids]
 
 
 def default_length(store: Store, run: RunInfo, system: str, dataset: str | None, name: str) -> Length:
@@ -180,7 +179,7 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None,
         dataset: of the articles; None for the one with the most articles by the system.
         name: what the system is called.
     """
-    lengths = [n for n in store.articles(run.id).lengths(system) if n]
+    lengths = [n for n in store.lengths(run.id, system) if n]
     if not lengths:
         return Length(0, f"{name} has written no summaries of n {run.length_unit}.")
     answer = store.answer(run.id)
@@ -194,7 +193,7 @@ def default_length(store: Store, run: RunInfo, system: str, dataset: str | None,
 
 def _shown(store: Store, run: RunInfo, article: Article, n: int, kinds: Mapping[str, SystemKind]) -> ShownArticle:
     words = bare_words(article.text)
-    summaries = store.articles(run.id).summaries(article.id)
+    summaries = store.summaries(run.id, article.id)
     written = [
         ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
         for summary in sorted(summaries, key=lambda summary: system_order(summary.system, kinds[summary.system]))

@@ -103,7 +103,7 @@ class _Counted:
 
 def _pieces(store: Store, run: RunInfo, with_articles: bool) -> Iterator[list[Row]]:
     """The rows of some articles at a time: by article id, system and n, the same in every store."""
-    kinds = store.articles(run.id).systems()
+    kinds = store.systems(run.id)
     ids = list(store.finished_article_ids(run.id))
     for start in range(0, len(ids), _ARTICLES_AT_ONCE):
         articles = store.article_texts(run.id, ids[start : start + _ARTICLES_AT_ONCE])

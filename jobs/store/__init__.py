@@ -29,8 +29,6 @@ from jobs.store.runs import RunSpec as RunSpec
 from jobs.store.runs import is_driven as is_driven
 from jobs.store.runs import is_stale as is_stale
 from jobs.store.runs import seconds_of_driver as seconds_of_driver
-from jobs.store.schema import HEAD_REVISION as HEAD_REVISION
-from jobs.store.schema import current_revision as current_revision
 from jobs.store.schema import upgrade_schema as upgrade_schema
 from jobs.store.sharded_runs import ShardSpec as ShardSpec
 from jobs.store.sharded_runs import Whole as Whole

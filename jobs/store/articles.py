@@ -3,8 +3,8 @@
 Each query finds its rows by an index: a store may hold ten million summaries.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +69,6 @@ class NewSummary:
 
 class Articles(Database):
     """The methods of a store that read articles with their texts and summaries, and what was read of datasets."""
-
-    def articles(self, run_id: str) -> "RunArticles":
-        """What a run has of single articles, and which of them a reader may want to see."""
-        return RunArticles(run_id, self.reading)
 
     @reads
     def article_texts(self, connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
@@ -140,34 +136,22 @@ class Articles(Database):
             revisions[found.dataset_number] = found.revision
         return tuple(ReadBefore(revisions[number], b"".join(parts[number])) for number in sorted(parts))
 
-
-class RunArticles:
-    """The articles of one run. Each method is one transaction; none needs to know whether there is such a run.
-
-    Args:
-        run_id: which. Of a sharded run, the articles are those of its shards.
-        read: begins a transaction that reads.
-    """
-
-    def __init__(self, run_id: str, read: Callable[[], AbstractContextManager[Connection]]) -> None:
-        self._run_id = run_id
-        self._read = read
-
-    def systems(self) -> dict[str, SystemKind]:
+    @reads
+    def systems(self, connection: Connection, run_id: str) -> dict[str, SystemKind]:
         """The kind of each system that has written anything."""
-        with self._read() as connection:
-            in_run = SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id))
-            written = exists().where(in_run, SummaryRow.system == SystemRow.system)
-            query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == self._run_id, written)
-            return {row.system: row.kind for row in connection.execute(query)}
+        in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
+        written = exists().where(in_run, SummaryRow.system == SystemRow.system)
+        query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id, written)
+        return {row.system: row.kind for row in connection.execute(query)}
 
-    def lengths(self, system: str) -> list[int]:
+    @reads
+    def lengths(self, connection: Connection, run_id: str, system: str) -> list[int]:
         """Every n at which a system has summaries, rising."""
-        with self._read() as connection:
-            by_system = (SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id)), SummaryRow.system == system)
-            return sorted(connection.execute(select(SummaryRow.n).distinct().where(*by_system)).scalars())
+        by_system = (SummaryRow.run_id.in_(runs_with_rows(connection, run_id)), SummaryRow.system == system)
+        return sorted(connection.execute(select(SummaryRow.n).distinct().where(*by_system)).scalars())
 
-    def find(self, wanted: str, most: int) -> list[Article]:
+    @reads
+    def find_articles(self, connection: Connection, run_id: str, wanted: str, most: int) -> list[Article]:
         """The articles that fit `wanted`, at most `most`: those whose key or id it is.
 
         If there is none, those whose id begins with it (four characters or more). If there is none either, those whose
@@ -177,42 +161,44 @@ class RunArticles:
         if len(wanted) >= _LEAST_OF_ID and _HEX.issuperset(wanted):
             # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
             fits.append(and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
-        with self._read() as connection:
-            queries = [
-                select(ArticleRow).where(ArticleRow.id.in_(_article_ids(part))).order_by(ArticleRow.id)
-                for part in runs_with_rows(connection, self._run_id)
-            ]
-            for fit in fits:
-                if rows := [row for query in queries for row in connection.execute(query.where(fit).limit(most))]:
-                    return _first(map(_article, rows), most)
-            return _first((found for query in queries for found in _with_text(connection, query, wanted, most)), most)
+        queries = [
+            select(ArticleRow).where(ArticleRow.id.in_(_article_ids(part))).order_by(ArticleRow.id)
+            for part in runs_with_rows(connection, run_id)
+        ]
+        for fit in fits:
+            if rows := [row for query in queries for row in connection.execute(query.where(fit).limit(most))]:
+                return _first(map(_article, rows), most)
+        return _first((found for query in queries for found in _with_text(connection, query, wanted, most)), most)
 
-    def article(self, article_id: str) -> Article:
+    @reads
+    def article(self, connection: Connection, article_id: str) -> Article:
         """An article that is known to exist."""
-        with self._read() as connection:
-            return _article(connection.execute(select(ArticleRow).where(ArticleRow.id == article_id)).one())
+        return _article(connection.execute(select(ArticleRow).where(ArticleRow.id == article_id)).one())
 
-    def summaries(self, article_id: str) -> list[Summary]:
+    @reads
+    def summaries(self, connection: Connection, run_id: str, article_id: str) -> list[Summary]:
         """All summaries of an article."""
-        with self._read() as connection:
-            in_run = SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id))
-            query = select(SummaryRow).where(in_run, SummaryRow.article_id == article_id)
-            return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
+        in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
+        query = select(SummaryRow).where(in_run, SummaryRow.article_id == article_id)
+        return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
 
-    def extremes(self, system: str, n: int, count: int, *, highest: bool) -> list[str]:
+    @reads
+    def extremes(
+        self, connection: Connection, run_id: str, system: str, n: int, count: int, *, highest: bool
+    ) -> list[str]:
         """The ids of the articles where a system's BERTScore F1 at n is lowest (or highest), from there."""
         f1 = SummaryRow.bertscore_f1
-        with self._read() as connection:
-            query = (
-                select(SummaryRow.article_id)
-                .where(SummaryRow.run_id.in_(runs_with_rows(connection, self._run_id)))
-                .where(SummaryRow.system == system, SummaryRow.n == n)
-                .order_by(f1.desc() if highest else f1, SummaryRow.article_id)
-                .limit(count)
-            )
-            return list(connection.execute(query).scalars())
+        query = (
+            select(SummaryRow.article_id)
+            .where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
+            .where(SummaryRow.system == system, SummaryRow.n == n)
+            .order_by(f1.desc() if highest else f1, SummaryRow.article_id)
+            .limit(count)
+        )
+        return list(connection.execute(query).scalars())
 
-    def most_different(self, a: str, b: str, n: int, count: int) -> list[str]:
+    @reads
+    def most_different(self, connection: Connection, run_id: str, a: str, b: str, n: int, count: int) -> list[str]:
         """The ids of the articles where the BERTScore F1 of two systems at n differs most, either way, from there."""
         summary_a, summary_b = aliased(SummaryRow), aliased(SummaryRow)
         query = (
@@ -227,9 +213,8 @@ class RunArticles:
             .order_by(func.abs(summary_a.bertscore_f1 - summary_b.bertscore_f1).desc(), summary_a.article_id)
             .limit(count)
         )
-        with self._read() as connection:
-            query = query.where(summary_a.run_id.in_(runs_with_rows(connection, self._run_id)))
-            return list(connection.execute(query).scalars())
+        query = query.where(summary_a.run_id.in_(runs_with_rows(connection, run_id)))
+        return list(connection.execute(query).scalars())
 
 
 def _first(articles: Iterable[Article], most: int) -> list[Article]:

@@ -41,24 +41,13 @@ def schema_hash() -> str:
     return hashlib.sha256("\n".join((*sql, *VIEWS, *VIEWS.values())).encode()).hexdigest()[:12]
 
 
-def current_revision(url: str) -> str | None:
-    """The schema revision of a store, None where it has no NWS schema.
-
-    Raises:
-        StoreError: The store cannot be read.
-    """
-    address = parse_address(url)
-    with transaction(reader_engine(address), address) as connection:
-        return _read(connection)
-
-
-def upgrade_schema(url: str) -> tuple[str | None, str]:
+def upgrade_schema(url: str) -> bool:
     """Give a store that has no schema this code's; a SQLite file that does not exist is created.
 
     Of several that do so at once, one makes it, and the others wait for it.
 
     Returns:
-        The revision before and the revision now.
+        Whether there was none.
 
     Raises:
         StoreError: The store cannot be written, has another schema, or is the SQLite file of another program.
@@ -75,7 +64,7 @@ def upgrade_schema(url: str) -> tuple[str | None, str]:
             _migrate(connection)
     finally:
         engine.dispose()
-    return before, HEAD_REVISION
+    return before is None
 
 
 def create_if_fresh(address: Address) -> None:

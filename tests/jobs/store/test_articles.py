@@ -7,7 +7,6 @@ import sqlalchemy as sa
 
 from core.types import Article, BundleResult, Summary
 from jobs.store import RunSpec, Store
-from jobs.store.articles import RunArticles
 
 KINDS = {"lead": "control", "mini|centroid": "system", "late": "system"}
 
@@ -25,21 +24,21 @@ STORIES = [
 
 
 @pytest.fixture
-def fill(store: Store, spec: RunSpec) -> Callable[..., RunArticles]:
+def fill(store: Store, spec: RunSpec) -> Callable[..., str]:
     """Stores a run with what it made of some articles."""
 
-    def make(result: BundleResult, of: list[Article]) -> RunArticles:
+    def make(result: BundleResult, of: list[Article]) -> str:
         run_id = store.create_run(spec)
         epoch = store.claim_run(run_id, "host-a", 11)
         store.writer(run_id, epoch).start(None, "0.1.0", KINDS)
         store.writer(run_id, epoch).record([(of, result)])
-        return store.articles(run_id)
+        return run_id
 
     return make
 
 
 @pytest.fixture
-def stories(fill, sweep) -> RunArticles:
+def stories(fill, sweep) -> str:
     fill(sweep([news("other", "The council of another run.")]), [news("other", "The council of another run.")])
     return fill(sweep(STORIES), STORIES)
 
@@ -61,80 +60,85 @@ def stories(fill, sweep) -> RunArticles:
         ("' OR 1=1 --", []),
     ],
 )
-def test_an_article_is_found_by_key_id_or_text(stories: RunArticles, wanted: str, keys: list[str]) -> None:
-    assert sorted(found.key for found in stories.find(wanted, 9)) == keys
+def test_an_article_is_found_by_key_id_or_text(store: Store, stories: str, wanted: str, keys: list[str]) -> None:
+    assert sorted(found.key for found in store.find_articles(stories, wanted, 9)) == keys
 
 
-def test_a_key_goes_before_a_text_and_no_more_are_found_than_asked_for(fill, sweep) -> None:
+def test_a_key_goes_before_a_text_and_no_more_are_found_than_asked_for(store: Store, fill, sweep) -> None:
     of = [news("bridge", "A tram."), news("tram", "A bridge."), news("tram", "A bridge.", "papers")]
     articles = fill(sweep(of), of)
-    assert [found.text for found in articles.find("bridge", 9)] == ["A tram."]
-    assert {found.dataset for found in articles.find("tram", 9)} == {"news", "papers"}
-    assert len(articles.find("tram", 1)) == len(articles.find("a", 1)) == 1
-    assert len(articles.find("a", 9)) == 3
+    assert [found.text for found in store.find_articles(articles, "bridge", 9)] == ["A tram."]
+    assert {found.dataset for found in store.find_articles(articles, "tram", 9)} == {"news", "papers"}
+    assert len(store.find_articles(articles, "tram", 1)) == len(store.find_articles(articles, "a", 1)) == 1
+    assert len(store.find_articles(articles, "a", 9)) == 3
 
 
-def test_what_is_found_is_the_article_that_was_stored(stories: RunArticles) -> None:
+def test_what_is_found_is_the_article_that_was_stored(store: Store, stories: str) -> None:
     for story in STORIES:
-        assert stories.find(story.key, 2) == [story]
-        assert stories.article(story.id) == story
+        assert store.find_articles(stories, story.key, 2) == [story]
+        assert store.article(story.id) == story
 
 
-def test_an_article_that_failed_is_found(fill, failure, store: Store) -> None:
+def test_an_article_that_failed_is_found(store: Store, fill, failure) -> None:
     articles = fill(failure(STORIES[0], "too long"), STORIES[:1])
-    assert articles.find("k1", 9) == articles.find("council", 9) == STORIES[:1]
-    assert articles.summaries(STORIES[0].id) == []
+    assert store.find_articles(articles, "k1", 9) == store.find_articles(articles, "council", 9) == STORIES[:1]
+    assert store.summaries(articles, STORIES[0].id) == []
     (run,) = store.list_runs()
     assert [told.message for told in store.failures(run.id, STORIES[0].id)] == ["too long"]
     assert store.failures(run.id, STORIES[1].id) == []
-    assert fill(BundleResult((), ()), []).find("council", 9) == []
+    assert store.find_articles(fill(BundleResult((), ()), []), "council", 9) == []
 
 
-def test_all_summaries_of_an_article(stories: RunArticles, sweep) -> None:
-    found = stories.summaries(STORIES[2].id)
+def test_all_summaries_of_an_article(store: Store, stories: str, sweep) -> None:
+    found = store.summaries(stories, STORIES[2].id)
     expected = [summary for summary in sweep(STORIES).summaries if summary.article_id == STORIES[2].id]
     assert sorted(found, key=lambda s: (s.system, s.n)) == sorted(expected, key=lambda s: (s.system, s.n))
 
 
-def test_draws_come_back_as_they_were(fill, summary) -> None:
+def test_draws_come_back_as_they_were(store: Store, fill, summary) -> None:
     drawn = summary(STORIES[0])
     drawn = Summary(
         *(drawn.article_id, drawn.system, drawn.n, drawn.text, drawn.words, drawn.seconds, drawn.scores),
         {"draws": ("a b", "c d"), "seed": 3.0},
     )
-    assert fill(BundleResult((drawn,), ()), STORIES[:1]).summaries(STORIES[0].id) == [drawn]
+    assert store.summaries(fill(BundleResult((drawn,), ()), STORIES[:1]), STORIES[0].id) == [drawn]
 
 
-def test_systems_that_wrote_something_and_their_lengths(stories: RunArticles) -> None:
-    assert stories.systems() == {"lead": "control", "mini|centroid": "system"}
-    assert stories.lengths("lead") == [0, 3, 5]
-    assert stories.lengths("late") == []
+def test_systems_that_wrote_something_and_their_lengths(store: Store, stories: str) -> None:
+    assert store.systems(stories) == {"lead": "control", "mini|centroid": "system"}
+    assert store.lengths(stories, "lead") == [0, 3, 5]
+    assert store.lengths(stories, "late") == []
 
 
-def test_the_lowest_the_highest_and_the_most_different(fill, summary) -> None:
+def test_the_lowest_the_highest_and_the_most_different(store: Store, fill, summary) -> None:
     f1 = {"lead": [0.5, 0.2, 0.9, 0.2], "mini|centroid": [0.1, 0.3, 0.8, 0.25]}
     rows = [summary(of, system, 3, f1[system][i]) for system in f1 for i, of in enumerate(STORIES)]
     rows += [summary(of, "lead", 5, 1.0) for of in STORIES[1:2]]
     articles = fill(BundleResult(tuple(rows), ()), STORIES)
     ids = [of.id for of in STORIES]
-    assert articles.extremes("lead", 3, 3, highest=False) == [*sorted((ids[1], ids[3])), ids[0]]
-    assert articles.extremes("lead", 3, 2, highest=True) == [ids[2], ids[0]]
-    assert articles.extremes("lead", 5, 9, highest=True) == [ids[1]]
-    assert articles.extremes("lead", 7, 9, highest=True) == []
+    assert store.extremes(articles, "lead", 3, 3, highest=False) == [*sorted((ids[1], ids[3])), ids[0]]
+    assert store.extremes(articles, "lead", 3, 2, highest=True) == [ids[2], ids[0]]
+    assert store.extremes(articles, "lead", 5, 9, highest=True) == [ids[1]]
+    assert store.extremes(articles, "lead", 7, 9, highest=True) == []
     apart = [ids[0], *sorted((ids[1], ids[2])), ids[3]]
-    assert articles.most_different("lead", "mini|centroid", 3, 9)[:1] == apart[:1]
-    assert articles.most_different("mini|centroid", "lead", 3, 9)[-1:] == apart[-1:]
-    assert len(articles.most_different("lead", "mini|centroid", 3, 2)) == 2
-    assert articles.most_different("lead", "mini|centroid", 5, 9) == []
+    assert store.most_different(articles, "lead", "mini|centroid", 3, 9)[:1] == apart[:1]
+    assert store.most_different(articles, "mini|centroid", "lead", 3, 9)[-1:] == apart[-1:]
+    assert len(store.most_different(articles, "lead", "mini|centroid", 3, 2)) == 2
+    assert store.most_different(articles, "lead", "mini|centroid", 5, 9) == []
 
 
-def test_every_query_finds_its_rows_by_an_index(store: Store, stories: RunArticles) -> None:
+def test_every_query_finds_its_rows_by_an_index(store: Store, stories: str) -> None:
     engine = store._reader
     asked: list[tuple[str, object]] = []
     sa.event.listen(engine, "before_cursor_execute", lambda *call: asked.append((call[2], call[3])))
-    stories.systems(), stories.lengths("lead"), stories.summaries(STORIES[0].id), stories.article(STORIES[0].id)
-    stories.find("no such text", 9), stories.find("abcdef", 9)
-    stories.extremes("lead", 3, 9, highest=True), stories.most_different("lead", "mini|centroid", 3, 9)
+    (
+        store.systems(stories),
+        store.lengths(stories, "lead"),
+        store.summaries(stories, STORIES[0].id),
+        store.article(STORIES[0].id),
+    )
+    store.find_articles(stories, "no such text", 9), store.find_articles(stories, "abcdef", 9)
+    store.extremes(stories, "lead", 3, 9, highest=True), store.most_different(stories, "lead", "mini|centroid", 3, 9)
     statements = [call for call in asked if "summaries" in call[0] or "articles" in call[0]]
     assert len(statements) >= 9
     sqlite = engine.dialect.name == "sqlite"

@@ -1,7 +1,7 @@
 """A disk that is full under the store: whoever has room again within the hour finds the run going on."""
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -9,8 +9,6 @@ import sqlalchemy as sa
 from rich.console import Console
 
 from bench import stub_work
-from core.errors import StoreUnavailableError
-from core.types import Article, BundleResult
 from jobs.drive import driver
 from jobs.drive.pools import Makers
 from jobs.plan.sweep import pin
@@ -67,22 +65,6 @@ class Watcher(io.StringIO):
         if text.startswith("Waiting for the store"):
             self._make_room()
         return super().write(text)
-
-
-def test_what_finds_no_room_may_be_stored_later(
-    store: Store,
-    run: tuple[str, int],
-    articles: list[Article],
-    sweep: Callable[[Sequence[Article]], BundleResult],
-) -> None:
-    many = [Article("news", "test", str(i), f"{i} " * 2_000, ("Reference.",)) for i in range(20)]
-    with full_disk(store) as make_room:
-        with pytest.raises(StoreUnavailableError, match=_MESSAGES[store._writer.dialect.name]):
-            store.writer(*run).record([(many, sweep(many))])
-        assert store.run_info(run[0]).summaries == 0
-        make_room()
-        store.writer(*run).record([(many, sweep(many))])
-    assert store.run_info(run[0]).summaries > 0
 
 
 def test_a_run_waits_for_room_and_goes_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,7 +237,7 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
         assert by_article[one.article_id] == pytest.approx(value, rel=1e-15)
     assert np.isnan(store.points(run[0], ["of_no_such_metric"]).scores["of_no_such_metric"]).all()
 
-    (found,) = store.articles(run[0]).summaries(scored[1].article_id)
+    (found,) = store.summaries(run[0], scored[1].article_id)
     assert found == scored[1]
     (texts,) = store.article_texts(run[0], [scored[1].article_id])
     assert (texts.summaries[0]["word_recall"], texts.summaries[0]["extra"]) == (2 / 3, scored[1].extra)

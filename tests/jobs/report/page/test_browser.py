@@ -95,7 +95,7 @@ def test_pointing_at_a_point_of_a_chart_reads_that_point(page: Page) -> None:
 def test_moving_n_shows_what_is_stored(page: Page, store: Store, swept: str) -> None:
     article = first_article(page)
     label = page.evaluate("document.getElementById('system').selectedOptions[0].text")
-    systems = store.articles(swept).systems()
+    systems = store.systems(swept)
     system = system_names(systems).find(label, systems, "the run")
     assert system != label  # of which the last part tells it apart
     for n, key in ((3, "Home"), (9, "ArrowRight"), (21, "End")):
