@@ -1,6 +1,5 @@
 """What learning produces: checkpoints, updates and episodes."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
@@ -8,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, and_, column, func, select, table
 
-from core.errors import StoreError
-from jobs.store.engine import Database, is_storable, reads, require_64_bits, require_json, upsert
+from jobs.store.engine import Database, reads, require_64_bits, require_json, require_storable, upsert
 from jobs.store.tables import EpisodeRow, PolicyRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need
@@ -161,7 +159,10 @@ def check_round(results: Sequence[RoundResult]) -> None:
             require_json(dict(checkpoint.config), f"{where} a configuration that")
             require_64_bits(checkpoint.seed, f"{where} the seed {checkpoint.seed}, which")
         for row in (update_row(result), *episode_rows(result)):
-            _check_row(row)
+            where = f"update {row['update_number']} of policy {row['policy']!r}"
+            if "article_id" in row:
+                where += f", {row['decoding']} summary {row['sample']} of article {row['article_id']} at n={row['n']}"
+            require_storable(row, where)
 
 
 def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[PolicyCheckpoint]) -> None:
@@ -201,14 +202,3 @@ def episode_rows(result: RoundResult) -> Iterator[dict[str, Any]]:
     for decoded in result.decoded:
         place = policy | {"update_number": result.statistics.update + 1, "sample": 0, "decoding": "greedy"}
         yield place | asdict(decoded) | nothing
-
-
-def _check_row(row: Mapping[str, Any]) -> None:
-    where = f"update {row['update_number']} of policy {row['policy']!r}"
-    if "article_id" in row:
-        where += f", {row['decoding']} summary {row['sample']} of article {row['article_id']} at n={row['n']}"
-    for name, value in row.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise StoreError(f"{where} has {name} = {value}: only finite numbers are stored")
-        if isinstance(value, str) and not is_storable(value):
-            raise StoreError(f"{where} holds a NUL or half a surrogate pair, which a database cannot keep")

@@ -12,12 +12,14 @@ timeout does not cover the step from reading to writing.
 import copy
 import functools
 import json
+import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
@@ -171,6 +173,20 @@ def is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in text
+
+
+def require_storable(values: Mapping[str, object], what: str) -> None:
+    """Refuse `what` where one of its values is a number or a text that a database cannot keep exactly.
+
+    Raises:
+        StoreError: a number is NaN or infinite, or a text holds NUL or half of a surrogate pair.
+    """
+    for name, value in values.items():
+        if isinstance(value, Real) and not math.isfinite(value):
+            raise StoreError(f"{what} has {name} = {value}: only finite numbers are stored")
+        texts = value if isinstance(value, tuple) else (value,)
+        if not all(is_storable(text) for text in texts if isinstance(text, str)):
+            raise StoreError(f"{what} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
 
 
 def escaped(text: str) -> str:

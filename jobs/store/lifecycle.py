@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from core.errors import FencedError, StoreError
-from jobs.store.engine import Database, is_storable, require_64_bits, require_json, writes
+from jobs.store.engine import Database, require_64_bits, require_json, require_storable, writes
 from jobs.store.means import forget_answer, forget_means, keep_means
 from jobs.store.partitions import make_partition
 from jobs.store.results import count
@@ -162,9 +162,7 @@ def _columns_of(spec: RunSpec) -> dict[str, Any]:
         StoreError: A part of the specification is not JSON, the seed does not fit 64 bits, or a database cannot keep
             its name or note.
     """
-    for text in filter(None, (spec.name, spec.note)):
-        if not is_storable(text):
-            raise StoreError(f"{text!r} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
+    require_storable({"name": spec.name, "note": spec.note}, f"what a {spec.job} run is called")
     columns = {field.name: getattr(spec, field.name) for field in fields(spec)}
     for name in ("recipe", "revisions", "signatures"):
         columns[name] = dict(columns[name])

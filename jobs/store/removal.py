@@ -12,32 +12,17 @@ from jobs.store.lifecycle import lock_run
 from jobs.store.partitions import drop_unused, truncate_partitions
 from jobs.store.runs import RunInfo, is_stale, read_run, read_shards
 from jobs.store.tables import (
-    AnswerRow,
     ArticleRow,
     Base,
-    ContentKeptRow,
-    DatasetReadRow,
     EpisodeRow,
     FailureRow,
-    LogLineRow,
-    PolicyRow,
-    ProgressRow,
     RunBestRow,
-    RunMeanRow,
     RunRow,
-    ScoreColumnRow,
-    ShardedRunRow,
-    SmallestNRow,
     SummaryRow,
-    SystemRow,
-    UpdateRow,
 )
 
 # What refers to another table comes before it.
-_OF_A_RUN: tuple[type[Base], ...] = (
-    *(LogLineRow, ProgressRow, RunMeanRow, RunBestRow, ScoreColumnRow, ContentKeptRow, SmallestNRow, AnswerRow),
-    *(FailureRow, SummaryRow, EpisodeRow, UpdateRow, PolicyRow, SystemRow, DatasetReadRow, ShardedRunRow),
-)
+_OF_A_RUN = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
 
 
@@ -84,8 +69,8 @@ class Removal(Database):
         copies = _copies_from(connection, ids)
         are_truncated = truncate_partitions(connection, ids)
         for table in _OF_A_RUN:
-            if table is not SummaryRow or not are_truncated:
-                connection.execute(delete(table).where(table.__table__.columns["run_id"].in_(ids)))
+            if table is not SummaryRow.__table__ or not are_truncated:
+                connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
         connection.execute(delete(RunRow).where(RunRow.parent == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
         return Removed(run.summaries, _remove_orphans(connection) if is_last_in_work else 0, copies)

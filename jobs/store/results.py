@@ -27,7 +27,7 @@ from sqlalchemy.exc import DBAPIError
 from core.errors import StoreError
 from core.metrics.specs import BY_COLUMN, OPTIONAL
 from core.types import CHOSEN_SCORES, Article, BundleResult, Failure, Summary
-from jobs.store.engine import Database, dump_json, escaped, is_storable, reads, upsert
+from jobs.store.engine import Database, dump_json, escaped, is_storable, reads, require_storable, upsert
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
@@ -149,26 +149,13 @@ def check_landed(articles: Sequence[Article], result: BundleResult) -> None:
             a result belongs to none of the articles.
     """
     for article in articles:
-        for text in (article.dataset, article.split, article.key, article.text, *article.references):
-            if not is_storable(text):
-                raise StoreError(
-                    f"article {article.key!r} of {article.dataset!r} ({article.id}) holds a NUL or half a surrogate "
-                    "pair, which a database cannot keep: clean it when it is loaded"
-                )
+        texts = {"texts": (article.dataset, article.split, article.key, article.text, *article.references)}
+        require_storable(texts, f"article {article.key!r} of {article.dataset!r} ({article.id})")
     for summary in result.summaries:
-        if _is_plain(summary):
-            continue
-        where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
-        scores = {**summary.scores, **summary.chosen_scores}
-        stored = {"seconds": summary.seconds} | scores | dict(summary.extra)
-        texts = [summary.text, summary.system]
-        for name, value in stored.items():
-            if isinstance(value, str | tuple):
-                texts += [value] if isinstance(value, str) else value
-            elif not math.isfinite(value):
-                raise StoreError(f"{where} has {name} = {value}: only finite numbers are stored")
-        if not all(map(is_storable, texts)):
-            raise StoreError(f"{where} holds a NUL or half a surrogate pair, which a database cannot keep")
+        if not _is_plain(summary):
+            values = {"seconds": summary.seconds, **summary.scores, **summary.chosen_scores, **summary.extra}
+            where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
+            require_storable(values | {"texts": (summary.text, summary.system)}, where)
     named = {summary.article_id for summary in result.summaries} | {fail.article_id for fail in result.failures}
     if strangers := named - {article.id for article in articles}:
         raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
