@@ -73,12 +73,6 @@ def test_identical_texts_score_the_top(name: str, texts: list[str]) -> None:
     assert score(name, rows).tolist() == pytest.approx([TOP.get(name, 1.0)] * len(make_metric(name).parts))
 
 
-@settings(max_examples=15, deadline=None)
-@given(text=plain_text)
-def test_identical_texts_score_the_top_of_meteor(text: str) -> None:
-    assert score("meteor", [Row(text, (text,))])[0] == pytest.approx(1 - 0.5 / len(text.split()) ** 3)
-
-
 @pytest.mark.parametrize("name", SYMMETRIC)
 @settings(max_examples=15, deadline=None)
 @given(one=any_text | plain_text, other=plain_text)

@@ -119,13 +119,6 @@ def test_offsets_hold_behind_what_kiwi_counts_otherwise(segment: Segment, before
         assert all(word in segmented.article.text for word in segmented.words)
 
 
-@pytest.mark.parametrize("text", ["가" * 500, "가." * 250, "a" + ")" * 499, "(" * 499 + "가"])
-def test_a_long_text_without_spaces_is_one_word(segment: Segment, text: str) -> None:
-    segmented = segment(text)
-    assert (len(segmented.words), len(segmented.chunks), len(segmented.sentences)) == (1, 1, 1)
-    assert segmented.sentences[0].text == text
-
-
 @settings(deadline=None)
 @given(text=TEXTS)
 def test_any_text_is_cut_the_same_way_each_time_and_at_every_new_line(segment: Segment, text: str) -> None:

@@ -126,15 +126,6 @@ LOWEST_FIRST = [key(i) for i in sorted(range(ARTICLES), key=f1_of)]
 # Keys
 
 
-def test_j_and_k_lead_to_the_next_article_and_back(page: Page) -> None:
-    expect(shown(page)).to_have_text(LOWEST_FIRST[0])
-    page.keyboard.press("k")  # there is none before the first
-    for wanted in (*LOWEST_FIRST[1:4], LOWEST_FIRST[2]):
-        page.keyboard.press("j" if wanted != LOWEST_FIRST[2] or shown(page).inner_text() != LOWEST_FIRST[3] else "k")
-        expect(shown(page)).to_have_text(wanted)
-        expect(page.locator("#articles [aria-current=true]")).to_contain_text(wanted)
-
-
 def test_n_and_p_lead_to_the_next_length_and_back(page: Page) -> None:
     expect(page.locator("#n-value")).to_have_text("9")
     for pressed, wanted in (("n", 13), ("n", 17), ("n", 17), ("p", 13), ("p", 9), ("p", 5), ("p", 5)):

@@ -52,29 +52,6 @@ def test_candidates_or_what_is_ruled_out_whichever_is_shorter(run, make_points, 
     assert candidates_text(with_candidates(first(analyse(run, make_points())), *candidates)) == said
 
 
-def test_an_n_that_was_not_tested_is_not_called_ruled_out(run, make_points):
-    number = first(analyse(run, make_points(lengths=(1, 3, 5, 7, 9, 11), articles=20)))
-    gains = (*number.gains[:-1], dataclasses.replace(number.gains[-1], p_behind=None))
-    number = dataclasses.replace(with_candidates(number, 1, 5, 7, 9), gains=gains)
-    assert candidates_text(number) == "n = 1 and 5–9"
-
-
-def test_where_no_n_is_ruled_out_none_is_recommended(run, make_points):
-    number = first(analyse(run, make_points(lengths=(8, 9, 10), articles=12)))
-    assert number.recommended == (8, 9, 10)
-    assert not number.is_conclusive
-    assert recommendation(number) == (
-        f"no n can be recommended yet: with 12 articles no length could be ruled out; {largest_gain_of(number)}."
-    )
-
-
-def test_a_reason_that_all_systems_share_is_said_once(run, make_points):
-    numbers = analyse(run, make_points(lengths=(8, 9, 10), articles=12))
-    assert headline(numbers, "news") == ("No n can be recommended yet: with 12 articles no length could be ruled out.")
-    systems = numbers.magic_numbers[:2]
-    assert sentences(numbers, "news") == tuple((numbers.names[of.system], f"{largest_gain_of(of)}.") for of in systems)
-
-
 def test_reasons_that_differ_stand_with_their_systems(run, make_points):
     made = make_points(("a", "b", "random"), lengths=(8, 9, 10), articles=12)
     like_random = {(p.article_id, p.n): p.scores["bertscore_f1"] for p in made if p.system == "random"}
@@ -99,16 +76,6 @@ def test_reasons_that_differ_stand_with_their_systems(run, make_points):
 )
 def test_why_none_is_recommended(run, make_points, make, said):
     assert recommendation(first(analyse(run, make_points(**make)))).startswith(said)
-
-
-def test_a_system_that_does_not_beat_random(run, make_points):
-    points = [rescored(p, bertscore_f1=p.n / 100) for p in make_points()]
-    numbers = analyse(run, points)
-    assert recommendation(first(numbers)) == (
-        "no n can be recommended: not shown to beat random at any n; largest gain over random .000 at n = 1, "
-        "no interval."
-    )
-    assert headline(numbers, "news") == "No n can be recommended: not shown to beat random at any n."
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from made_scores import kept_points
 
 from core.analysis.content_kept import content_kept
 from jobs.report.sweep.gain_answer import headline, recommendation
-from jobs.report.sweep.kept_answer import edge_text
 from jobs.report.sweep.numbers import analyse, report_json
 
 
@@ -15,11 +14,6 @@ from jobs.report.sweep.numbers import analyse, report_json
 def test_the_edge_of_a_share(n, edge):
     (kept, *_) = content_kept(kept_points({"a": {3: 0.3, 7: 0.4, 21: 0.5}}))
     assert kept.edge(n) == edge
-
-
-def test_of_one_n_it_is_the_only_one():
-    (kept, *_) = content_kept(kept_points({"a": {9: 0.6}}))
-    assert kept.edge(9) == "only"
 
 
 def with_candidates(numbers, *candidates):
@@ -45,16 +39,3 @@ def test_the_edge_of_a_gain_is_said_and_never_recommended(run, make_points, cand
     if edge:
         assert "recommended" not in recommendation(number)
         assert headline(numbers, "news") == "Some n can be ruled out, but no single n can be recommended."
-
-
-@pytest.mark.parametrize(
-    ("edge", "n", "text"),
-    [
-        ("longest", 21, "the longest tried"),
-        ("shortest", 3, "the shortest tried"),
-        ("shortest", 1, "the shortest there is"),
-        ("only", 9, "the only n tried"),
-    ],
-)
-def test_what_is_said_of_an_end(edge, n, text):
-    assert edge_text(edge, n) == text

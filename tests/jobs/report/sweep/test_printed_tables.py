@@ -119,13 +119,6 @@ def test_the_answer_comes_first(run, show, make_points):
         assert sentence in said
 
 
-def test_more_n_than_fit_go_on_in_a_second_block(show, make_points):
-    text = show(make_points(("a", "random"), tuple(range(1, 22)), articles=3))
-    headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
-    assert [len(header) for header in headers] == [11, 10]
-    assert [n for header in headers for n in header] == [str(n) for n in range(1, 22)]
-
-
 @pytest.mark.parametrize(
     ("make", "told"),
     [
@@ -161,13 +154,6 @@ def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_poi
     assert everything.endswith("*")
     assert "° lacks articles that others have: this mean is not compared with theirs" in show(points)
     assert "few has 10 of 30 articles at n = 7." in show(points)
-
-
-def test_a_dataset_of_short_articles_alone_is_named(show, make_points):
-    tiny = make_points(dataset="tiny", articles=4, short=range(4))
-    text = show(make_points() + tiny, width=200)
-    assert "tiny: mean BERTScore F1" not in text
-    assert "Articles with fewer than n words are left out at that n (report.json names them): 4 at n = 1" in text
 
 
 def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
