@@ -92,7 +92,10 @@ def _version(library: Distribution) -> str:
     origin = json.loads(library.read_text("direct_url.json") or "{}")  # PEP 610
     if origin.get("dir_info", {}).get("editable", False):
         return _EDITABLE
-    return library.version or _NO_VERSION
+    if "Version" not in library.metadata:
+        return _NO_VERSION
+    commit = origin.get("vcs_info", {}).get("commit_id")  # of what pip has built from a repository
+    return f"{library.version} at {commit}" if commit else library.version
 
 
 def is_known(version: str) -> bool:

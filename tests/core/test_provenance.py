@@ -89,7 +89,7 @@ def test_software_names_the_code_python_and_what_differs() -> None:
 def test_an_editable_library_and_one_without_a_version_are_not_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("apex", "hqq", "gguf"):
+    for name in ("apex", "hqq", "gguf", "peft"):
         info = tmp_path / f"{name}-1.0.dist-info"
         info.mkdir()
         version = "" if name == "hqq" else "Version: 1.0\n"
@@ -97,9 +97,12 @@ def test_an_editable_library_and_one_without_a_version_are_not_known(
     (tmp_path / "apex-1.0.dist-info" / "direct_url.json").write_text('{"dir_info": {"editable": true}}')
     # conda names the folder that it has built in
     (tmp_path / "gguf-1.0.dist-info" / "direct_url.json").write_text('{"dir_info": {}, "url": "file:///build"}')
+    built = '{"url": "https://example.org/peft", "vcs_info": {"vcs": "git", "commit_id": "0a1b2c"}}'
+    (tmp_path / "peft-1.0.dist-info" / "direct_url.json").write_text(built)
     monkeypatch.syspath_prepend(tmp_path)
     versions = provenance._library_versions.__wrapped__()
-    assert [versions[name] for name in ("apex", "hqq", "gguf")] == ["editable", "no version", "1.0"]
+    told = [versions[name] for name in ("apex", "hqq", "gguf", "peft")]
+    assert told == ["editable", "no version", "1.0", "1.0 at 0a1b2c"]
     assert [is_known(versions[name]) for name in ("apex", "hqq", "gguf", "python")] == [False, False, True, True]
 
 
