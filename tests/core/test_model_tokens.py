@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from core import model_tokens
-from core.model_tokens import WordIds, tokenized
+from core.model_tokens import tokenized
 from core.models import KNOWN_MODELS, model_folder
 from core.transformer import load_tokenizer
 
@@ -54,15 +54,6 @@ def test_every_tokenizer_gives_its_own_ids(tiny_models: dict[str, Path], archite
     texts = ["the cat  said", "a", "", "in the city of the cat there is news, and more of it", "the cat  said"]
     for max_length in (5, 64):
         assert rows(tokenizer, texts, max_length) == by_the_tokenizer(tokenizer, texts, max_length)
-
-
-def test_models_of_one_vocabulary_share_the_words(tiny_models: dict[str, Path]) -> None:
-    first, again = (load_tokenizer(tiny_models["bert"]) for _ in range(2))
-    again("a text", truncation=True, max_length=3)  # which leaves its mark on the tokenizer, not on the vocabulary
-    assert first.backend_tokenizer is not again.backend_tokenizer
-    assert isinstance(model_tokens._words_of(first), WordIds)
-    assert model_tokens._words_of(first) is model_tokens._words_of(again)
-    assert model_tokens._words_of(first) is not model_tokens._words_of(MINILM)
 
 
 def test_words_are_not_looked_up_where_a_token_may_reach_over_a_space(tiny_models: dict[str, Path]) -> None:

@@ -32,15 +32,6 @@ def test_a_score_is_the_same_to_the_last_bit_in_any_company(scorer: BertScorer) 
     assert remembering(ANCHOR, TEXTS[::-1]) == together[::-1]
 
 
-def test_each_text_of_an_anchor_is_read_once(scorer: BertScorer) -> None:
-    anchored = AnchorScorer(scorer)
-    before = scorer.tokens
-    anchored(ANCHOR, TEXTS)
-    once = scorer.tokens - before
-    anchored(ANCHOR, [*TEXTS, *TEXTS])
-    assert scorer.tokens == before + once
-
-
 def test_what_is_empty_scores_zero(scorer: BertScorer) -> None:
     assert AnchorScorer(scorer)(ANCHOR, ["", " ", "snow"])[:2] == [0.0, 0.0]
     assert AnchorScorer(scorer)("  ", ["snow"]) == [0.0]

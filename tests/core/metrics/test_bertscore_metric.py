@@ -45,20 +45,6 @@ def test_mean_over_references(scorer: BertScorer) -> None:
     assert "|refs:mean|" in metric.signature
 
 
-def test_rows_seen_last_are_not_embedded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: BertScorer, pairs: object, idf: object) -> None:
-        raise AssertionError("embedded again")
-
-    metric = BertScore(CONFIG, CPU)
-    rows = list(ROWS)
-    first = metric.statistics(rows)
-    monkeypatch.setattr(BertScorer, "score", refuse)
-    assert metric.statistics(list(ROWS)) is first
-    rows.pop()
-    with pytest.raises(AssertionError, match="embedded again"):
-        metric.statistics(rows)
-
-
 def test_idf_weights_are_the_librarys(sample_rows: list[dict[str, str]]) -> None:
     rows = [
         Row(" ".join(row["article"].split()[: 3 + i]), (row["highlights"],)) for i, row in enumerate(sample_rows[:8])

@@ -129,21 +129,6 @@ def test_korean_articles_by_morphemes() -> None:
     assert standard.score("버스가 정류장을", ["버스는 정류장이"])["rouge1"] == Score(0.5, 0.5, 0.5)
 
 
-def test_no_text_is_cut_into_tokens_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts: list[str] = []
-
-    def tokenize(_: CharTokenizer, text: str) -> list[str]:
-        texts.append(text)
-        return list(text)
-
-    monkeypatch.setattr(CharTokenizer, "tokenize", tokenize)
-    standard = Rouge(RougeConfig(tokenizer="char"))
-    candidates = [f"요약 {n}" for n in range(100)]
-    for candidate in candidates:
-        standard.score(candidate, ["참조 하나", "참조 둘"])
-    assert sorted(texts) == sorted([*candidates, "참조 하나", "참조 둘"])
-
-
 @pytest.mark.parametrize("variant", ["rouge0", "rouge", "rougel", "rouge01", "rouge-1", "rougeW", "rouge1\n"])
 def test_another_variant_is_refused(variant: str) -> None:
     with pytest.raises(RecipeError, match="rougeLsum"):

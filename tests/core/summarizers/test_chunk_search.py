@@ -72,21 +72,6 @@ def test_side_by_side_finds_what_a_search_at_each_n_finds(
     assert greedy(ARTICLE, drawn, candidates, lengths) == expected
 
 
-def test_all_n_ask_together_as_often_as_the_longest_alone() -> None:
-    def asked_for(lengths: Sequence[int]) -> list[int]:
-        calls: list[int] = []
-
-        def counted(texts: Sequence[str]) -> list[float]:
-            calls.append(len(texts))
-            return dice("trains alder council bridge million", texts)
-
-        greedy(ARTICLE, counted, range(len(ARTICLE.chunks)), lengths)
-        return calls
-
-    assert len(asked_for([7, 9, 11, 13])) == len(asked_for([13]))
-    assert sum(asked_for([7, 9, 11, 13])) < sum(sum(asked_for([n])) for n in (7, 9, 11, 13))
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.integers(1, 60), st.sampled_from([LEAD3, "Snow.", "It was as it is and then they were there."]))
 def test_exactly_n_words_or_all(n: int, text: str) -> None:

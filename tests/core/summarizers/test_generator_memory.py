@@ -33,22 +33,6 @@ LLAMA._attn_implementation = "sdpa"
 
 
 @pytest.mark.parametrize(
-    ("config", "dtype", "beams", "expected"),
-    [
-        (BART, torch.float16, 4, 2 * (2 * 12 * 1024 + 1024)),  # 51 kB; measured, all included: 8 GB for 150,000
-        (BART, torch.float16, 1, 2 * (2 * 12 * 1024 + 1024)),
-        (BART, torch.float32, 4, 4 * (2 * 12 * 1024 + 1024)),
-        (XL, torch.float16, 1, 2 * (2 * 48 * 1600 + 16 * 1600)),
-        (T5, torch.float32, 4, 4 * (2 * 24 * 1024 + 1024)),
-        (T5, torch.float32, 1, 4 * (16 * 1024 + 8 * 16 * 512)),  # its scores, which are not fused
-        (LLAMA, torch.bfloat16, 1, 2 * (2 * 16 * 8 * 64 + 16 * 2048)),
-    ],
-)
-def test_bytes_of_a_token(config: object, dtype: torch.dtype, beams: int, expected: int) -> None:
-    assert generator_bytes_per_token(model_of(config, dtype), beams, 512) == expected
-
-
-@pytest.mark.parametrize(
     ("free", "config", "beams", "expected"),
     [
         (80_000_000_000, BART, 4, 262_144),  # an H100

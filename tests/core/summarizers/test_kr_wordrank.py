@@ -1,10 +1,7 @@
 """KR-WordRank, against direct calls of the package krwordrank."""
 
 import importlib.metadata
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -52,21 +49,6 @@ def test_equals_the_package(seed: int, stopwords: frozenset[str]) -> None:
     assert key_sentences(keywords, documents, 5, 0.3) == sentences
 
 
-def test_equals_the_package_on_real_comments(comments: list[str]) -> None:
-    from krwordrank.word import KRWordRank
-
-    ranks, *_ = KRWordRank(min_count=5, max_length=10).extract(comments, beta=0.85, max_iter=10)
-    keywords = rank_keywords(comments)
-    assert list(keywords.items()) == list(ranks.items())
-    assert list(keywords.values()) == sorted(keywords.values(), reverse=True)
-    expected, sentences = directly(comments, 30, diversity=0.7)
-    assert list(keywords.items())[:100] == expected
-    found = key_sentences(keywords, comments, 30, 0.7)
-    assert found == sentences
-    assert key_sentences(keywords, comments, 7, 0.7) == found[:7]
-    assert all(25 <= len(sentence) <= 80 for sentence in found)
-
-
 def test_no_sentence_is_repeated_or_too_near_where_the_package_runs_out() -> None:
     documents = made_up(1, 60) * 3
     keywords = rank_keywords(documents)
@@ -96,19 +78,6 @@ keywords = rank_keywords(documents)
 found = key_sentences(keywords, documents, 20, 0.2)
 print(*(documents.index(sentence) for sentence in found), *keywords.values())
 """
-
-
-def test_is_the_same_in_every_process_and_prints_nothing_else() -> None:
-    folders = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[3])])
-
-    def output(hash_seed: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": folders, "PYTHONHASHSEED": hash_seed}
-        command = [sys.executable, "-c", SCRIPT]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-
-    outputs = {output(seed) for seed in "12"}
-    assert len(outputs) == 1
-    assert len(outputs.pop().splitlines()) == 1
 
 
 @pytest.mark.parametrize("documents", [["도서관에 갑니다"], ["가"] * 9, ["도서관"] * 4, ["?"], []])

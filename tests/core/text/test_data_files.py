@@ -194,22 +194,6 @@ def test_a_change_is_found(folder: Path, change: str) -> None:
     assert texts(again) == texts(open_corpus(DatasetSpec(str(folder))))
 
 
-def test_row_groups_without_a_wanted_row_are_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = open_corpus(DatasetSpec(str(folder / "b.parquet")))
-    real, groups = pyarrow.parquet.ParquetFile.iter_batches, []
-
-    def noted(file: Any, **options: Any) -> Any:
-        groups.extend(options["row_groups"])
-        return real(file, **options)
-
-    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "iter_batches", noted)
-    assert corpus.known is not None
-    assert [article.key for article in corpus.known.read(np.array([0, 0, 0, 1, 0], np.bool_))] == ["k7"]
-    assert groups == [1]
-    assert len(list(corpus)) == 5
-    assert groups == [1, 0, 1, 2]
-
-
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "cache"))

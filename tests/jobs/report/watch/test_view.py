@@ -1,6 +1,5 @@
 """What is seen of a run in a real store."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -91,30 +90,6 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
     clock[0] += 60
     with pytest.raises(ClusterError, match=f"is gone.*nws resume {run[0]}"):
         viewer.look()
-
-
-def test_the_store_is_asked_only_for_what_has_changed(
-    store: Store, run: tuple[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store_one(store, run, ARTICLES[0])
-    fail_one(store, run, ARTICLES[1])
-    at = Progress(datetime.now(UTC), "sweep", newest=ARTICLES[0].id)
-    store.writer(*run).heartbeat(at=at)
-    asked: list[str] = []
-    for name in ("summaries_of", "failures"):
-        real = getattr(Store, name)
-        monkeypatch.setattr(
-            Store, name, lambda *args, name=name, real=real, **more: (asked.append(name), real(*args, **more))[1]
-        )
-    viewer = Viewer(store, run[0])
-    for _ in range(3):
-        seen = viewer.look()
-    assert sorted(asked) == ["failures", "summaries_of"]
-    assert (len(seen.reasons), len(seen.written)) == (1, 2)
-    store_one(store, run, ARTICLES[2])
-    store.writer(*run).heartbeat(at=replace(at, newest=ARTICLES[2].id))
-    assert viewer.look().written[0].key == "a2"
-    assert len(asked) == 3
 
 
 def test_each_statement_finds_its_rows_by_an_index(store: Store, run: tuple[str, int]) -> None:
