@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import random
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -23,12 +22,6 @@ def made_up(seed: int, documents: int) -> list[str]:
         " ".join(generator.choice(WORDS) + generator.choice(ENDINGS) for _ in range(generator.randint(1, 14)))
         for _ in range(documents)
     ]
-
-
-@pytest.fixture(scope="module")
-def comments(shared_data: Path) -> list[str]:
-    lines = (shared_data / "korean_movie_comments.txt").read_text(encoding="utf-8").split("\n")
-    return [text for line in lines[:4000] if (text := line.split("\t")[0].strip())]
 
 
 def directly(documents: list[str], count: int, **options: object) -> tuple[list[tuple[str, float]], list[str]]:
@@ -68,16 +61,6 @@ def test_sentences_without_a_keyword_or_of_another_length_come_last_or_never() -
     penalties = [length_penalty(sentence) for sentence in found]
     assert penalties == sorted(penalties)
     assert sum(penalties) > 0
-
-
-SCRIPT = """
-from test_kr_wordrank import made_up
-from core.summarizers.kr_wordrank import key_sentences, rank_keywords
-documents = made_up(4, 90)
-keywords = rank_keywords(documents)
-found = key_sentences(keywords, documents, 20, 0.2)
-print(*(documents.index(sentence) for sentence in found), *keywords.values())
-"""
 
 
 @pytest.mark.parametrize("documents", [["도서관에 갑니다"], ["가"] * 9, ["도서관"] * 4, ["?"], []])
