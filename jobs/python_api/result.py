@@ -16,7 +16,6 @@ from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
 from jobs.evaluate.compare import RunComparison
 from jobs.python_api.answer import ShownAnswer, shown_answer
-from jobs.report.sweep import gain_answer
 from jobs.report.sweep.numbers import Numbers, analyse, curve_columns, metrics_read
 from jobs.store import SUMMARY_COLUMNS as _STORED_COLUMNS
 from jobs.store import FailureInfo, RunInfo, Store
@@ -113,11 +112,11 @@ class Result:
         return shown_answer(self._store, self.run, self._labels)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
-        """Where choosing words pays most: which n remain candidates for each system, and how sure that is.
+        """Where choosing words pays most: the n of each system that may have the largest gain over `random`.
 
         `n` holds the candidates: one of them has the largest gain over `random`, with 95 % confidence. It is empty
         where the articles rule out no n. `gain`, `low` and `high` are of the n in `largest_gain_at`;
-        the column `answer` says it in words.
+        the column `answer` says in words which n these are, or why there are none.
 
         Raises:
             RecipeError: there is no such metric.
@@ -131,7 +130,7 @@ class Result:
             largest = number.largest_gain
             gain = (None, None, None, None) if largest is None else (largest.n, *_ends(largest.gain))
             n = number.recommended if number.is_conclusive else ()
-            rows.append((number.system, n, *gain, gain_answer.recommendation(number, chosen.metric)))
+            rows.append((number.system, n, *gain, number.verdict))
         return pd.DataFrame(rows, columns=["system", "n", "largest_gain_at", "gain", "low", "high", "answer"])
 
     def compare(self, a: str, b: str, metric: str = "bertscore_f1") -> pd.DataFrame:
@@ -190,16 +189,7 @@ class Result:
             f"<p>{escape(self._description())}</p>",
             self._picture(),
         ]
-        for dataset in numbers.scored:
-            items = "".join(
-                f"<li><b>{escape(system)}</b>: {escape(sentence)}</li>"
-                for system, sentence in gain_answer.sentences(numbers, dataset)
-            )
-            known = escape(" ".join(gain_answer.what_is_known(numbers, dataset)))
-            pays = f"{dataset}: where choosing words pays most, in {metric_name(numbers.metric)}."
-            pays += f" {gain_answer.headline(numbers, dataset)}"
-            parts += [f"<p><b>{escape(pays)}</b></p>", f"<ul>{items}</ul>"]
-            parts += [f"<p>{known}</p>", _table(numbers, dataset)]
+        parts += [_table(numbers, dataset) for dataset in numbers.scored]
         signature = escape(metric_signature(self.run, numbers.metric))
         return "".join([*parts, f"<p><small>{signature}, seed {self.run.seed}</small></p>"])
 
@@ -238,7 +228,7 @@ def _table(numbers: Numbers, dataset: str) -> str:
         means = {n: decimals(score.score.mean, places) for n, score in at.items()}
         cells = "".join(f"<td>{means.get(n, '–')}</td>" for n in lengths)
         rows.append(f"<tr><th>{escape(numbers.names[system] + role(numbers.kinds[system]))}</th>{cells}</tr>")
-    caption = f"<caption>mean {metric_name(numbers.metric)} by n</caption>"
+    caption = f"<caption>{escape(dataset)}: mean {metric_name(numbers.metric)} by n</caption>"
     return f"<table>{caption}<thead><tr><th>n</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 

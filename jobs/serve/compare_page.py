@@ -49,7 +49,7 @@ def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) ->
     """
     from jobs.evaluate.compare import compare_runs
     from jobs.evaluate.printed_comparison import notes
-    from jobs.report.sweep.gain_answer import verdict_lengths
+    from jobs.report.sweep.numbers import verdict_lengths
     from jobs.terminal.metrics import metric_label, metric_name, metric_places
 
     result = compare_runs(store, a.id, None if b is None else b.id, [], None, metric)

@@ -56,7 +56,6 @@ class Mark:
     y: float
     tooltip: str
     hollow: bool
-    ringed: bool
     left: float
     width: float
     upper: float
@@ -107,10 +106,6 @@ class Chart:
     @property
     def right(self) -> float:
         return self.width - _RIGHT
-
-    @property
-    def has_rings(self) -> bool:
-        return any(mark.ringed for line in self.lines for mark in line.marks)
 
     @property
     def bottom(self) -> float:
@@ -209,9 +204,7 @@ def _marks(lines: Sequence[Sequence[tuple[float, float, At]]]) -> list[list[Mark
                 (abs(other - y), j, of.tooltip) for other, j, of in column if j != i and abs(other - y) < _REACH
             )
             tooltip = "\n".join((at.tooltip, *(told for _, _, told in near)))
-            marks[i].append(
-                Mark(x, y, tooltip, at.hollow, at.ringed, x - reach, 2 * reach, upper, max(lower - upper, 0.0))
-            )
+            marks[i].append(Mark(x, y, tooltip, at.hollow, x - reach, 2 * reach, upper, max(lower - upper, 0.0)))
     return marks
 
 

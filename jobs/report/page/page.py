@@ -29,8 +29,8 @@ from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_sect
 from jobs.report.page.sweep_sections import SweepSection, sweep_sections
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
-from jobs.report.sweep import gain_answer, kept_answer
-from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
+from jobs.report.sweep import kept_answer
+from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, analyse, require_summaries, verdict_lengths
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.console import written_out
 from jobs.terminal.metrics import (
@@ -48,8 +48,6 @@ from jobs.terminal.system_names import system_notes, with_labels
 from jobs.terminal.table_style import role
 
 _MOST_FAILURES = 500
-_MOST_ANSWERS = 8
-"""Systems whose sentences are not folded."""
 _SCRIPTS = ("text", "view", "viewer")
 """The viewer's, in the order in which they stand in the page."""
 _QUALITIES = [spec for spec in SPECS if spec.is_quality]
@@ -220,12 +218,11 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     environment.filters |= {"role": role, "unbroken": _unbroken, "metric_name": metric_name}
     environment.filters["named"] = page.numbers.names.__getitem__
     environment.globals |= {
-        "gain_answer": gain_answer,
         "kept_answer": kept_answer,
         "not_scored": _not_scored,
         "policy_answer": policy_answer,
         "by_n": _by_n,
-        "most_answers": _MOST_ANSWERS,
+        "may_be_largest": MAY_BE_LARGEST,
         "worth_telling": _WORTH_TELLING,
         "duration": duration,
         "made_by": made_by,
@@ -301,7 +298,7 @@ def _verdict(comparison: Comparison | None) -> str:
     """At which n the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
-    better, worse = gain_answer.verdict_lengths(comparison)
+    better, worse = verdict_lengths(comparison)
     parts = [f"better at n = {better}"] * bool(better) + [f"worse at n = {worse}"] * bool(worse)
     return ", ".join(parts) or "no difference shown"
 

@@ -27,14 +27,11 @@ from jobs.report.looks import At, Series, at_interval, system_looks
 from jobs.report.page.charts import PAIR_WIDTH, Chart, Lines, length_label, line_chart
 from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.page.kept_section import KeptSection, kept_section
-from jobs.report.run_numbers import short_note
-from jobs.report.sweep.gain_answer import sentences
-from jobs.report.sweep.numbers import Numbers
+from jobs.report.sweep.numbers import Numbers, cautions
 from jobs.terminal.metrics import metric_name, metric_places
-from jobs.terminal.numerals import counted, decimals, interval_text, listed, signed
+from jobs.terminal.numerals import counted, decimals, interval_text, signed
 from jobs.terminal.table_style import role
 
-_NAMED = 4
 _LACKS = "; lacks articles that others have"
 
 
@@ -91,7 +88,6 @@ class GainRow:
     articles: int
     difference: Interval
     p_holm: float
-    is_candidate: bool = False
 
 
 GainRows: TypeAlias = Mapping[str, tuple[GainRow, ...]]
@@ -102,16 +98,13 @@ GainRows: TypeAlias = Mapping[str, tuple[GainRow, ...]]
 class GainTable:
     """The gains of systems over another one at equal n.
 
-    Attributes:
-        interval: of which kind the intervals are.
-        rings: what a ring in the chart says, and why systems have none.
+    `interval` says of which kind the intervals are.
     """
 
     over: str
     chart: Chart
     interval: str
     rows: GainRows
-    rings: str
 
     @property
     def all_rows(self) -> list[tuple[str, GainRow]]:
@@ -120,42 +113,25 @@ class GainTable:
 
 
 def gain_tables(section: str, numbers: Numbers, dataset: str, lines: Lines) -> Iterable[GainTable]:
-    over_random: dict[str, tuple[GainRow, ...]] = {}
-    for number in numbers.magic_numbers_of(dataset):
-        candidates = number.recommended if number.kind == "system" and number.is_conclusive else ()
-        if number.gains and number.kind != "upper bound":
-            over_random[number.system] = tuple(
-                GainRow(gain.n, gain.articles, gain.gain, gain.p_holm, gain.n in candidates) for gain in number.gains
-            )
+    over_random = {
+        number.system: tuple(GainRow(gain.n, gain.articles, gain.gain, gain.p_holm) for gain in number.gains)
+        for number in numbers.magic_numbers_of(dataset)
+        if number.gains and number.kind != "upper bound"
+    }
     over_lead = {
         system: tuple(GainRow(at.n, at.articles, at.difference, at.p_holm) for at in by_metric[numbers.metric].lengths)
         for system, by_metric in numbers.vs_lead_of(dataset).items()
         if numbers.metric in by_metric
     }
     apart = {(score.system, score.n) for score in numbers.scores if score.dataset == dataset and not score.comparable}
-    undecided = [
-        numbers.names[number.system]
-        for number in numbers.magic_numbers_of(dataset)
-        if number.kind == "system" and number.recommended and not number.is_conclusive and number.system in over_random
-    ]
-    for over, rows, interval, unmarked in (
-        (RANDOM, over_random, "95 % for all n of a system at once (Bonferroni)", undecided),
-        (LEAD, over_lead, "95 % at each n", []),
+    for over, rows, interval in (
+        (RANDOM, over_random, "95 % for all n of a system at once (Bonferroni)"),
+        (LEAD, over_lead, "95 % at each n"),
     ):
         if rows:
             label = length_label(numbers.run.length_unit)
             chart = _gain_chart(f"{section}-over-{over}", over, numbers.metric, rows, apart, lines, label)
-            yield GainTable(over, chart, interval, rows, _rings(chart, unmarked))
-
-
-def _rings(chart: Chart, undecided: Sequence[str]) -> str:
-    """What a ring says, and of which systems no n could be ruled out: a mark on one of theirs would mislead."""
-    told = ["A point with a ring is a candidate for the largest gain."] * chart.has_rings
-    if undecided:
-        names = listed([*undecided[:_NAMED], *[f"{len(undecided) - _NAMED} more"] * (len(undecided) > _NAMED)])
-        so = f"{'it has' if len(undecided) == 1 else 'they have'} none" if chart.has_rings else "no point is marked"
-        told.append(f"Of {names} no n could be ruled out, so {so}.")
-    return " ".join(told)
+            yield GainTable(over, chart, interval, rows)
 
 
 def _gain_chart(
@@ -175,50 +151,12 @@ def _gain_chart(
         tooltip = (
             f"{lines.label(system)} vs. {lines.label(over)}, n = {row.n}: {signed(difference.mean, places)} ({told})"
         )
-        tooltip += "; candidate for the largest gain" * row.is_candidate + _LACKS * hollow
-        return at_interval(row.n, difference, hollow=hollow, ringed=row.is_candidate, tooltip=tooltip)
+        return at_interval(row.n, difference, hollow=hollow, tooltip=tooltip + _LACKS * hollow)
 
     series = [Series(system, tuple(point(system, row) for row in of_system)) for system, of_system in rows.items()]
     described = f"Mean per-article difference in {name} between each system and {lines.label(over)}, by n."
     title = f"{name} vs. {lines.label(over)} at equal n (Δ)"
     return line_chart(chart_id, title, described, series, lines, x_label, f"Δ {name}", zero=True, width=PAIR_WIDTH)
-
-
-@dataclass(frozen=True, slots=True)
-class StripCell:
-    """The verdict on one n for one system: a sign, its meaning in words, and its CSS class."""
-
-    mark: str
-    meaning: str
-    kind: str
-
-
-_LARGEST = StripCell("★", "the largest gain", "candidate")
-_CANDIDATE = StripCell("◎", "candidate: may be the largest as well", "candidate")
-_LARGEST_OPEN = StripCell("☆", "the largest gain so far", "open")
-_OPEN = StripCell("·", "open: no n of this system could be ruled out", "open")
-_RULED_OUT = StripCell("–", "ruled out", "out")
-_NO_GAIN = StripCell("×", "no gain shown", "out")
-_UNKNOWN = StripCell("?", "too few articles", "out")
-
-
-_MARKS = (_LARGEST, _CANDIDATE, _LARGEST_OPEN, _OPEN, _RULED_OUT, _NO_GAIN, _UNKNOWN)
-
-
-def _strip(number: MagicNumber, lengths: Sequence[int]) -> tuple[StripCell, ...]:
-    """Which n may have the largest gain for a system. Where no n is ruled out, all are open."""
-    gains = {gain.n: gain for gain in number.gains}
-    largest = None if number.largest_gain is None else number.largest_gain.n
-    cells = []
-    for n in lengths:
-        if n not in gains or gains[n].p_behind is None:
-            cells.append(_UNKNOWN)
-        elif n in number.recommended:
-            with_largest = (_LARGEST, _CANDIDATE) if number.is_conclusive else (_LARGEST_OPEN, _OPEN)
-            cells.append(with_largest[n != largest])
-        else:
-            cells.append(_RULED_OUT if number.recommended else _NO_GAIN)
-    return tuple(cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +166,9 @@ class SweepSection:
     Attributes:
         lines: of systems.
         kept: how many words keep how much, where that was scored.
-        answers: what each system is called and the sentence about it, those of which some n is ruled out first.
-        strips: of each system a sign for each of `lengths`, and `strip_key` the signs that occur.
         examples: summaries of the system and the n that the answer names, where it names any.
-        histograms: systems of which is known how often each n is best for an article.
-        notes: what a reader must know of short articles, and of systems that wrote the same everywhere.
+        best_n: of each system that was compared with `random`.
+        notes: what a reader must know of its articles, its tests, and of systems that wrote the same everywhere.
     """
 
     dataset: str
@@ -241,24 +177,16 @@ class SweepSection:
     lengths: tuple[int, ...]
     lines: Lines
     kept: KeptSection | None
-    answers: tuple[tuple[str, str], ...]
-    strips: Mapping[str, tuple[StripCell, ...]]
-    strip_key: tuple[StripCell, ...]
     notes: tuple[str, ...]
     metrics: tuple[MetricCurves, ...]
     gains: tuple[GainTable, ...]
-    histograms: tuple[MagicNumber, ...]
+    best_n: tuple[MagicNumber, ...]
     vs_lead: Mapping[str, Mapping[Metric, Comparison]]
     vs_cut: tuple[Comparison, ...]
     between_runs: tuple[Comparison, ...]
     same_texts: tuple[SameText, ...]
     uncut: tuple[Uncut, ...]
     examples: KeptExamples | None
-
-    @property
-    def looks_of_names(self) -> dict[str, str]:
-        """CSS classes by what systems are called."""
-        return {self.lines.label(system): look for system, look in self.lines.looks.items()}
 
 
 def sweep_sections(
@@ -298,12 +226,9 @@ def _section(
     kinds = {curve.system: curve.kind for curve in chosen}
     looks = {system: look.classes for system, look in system_looks(kinds).items()}
     lines = Lines(looks, numbers.names.shown)
-    magic = numbers.magic_numbers_of(dataset)
     points = [point for curve in chosen for point in curve.lengths]
     lengths = tuple(sorted({point.n for point in points}))
     first = dict.fromkeys((numbers.metric, *curves)) if lengths else ()
-    strips = {number.system: _strip(number, lengths) for number in magic if number.kind == "system" and number.gains}
-    occurring = {cell for cells in strips.values() for cell in cells}
     return SweepSection(
         dataset=dataset,
         id=f"d{i}",
@@ -311,9 +236,6 @@ def _section(
         lengths=lengths,
         lines=lines,
         kept=kept_section(f"d{i}", numbers.kept, dataset, numbers.names),
-        answers=_answers(numbers, dataset),
-        strips=strips,
-        strip_key=tuple(mark for mark in _MARKS if mark in occurring),
         notes=tuple(_notes(numbers, dataset)),
         metrics=tuple(
             metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], lines, numbers.run.length_unit)
@@ -321,7 +243,7 @@ def _section(
             if dataset_curves[metric]
         ),
         gains=tuple(gain_tables(f"d{i}", numbers, dataset, lines)),
-        histograms=tuple(number for number in magic if number.best_per_article and number.kind == "system"),
+        best_n=numbers.best_n_of(dataset),
         vs_lead=numbers.vs_lead_of(dataset),
         vs_cut=tuple(comparison for comparison in numbers.vs_cut if comparison.dataset == dataset),
         between_runs=tuple(comparison for comparison in between if comparison.dataset == dataset),
@@ -331,14 +253,8 @@ def _section(
     )
 
 
-def _answers(numbers: Numbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    conclusive = {numbers.names[number.system] for number in numbers.magic_numbers_of(dataset) if number.is_conclusive}
-    return tuple(sorted(sentences(numbers, dataset), key=lambda answer: answer[0] not in conclusive))
-
-
 def _notes(numbers: Numbers, dataset: str) -> Iterator[str]:
-    if any(short_dataset == dataset for short_dataset, _ in numbers.short):
-        yield short_note(dataset, numbers.short, numbers.run.length_unit)
+    yield from cautions(numbers, dataset)
     for pair in numbers.same_texts:
         if pair.dataset == dataset and pair.equal == pair.summaries:
             a, b = numbers.names[pair.a], numbers.names[pair.b]

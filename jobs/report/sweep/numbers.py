@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.analysis import (
+    LEAD,
+    RANDOM,
     Comparison,
     Curve,
     Interval,
@@ -16,6 +18,7 @@ from core.analysis import (
     Uncut,
     compare_by_metric,
     compare_systems,
+    lengths_text,
     magic_numbers,
     pairs_with_lead,
     same_texts,
@@ -26,13 +29,26 @@ from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import KEPT, ContentKept, SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
-from jobs.report.run_numbers import RunNumbers, SweepScore, interval_columns, kind_flags, short_by_length, short_json
+from jobs.report.run_numbers import (
+    RunNumbers,
+    SweepScore,
+    interval_columns,
+    kind_flags,
+    short_by_length,
+    short_json,
+    short_note,
+)
 from jobs.store import RunInfo
 from jobs.terminal.columns import ColumnSpec
+from jobs.terminal.metrics import SKEWED, few, metric_name
 from jobs.terminal.system_names import names_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
+MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pairs of n, Holm, 95 % confidence)."
+"""How the n are found that may have the largest gain over `random`."""
+_NAMED = 2
+"""Of verdicts on skewed differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +89,11 @@ class Numbers(RunNumbers[SweepScore]):
 
     def magic_numbers_of(self, dataset: str) -> tuple[MagicNumber, ...]:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
+
+    def best_n_of(self, dataset: str) -> tuple[MagicNumber, ...]:
+        """Those of systems that can be chosen and were compared with `random`. Efficiency has none: it falls with n."""
+        chosen = (number for number in self.magic_numbers_of(dataset) if number.kind == "system" and number.gains)
+        return tuple(chosen) if self.metric != "efficiency" else ()
 
 
 def curve_columns(numbers: Numbers) -> tuple[ColumnSpec[SweepScore], ...]:
@@ -157,6 +178,39 @@ def analyse(
         short=short_by_length(points),
         names=names,
     )
+
+
+def verdict_lengths(comparison: Comparison) -> tuple[str, str]:
+    """At which n the first system of a comparison is significantly better, and at which it is worse; "" for none."""
+    tested = tuple(at.n for at in comparison.lengths)
+    better = tuple(at.n for at in comparison.lengths if at.better)
+    worse = tuple(at.n for at in comparison.lengths if at.worse)
+    return lengths_text(tested, better), lengths_text(tested, worse)
+
+
+def cautions(numbers: Numbers, dataset: str) -> Iterator[str]:
+    """What a reader of every table of a dataset must know: few or short articles, and skewed differences."""
+    articles = [score.articles for score in numbers.scores if score.dataset == dataset]
+    if told := few(min(articles, default=0)):
+        yield told
+    if any(short_dataset == dataset for short_dataset, _ in numbers.short):
+        yield short_note(dataset, numbers.short, numbers.run.length_unit)
+    if skewed := list(_skewed(numbers, dataset)):
+        more = [f"{len(skewed) - _NAMED} more (report.json)"] * (len(skewed) > _NAMED)
+        yield f"{SKEWED}: {'; '.join([*skewed[:_NAMED], *more])}."
+
+
+def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:
+    """Which verdicts rest on differences that are too skewed for the test."""
+    for number in numbers.best_n_of(dataset):
+        if above := tuple(gain.n for gain in number.gains if gain.above_random and gain.too_skewed):
+            at_n = lengths_text(tuple(gain.n for gain in number.gains), above)
+            yield f"{numbers.names[number.system]} over {RANDOM} at n = {at_n}"
+    for system, by_metric in numbers.vs_lead_of(dataset).items():
+        for metric, comparison in by_metric.items():
+            if told := tuple(at.n for at in comparison.lengths if at.significant and at.too_skewed):
+                at_n = lengths_text(tuple(at.n for at in comparison.lengths), told)
+                yield f"{numbers.names[system]} vs. {LEAD} at n = {at_n} in {metric_name(metric)}"
 
 
 def cut_pairs(systems: Collection[str]) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A sweep in the terminal: how many words keep how much, where choosing words pays most, and scores by n.
+"""A sweep in the terminal: how many words keep how much, scores by n, and the best n.
 
 Made for any width, with or without colour.
 """
@@ -10,12 +10,10 @@ from rich.text import Text
 
 from core.analysis import LEAD, Comparison, MagicNumber, PairedLength, Uncut
 from core.analysis.answer import Answer
-from core.summarizers.rulers import RULERS
-from jobs.report.means_latex import mean_cell, print_answer, print_key, print_run
-from jobs.report.run_numbers import SweepScore, short_note
+from jobs.report.means_latex import mean_cell, print_key, print_run
+from jobs.report.run_numbers import SweepScore
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.gain_answer import headline, sentences, verdict_lengths, what_is_known
-from jobs.report.sweep.numbers import Numbers
+from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, cautions, verdict_lengths
 from jobs.store import RunInfo, Store
 from jobs.terminal.columns import Column, ColumnSpec, print_table
 from jobs.terminal.metrics import metric_name, not_equal
@@ -36,6 +34,7 @@ _NEARLY_ONE = 0.5
 """A note names two systems that write the same text in at least this share of summaries."""
 _MOST_PAIRS = 4
 _VERDICT_WIDTH = 13
+_CANDIDATES_WIDTH = 24
 _LEAST_NAME = 14
 """Columns for a name beside means by n: eleven of them, each of five columns and a blank, are on a line of 80."""
 
@@ -49,9 +48,6 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
     print_kept_notes(numbers.kept, console, numbers.names)
     console.print()
     print_run(numbers, f"seed {numbers.run.seed}", console, where)
-    for dataset in numbers.scored:
-        answer = headline(numbers, dataset), sentences(numbers, dataset), what_is_known(numbers, dataset)
-        print_answer(console, f"{dataset}: where choosing words pays most, in {metric_name(numbers.metric)}", *answer)
     for dataset in numbers.datasets:
         if dataset in numbers.scored:
             _print_curves(dataset, numbers, console)
@@ -59,7 +55,7 @@ def print_tables(numbers: Numbers, console: Console, where: str = "") -> None:
             _print_vs_lead(dataset, numbers, console, where)
             _print_vs_cut(dataset, numbers, console)
             _print_other_lengths(dataset, numbers, console)
-        notes = tuple(_cautions(dataset, numbers))
+        notes = (*_left_out(dataset, numbers), *cautions(numbers, dataset), *_same_texts(dataset, numbers))
         if notes:
             print_title(console, f"{dataset}: to keep in mind")
         for note in notes:
@@ -101,22 +97,18 @@ def _half(half_width: float | None, places: int) -> str:
 
 
 def _print_best_n(dataset: str, numbers: Numbers, console: Console) -> None:
-    magic_numbers = numbers.magic_numbers_of(dataset)
-    systems = [number for number in magic_numbers if number.kind != "control" and number.system not in RULERS]
+    """The magic number of each system: by mean, and by gain over `random` with all n that may have the largest one."""
+    systems = numbers.best_n_of(dataset)
     if not systems:
         return
-    print_title(console, f"{dataset}: the best n")
-    print_line(console, "Of each article (median, most frequent), by mean, and by gain over random", style="dim")
+    print_title(console, f"{dataset}: the best n in {metric_name(numbers.metric)}")
     columns = [column.column(systems) for column in _best_columns(numbers.places)]
     names = [system_name(numbers.names[number.system], number.kind) for number in systems]
     print_table(Column("system", names, NAME_WIDTH, "left"), columns, console)
+    print_line(console, f"n that may have the largest gain: {MAY_BE_LARGEST}", style="dim")
 
 
 def _best_columns(places: int) -> tuple[ColumnSpec[MagicNumber], ...]:
-    def often(number: MagicNumber) -> str:
-        n = number.most_frequent
-        return "–" if n is None else f"{n} ({number.best_per_article[n]:.0%})"
-
     def gain(number: MagicNumber) -> Text:
         largest = number.largest_gain
         if not largest:
@@ -127,14 +119,14 @@ def _best_columns(places: int) -> tuple[ColumnSpec[MagicNumber], ...]:
     def by_mean(number: MagicNumber) -> str:
         return "–" if number.best_by_mean is None else str(number.best_by_mean)
 
-    def median(number: MagicNumber) -> str:
-        return "–" if number.median is None else f"{number.median:g}"
-
     return (
-        ColumnSpec("median", lambda number: number.median, "median\nbest n", median),
-        ColumnSpec("most_frequent", lambda number: number.most_frequent, "most often\nbest", often),
         ColumnSpec("best_by_mean", lambda number: number.best_by_mean, "best by\nmean", by_mean),
         ColumnSpec("largest_gain", lambda number: number.largest_gain, "largest gain\nover random", gain),
+        ColumnSpec(
+            *("verdict", lambda number: number.verdict, "n that may have\nthe largest gain"),
+            align="left",
+            width=_CANDIDATES_WIDTH,
+        ),
     )
 
 
@@ -205,9 +197,9 @@ def _verdicts(comparison: Comparison | None) -> Text:
     return Text("\n".join(parts) or "–", style="bold" if worse else "")
 
 
-def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
-    """What the reader must know about these articles and systems."""
-    magic, by_system = numbers.magic_numbers_of(dataset), numbers.of(dataset)
+def _left_out(dataset: str, numbers: Numbers) -> Iterator[str]:
+    """Which articles are not among those of the means."""
+    by_system = numbers.of(dataset)
     points = [score for at in by_system.values() for score in at.values()]
     for system, at in by_system.items():
         apart = [score for score in at.values() if not score.comparable]
@@ -219,12 +211,9 @@ def _cautions(dataset: str, numbers: Numbers) -> Iterator[str]:
     if left_out:
         articles = counted(left_out, "article")
         yield f"Left out of the means: articles that lack a summary by some system, at most {articles} at any n."
-    dropped = max((number.dropped for number in magic), default=0)
-    if dropped:
-        articles = counted(dropped, "article")
-        yield f"Left out of the best n of each article: articles that lack some n, at most {articles} for any system."
-    if any(short_dataset == dataset for short_dataset, _ in numbers.short):
-        yield short_note(dataset, numbers.short, numbers.run.length_unit)
+
+
+def _same_texts(dataset: str, numbers: Numbers) -> Iterator[str]:
     same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
     for pair in same[:_MOST_PAIRS]:
         a, b = numbers.names[pair.a], numbers.names[pair.b]

@@ -47,14 +47,6 @@ def test_charts_fit_a_phone_with_every_n(phone: Page) -> None:
     assert {"19", "21"} <= set(phone.locator("#answer .chart .grid text").all_text_contents())
 
 
-def test_the_table_of_signs_fits_a_phone(phone: Page) -> None:
-    last = phone.locator(".strip thead th").last
-    assert last.inner_text() == "21"
-    box = last.bounding_box()
-    assert box
-    assert box["x"] + box["width"] <= 360
-
-
 def test_what_goes_on_beyond_the_edge_has_a_shade_there(phone: Page) -> None:
     phone.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
     shades = phone.locator(".scroll").evaluate_all(
@@ -85,10 +77,9 @@ def test_paper_is_light(paper: Page) -> None:
 
 
 def test_colours_are_kept_on_paper(paper: Page) -> None:
-    for part in (".swatch", ".strip .candidate"):
-        shown = paper.locator(part).first
-        assert shown.evaluate("one => getComputedStyle(one).printColorAdjust") == "exact"
-        assert shown.evaluate("one => getComputedStyle(one).backgroundColor") != "rgba(0, 0, 0, 0)"
+    shown = paper.locator(".swatch").first
+    assert shown.evaluate("one => getComputedStyle(one).printColorAdjust") == "exact"
+    assert shown.evaluate("one => getComputedStyle(one).backgroundColor") != "rgba(0, 0, 0, 0)"
 
 
 def test_there_are_no_buttons_on_paper(paper: Page) -> None:
@@ -104,7 +95,7 @@ def test_nothing_is_clipped_on_paper(paper: Page) -> None:
     beyond = paper.evaluate(
         f"""() => [...document.querySelectorAll("main *")].filter((one) => {{
             const box = one.getBoundingClientRect();
-            return box.width && !one.closest(".sr-only") && (box.right > {PAPER} + 1 || box.left < -1);
+            return box.width && (box.right > {PAPER} + 1 || box.left < -1);
         }}).map((one) => one.outerHTML.slice(0, 120))"""
     )
     assert beyond == []

@@ -19,7 +19,7 @@ from jobs.recipes.sweep import Phase1Recipe
 from jobs.report.page.page import write_page
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
-from jobs.report.sweep import gain_answer, kept_answer
+from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
 from jobs.terminal.metrics import metric_signature
@@ -40,14 +40,14 @@ def page(store: Store, swept: str, tmp_path_factory: pytest.TempPathFactory) -> 
     return path
 
 
-def test_the_answer_is_that_of_the_terminal(store: Store, swept: str, page: Path) -> None:
+def test_the_best_n_of_each_system_is_in_one_table(store: Store, swept: str, page: Path) -> None:
     numbers = analyse(store.run_info(swept), store.points(swept))
-    text = read(page)
-    (dataset,) = numbers.datasets
-    told = [gain_answer.headline(numbers, dataset), *gain_answer.what_is_known(numbers, dataset)]
-    told += [sentence for _, sentence in gain_answer.sentences(numbers, dataset)]
-    for sentence in told:
-        assert sentence in text
+    text, chosen = read(page), numbers.best_n_of(*numbers.datasets)
+    assert chosen
+    for number in chosen:
+        gain = f"{number.largest_gain.gain.mean:+.3f}".replace("0.", ".")
+        assert f"{numbers.names[number.system]} {number.best_by_mean} {gain} at {number.largest_gain.n} " in text
+        assert number.verdict in text
 
 
 def test_what_is_kept_to_n_stands_beside_what_is_cut(store: Store, run_of_points, tmp_path: Path) -> None:
@@ -74,10 +74,10 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
     told += [kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS]
     for sentence in told:
         assert sentence in text
-    assert text.index(told[0]) < text.index("Where choosing words pays most") < text.index("Curves by n")
+    assert text.index(told[0]) < text.index("Curves by n")
     assert 'id="d0-kept-bands" class="bands-on" checked' in source
     for name in ("a,", "lead", "random", "person", "another person"):
-        assert len([said for _, _, said in marks(tmp_path / "x.html", "d0-kept") if said.startswith(name)]) == 2
+        assert len([said for _, said in marks(tmp_path / "x.html", "d0-kept") if said.startswith(name)]) == 2
     for said in ("half", "90 %", "person, in full", "The smallest n that keeps this share of the reference"):
         assert said in text
     assert "a, n = 7: 37 % (" in text
@@ -155,48 +155,27 @@ def test_nothing_from_outside_is_markup(store: Store, run_of_points, tmp_path: P
     assert "\x1b" not in before_data
 
 
-def marks(page: Path, chart: str) -> list[tuple[bool, bool, str]]:
-    """Of each point of a chart: whether it is hollow, whether it has a ring, and what it says."""
+def marks(page: Path, chart: str) -> list[tuple[bool, str]]:
+    """Of each point of a chart: whether it is hollow, and what it says."""
     svg = page.read_text(encoding="utf-8").partition(f'aria-labelledby="{chart}-t')[2].partition("</svg>")[0]
-    found = re.findall(r'<g class="mark( hollow)?"><title>(.*?)</title>(.*?)</g>', svg, re.DOTALL)
-    return [(bool(hollow), 'class="ring"' in circles, said) for hollow, said, circles in found]
+    found = re.findall(r'<g class="mark( hollow)?"><title>(.*?)</title>', svg, re.DOTALL)
+    return [(bool(hollow), said) for hollow, said in found]
 
 
-def test_hollow_means_the_same_in_every_chart_and_a_ring_is_explained(
-    store: Store, run_of_points, tmp_path: Path
-) -> None:
+def test_hollow_means_the_same_in_every_chart(store: Store, run_of_points, tmp_path: Path) -> None:
     page = tmp_path / "x.html"
-    run = run_of_points(at_most={("a", 9): 20}, gain={7: 0.3, 9: 0.1})
-    write_page(store, [run], page)
+    write_page(store, [run_of_points(at_most={("a", 9): 20})], page)
     for chart in ("d0-bertscore_f1", "d0-over-random", "d0-over-lead"):
         found = marks(page, chart)
-        assert [hollow for hollow, _, _ in found] == [said.startswith("a") and "n = 9:" in said for *_, said in found]
-        assert [hollow for hollow, _, _ in found] == ["lacks articles that others have" in said for *_, said in found]
-        assert any(ring for _, ring, _ in found) is (chart == "d0-over-random")
-    (ringed,) = [said for _, ring, said in marks(page, "d0-over-random") if ring]
-    assert ringed.startswith("a vs. random, n = 7:")
+        assert [hollow for hollow, _ in found] == [said.startswith("a") and "n = 9:" in said for _, said in found]
+        assert [hollow for hollow, _ in found] == ["lacks articles that others have" in said for _, said in found]
     assert "In all charts of this page a hollow point lacks articles" in read(page)
-    assert "○" not in read(page)  # nor does the table of signs use it for anything else
-    assert read(page).count("A point with a ring is a candidate for the largest gain.") == 1
-
-
-def test_marks_are_on_systems_only(store: Store, run_of_points, tmp_path: Path) -> None:
-    """Of `a` an n is ruled out, of `lead` as well: but that is a control, and has neither ring nor sign."""
-    run = run_of_points(("a", "b", "lead", "random"), gain={7: 0.3, 9: 0.1})
-    write_page(store, [run], tmp_path / "x.html")
-    ringed = [said for _, ring, said in marks(tmp_path / "x.html", "d0-over-random") if ring]
-    assert ringed
-    assert all(said.startswith(("a vs.", "b vs.")) for said in ringed)
-    source = (tmp_path / "x.html").read_text(encoding="utf-8")
-    (strip,) = re.findall(r'<table class="strip">.*?</table>', source, re.DOTALL)
-    assert re.findall(r'<th scope="row">(.*?)</th>', strip) == ["a", "b"]
 
 
 def test_a_single_n_has_tables_and_nothing_drawn_by_n(store: Store, run_of_points, tmp_path: Path) -> None:
     write_page(store, [run_of_points((*KEPT,), (7,), kept=KEPT)], tmp_path / "x.html")
     text, source = read(tmp_path / "x.html"), (tmp_path / "x.html").read_text(encoding="utf-8")
     assert 'class="chart"' not in source
-    assert 'class="histogram' not in source
     assert "Curves by n" not in text
     assert "news, n = 7 Means over articles, and their 95 % intervals" in text
     row = next(row for row in source.split("<tr>") if '<th scope="row">lead (control)</th><td>30</td>' in row)
@@ -235,7 +214,7 @@ def test_a_run_that_goes_on_says_that_its_numbers_will_change(store: Store, run_
 def test_many_systems(store: Store, run_of_points, tmp_path: Path) -> None:
     names = tuple(f"all-MiniLM-L6-v2|way-{i:02}|chunks" for i in range(30))
     write_page(store, [run_of_points(systems=(*names, "lead", "random"))], tmp_path / "x.html")
-    assert "22 more systems" in read(tmp_path / "x.html")
+    assert "way-29" in read(tmp_path / "x.html")
 
 
 def test_it_asks_nothing_of_a_network(page: Path) -> None:
@@ -261,7 +240,7 @@ def test_the_recipe_on_the_page_is_that_of_the_run(store: Store, swept: str, pag
 def test_another_metric(store: Store, swept: str, tmp_path: Path) -> None:
     write_page(store, [swept], tmp_path / "rouge.html", "rouge2_f1")
     text = read(tmp_path / "rouge.html")
-    assert "in ROUGE-2 F1." in text
+    assert "The best n in ROUGE-2 F1" in text
     assert "ROUGE-2 F1 vs. random at equal n (Δ)" in text
 
 
@@ -282,9 +261,7 @@ def test_a_training_is_asked_about_its_policies(store: Store, trained: str, tmp_
     headline = policy_answer.headline(numbers, dataset)
     assert re.findall(r'<p class="headline">(.*?)</p>', source) == [headline]
     for told in (
-        "No n can be recommended",
-        "Where choosing words pays most",
-        "no random in this run",
+        "The best n",
         "the highest score",
     ):
         assert told not in text
@@ -332,7 +309,6 @@ def test_who_does_not_write_n_words_is_told_where_systems_are_compared(
     text = read(tmp_path / "x.html")
     note = "a wrote 6.0 words on average at n = 9; at 1 of 2 n it is not n. Where systems do not write n words"
     comparisons = text[text.index("Two systems are compared article by article") :]
-    assert note in text[: text.index("Two systems are compared article by article")]
     assert note in comparisons
     assert "mean words at n = 5 9 a 5.0 6.0" in comparisons
     assert "words of a words of lead" in comparisons

@@ -7,6 +7,7 @@ from made_scores import kept_points
 
 from core.analysis import Interval, Points
 from core.analysis.answer import answer_of
+from core.analysis.content_kept import content_kept
 from jobs.report.sweep.kept_answer import (
     COMPARED,
     NEXT,
@@ -299,3 +300,9 @@ def test_the_best_system_is_held_against_the_first_words():
 def test_a_half_at_an_end_of_the_grid_is_said_so_of_rulers_too(reference, told):
     system = {n: 0.2 for n in reference}
     assert f"first words keep {told}" in said({"a": system, "reference-words": reference}, spread=0.01)[COMPARED]
+
+
+@pytest.mark.parametrize(("n", "edge"), [(3, "shortest"), (7, None), (21, "longest"), (None, None)])
+def test_the_edge_of_a_share(n, edge):
+    (kept, *_) = content_kept(kept_points({"a": {3: 0.3, 7: 0.4, 21: 0.5}}))
+    assert kept.edge(n) == edge

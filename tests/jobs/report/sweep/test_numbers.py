@@ -6,7 +6,7 @@ from made_scores import rescored
 
 from core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
-from jobs.report.sweep.numbers import analyse, compared_metrics, cut_pairs, report_json
+from jobs.report.sweep.numbers import analyse, cautions, compared_metrics, cut_pairs, report_json
 
 
 def test_the_numbers_are_those_of_the_analysis(run, make_points):
@@ -92,3 +92,28 @@ def test_the_scores_that_a_report_needs_are_those_it_asks_for(run, make_points):
     for metric in METRICS:
         read = dataclasses.replace(points, scores={name: points.scores[name] for name in compared_metrics(metric)})
         assert analyse(run, read, metric) == analyse(run, points, metric)
+
+
+def test_verdicts_on_skewed_differences_are_named(run, make_points):
+    def skewed(point, towards):
+        first = point.article_id < "0003"
+        return rescored(point, bertscore_f1=0.3 + towards * (point.system == "m") * (1 + 9 * first))
+
+    warning = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases): "
+    made = make_points(("m", "lead", "random"), (7, 9))
+    told = cautions(analyse(run, [skewed(point, 0.01 * (point.n == 7)) for point in made]), "news")
+    assert list(told) == [warning + "m over random at n = 7; m vs. lead at n = 7 in BERTScore F1."]
+    # Where there is no verdict there is nothing to warn of.
+    assert list(cautions(analyse(run, make_points(("lead",))), "news")) == []
+    long = [skewed(point, 0.01) for point in made]
+    more = [rescored(p, rouge1_f1=p.scores["bertscore_f1"], rouge2_f1=p.scores["bertscore_f1"]) for p in long]
+    (said,) = cautions(analyse(run, more), "news")
+    assert said.endswith("; 2 more (report.json).")
+
+
+@pytest.mark.parametrize(("candidates", "at"), [((1,), "shortest"), ((21,), "longest"), ((9,), None), ((19, 21), None)])
+def test_json_says_where_the_only_n_left_is_an_end_of_those_tried(run, make_points, candidates, at):
+    numbers = analyse(run, make_points(("a", "random")))
+    first, *others = numbers.magic_numbers
+    magic = (dataclasses.replace(first, recommended=candidates), *others)
+    assert report_json(dataclasses.replace(numbers, magic_numbers=magic))["magic_numbers"][0]["at"] == at

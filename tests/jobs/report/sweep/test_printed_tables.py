@@ -7,7 +7,6 @@ from made_scores import rescored
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
-from jobs.report.sweep.gain_answer import headline, sentences, what_is_known
 from jobs.report.sweep.numbers import analyse
 from jobs.report.sweep.printed_sweep import print_tables
 from jobs.terminal.metrics import metric_signature
@@ -48,7 +47,7 @@ def test_controls_are_marked(show, make_points):
     assert "lead (control)" in text
     assert re.search(r"^random .*\n \(control\) ", text, re.MULTILINE)
     # They stand in the first table only: nobody chooses n for a control.
-    for title in ("where choosing words pays most, in BERTScore F1", "the best n", "vs. lead at equal n"):
+    for title in ("the best n in BERTScore F1", "vs. lead at equal n"):
         assert "(control)" not in section(text, title)
 
 
@@ -66,7 +65,7 @@ def test_what_it_does_to_the_score_that_a_text_is_kept_to_n(run, show, make_poin
     assert "kept to n words" not in show(make_points())
 
 
-def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_points):
+def test_upper_bounds_are_marked_get_no_star_and_no_n(show, make_points):
     points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
     text = show(points)
     assert max(len(line) for line in text.splitlines()) <= 80
@@ -80,43 +79,21 @@ def test_upper_bounds_are_marked_get_no_star_and_are_not_recommended(show, make_
     assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
     said = " ".join(first.split())
     assert "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher." in said
-    answer = " ".join(section(text, "where choosing words pays most, in BERTScore F1").split())
-    for name in ("oracle", "window-oracle"):
-        assert f" {name}: no n is recommended: it is an upper bound, which saw the reference." in answer
-    third = section(text, "vs. lead at equal n")
-    assert "good|x" in third
-    assert "oracle" not in third
+    for title in ("the best n in BERTScore F1", "vs. lead at equal n"):
+        assert "good|x" in section(text, title)
+        assert "oracle" not in section(text, title)
     assert "upper bound" not in show(make_points()).lower()
 
 
 def test_which_n(run, show, make_points):
-    text = show(make_points())
     number = analyse(run, make_points()).magic_numbers[0]
-    table = section(text, "the best n")
+    table = section(show(make_points()), "the best n in BERTScore F1")
     line = next(line for line in table.splitlines() if line.startswith("chunks "))
-    share = number.best_per_article[number.most_frequent]
-    gain = number.largest_gain
-    assert line.split()[1:] == [
-        f"{number.median:g}",
-        str(number.most_frequent),
-        f"({share:.0%})",
-        str(number.best_by_mean),
-        f"+{gain.gain.mean:.3f}".replace("0.", "."),
-        "at",
-        str(gain.n),
-    ]
-
-
-def test_the_answer_comes_first(run, show, make_points):
-    text = show(make_points() + make_points(dataset="xsum"))
-    assert text.index("xsum: where choosing words pays most") < text.index("news: mean BERTScore F1 by n")
-    said = " ".join(section(text, "news: where choosing words pays most, in BERTScore F1").split())
-    numbers = analyse(run, make_points())
-    assert headline(numbers, "news") in said
-    for system, sentence in sentences(numbers, "news"):
-        assert f"{system}: {sentence}" in said
-    for sentence in what_is_known(numbers, "news"):
-        assert sentence in said
+    gain = f"{number.largest_gain.gain.mean:+.3f}".replace("0.", ".")
+    told = [str(number.best_by_mean), gain, "at", str(number.largest_gain.n), *number.verdict.split()]
+    assert line.split()[1:] == told
+    assert number.verdict == lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
+    assert "the best n" not in show(make_points(("a", "lead")))  # no random to gain over
 
 
 @pytest.mark.parametrize(
@@ -124,7 +101,6 @@ def test_the_answer_comes_first(run, show, make_points):
     [
         ({"articles": 3}, "With 3 articles the intervals understate"),
         ({"short": (4,)}, "left out at that n (report.json names them): 1 at n = 1, 1 at n = 3"),
-        ({"systems": ("a", "lead")}, "no random in this run to tell how much"),
     ],
 )
 def test_what_the_reader_must_know(show, make_points, make, told):
@@ -136,9 +112,6 @@ def test_articles_left_out_are_counted(show, make_points):
     lacks = {("0003", 5, "lead"), ("0004", 5, "m|textrank|chunks")}
     text = show([p for p in make_points() if (p.article_id, p.n, p.system) not in lacks], width=200)
     assert "Left out of the means: articles that lack a summary by some system, at most 2 articles at any n." in text
-    assert (
-        "Left out of the best n of each article: articles that lack some n, at most 1 article for any system." in text
-    )
 
 
 def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_points):
@@ -179,7 +152,7 @@ def test_systems_that_write_the_same_are_named(show, make_points):
 
 def test_uncut_systems_have_their_own_table(show, make_points):
     text = show(make_points(("bart-large-xsum",), (0,)))
-    assert "where choosing words pays most" not in text
+    assert "the best n" not in text
     line = next(line for line in text.splitlines() if line.startswith("bart-large-xsum"))
     assert line.split()[1:3] == ["40", "25.0"]
 
@@ -198,8 +171,9 @@ def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
     for curve in numbers.curves:
         for at in curve.lengths:
             assert decimals(at.mean, places) in text
-    for heading in ("BERTScore F1", "ROUGE-1 F1", "ROUGE-2 F1", "ROUGE-L F1", "largest gain"):
+    for heading in ("BERTScore F1", "ROUGE-1 F1", "ROUGE-2 F1", "ROUGE-L F1"):
         assert heading in text
+    assert ("largest gain" in text) is (metric != "efficiency")  # which falls with n by construction
     # Every part of a table begins with names.
     headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
     assert [n for header in headers for n in header] == [str(n) for n in range(1, 22, 2)]
@@ -220,17 +194,15 @@ def test_a_report_of_another_metric_says_which(run, make_points):
     text = out.getvalue()
     assert "Metric: ROUGE-2 F1, rouge, tok:rouge_score. In full: nws status p1-0421" in text
     assert "news: mean ROUGE-2 F1 by n" in text
-    assert "in ROUGE-2 F1." in text
+    assert "news: the best n in ROUGE-2 F1" in text
     assert "mean BERTScore" not in text
 
 
-def test_who_does_not_write_n_words_is_told_beside_the_verdicts(show, make_points):
+def test_who_does_not_write_n_words_is_told(show, make_points):
     points = [
         dataclasses.replace(p, words=min(p.words, 6)) if p.system == "m|textrank|chunks" else p for p in make_points()
     ]
     text = show(points, width=200)
-    notes = "chunks wrote 6.0 words on average at n = 21; at 8 of 11 n it is not n."
-    assert notes in text[: text.index("mean BERTScore F1 by n")]
     table = text[text.index("mean words, of systems that do not always write n") :]
     line = next(line for line in table.splitlines() if line.startswith("chunks "))
     assert line.split()[1:] == ["1.0", "3.0", "5.0", *["6.0"] * 8]
