@@ -31,7 +31,7 @@ class ShowOptions:
         autocompletion=complete.systems,
     )
     n: int | None = plain(
-        "--n N", "Length in words, 0: uncut. Default: the best candidate; the output says why.", min=0
+        "--n N", "Length in words, 0: uncut. Default: the n that the answer names; the output says why.", min=0
     )
     worst: int | None = plain(
         "--worst N", "Instead of ARTICLE: this many articles with the lowest BERTScore F1.", min=1

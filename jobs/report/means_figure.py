@@ -35,7 +35,7 @@ _PANEL, _AROUND = (4.4, 2.7), 0.7
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What a figure says: `over` is what the lower panels compare with, `rings` their title if a point has one."""
+    """What a figure says: `over` is what the lower panels compare with, `rings` says what a ring in them is."""
 
     title: str
     noun: str
@@ -43,7 +43,6 @@ class _Words:
     difference: str
     nothing: str
     rings: str
-    no_rings: str
     intervals: str
     upper_bounds: str
     hollow: str
@@ -64,19 +63,13 @@ def gain_series(numbers: Numbers, dataset: str) -> tuple[Series, ...]:
     """The lines of a sweep's lower panel: the mean gain over `random` at equal n, for every system that has one.
 
     Upper bounds are left out: they gain several times as much as systems, so the other lines would be squeezed.
-    Candidates for the largest gain have a ring. If no n is ruled out, none has one.
     """
     scores = numbers.of(dataset)
     return tuple(
         Series(
             number.system,
             tuple(
-                at_interval(
-                    gain.n,
-                    gain.gain,
-                    hollow=not scores[number.system][gain.n].comparable,
-                    ringed=number.is_conclusive and gain.n in number.recommended,
-                )
+                at_interval(gain.n, gain.gain, hollow=not scores[number.system][gain.n].comparable)
                 for gain in number.gains
             ),
         )
@@ -112,8 +105,7 @@ def draw_sweep(numbers: Numbers, paper: float | None = None) -> tuple[Figure, st
         over=RANDOM,
         difference=f"gain over {numbers.names[RANDOM]} at equal n",
         nothing=f"no system here beside a {numbers.names[RANDOM]} control",
-        rings="ring: candidate for the largest gain, not ruled out with 95 % confidence",
-        no_rings="no n can be recommended",
+        rings="",
         intervals="95 % intervals over articles, of gains for all n at once",
         upper_bounds="upper bounds (upper row only) saw the reference; another way of writing may score higher",
         hollow="hollow marker: lacks articles that others have, so it is not compared with theirs",
@@ -129,15 +121,13 @@ def draw_policies(numbers: PolicyNumbers, paper: float | None = None) -> tuple[F
 
     `paper` as in `Frame`.
     """
-    rings = "ring: differs (sign-flip test, Holm over the n, 5 % error)"
     words = _Words(
         title="Policies on test articles",
         noun="test article",
         over=TEXTRANK,
         difference=f"difference to {numbers.names[TEXTRANK]} at equal n",
         nothing=f"no {numbers.names[TEXTRANK]} here to compare with",
-        rings=rings,
-        no_rings=rings,
+        rings="ring: differs (sign-flip test, Holm over the n, 5 % error)",
         intervals="95 % intervals over articles, not over seeds",
         upper_bounds="upper bounds saw the reference",
         hollow="hollow marker: lacks articles that others have",
@@ -231,5 +221,4 @@ def _draw_differences(
     if not lines:
         leave_empty(panel, words.nothing)
         return []
-    title = words.rings if any(at.ringed for series in lines for at in series.points) else words.no_rings
-    return draw_over_zero(panel, lines, looks[words.over], looks, ends, title)
+    return draw_over_zero(panel, lines, looks[words.over], looks, ends, words.rings)

@@ -1,7 +1,7 @@
 """The stored metrics as people name and read them, and what of a run's signatures tells how each was computed."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from core.analysis import METRICS, PARTS, Metric
 from core.analysis.intervals import FEW_ARTICLES
@@ -11,7 +11,6 @@ from core.plugins.plugin_metric import METRIC_OF_PLUGIN
 from core.registry import did_you_mean
 from core.text.length import LengthUnit
 from jobs.store import RunInfo
-from jobs.terminal.numerals import counted
 
 _DECIMALS = 3
 
@@ -114,23 +113,6 @@ def few(count: int, noun: str = "articles") -> str | None:
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
     return f"With {count} {noun} the intervals understate the uncertainty: treat them as indicative."
-
-
-def basis(points: Sequence[tuple[int, int]], noun: str, metric: Metric) -> Iterator[str]:
-    """The sentences on what an answer rests on: how many of `noun` at which n, and a caution if they are few.
-
-    Args:
-        points: each n, with how many there are.
-        noun: whose plural ends in s.
-        metric: of the answer.
-    """
-    counts, lengths = [count for _, count in points], sorted({n for n, _ in points})
-    fewest, most = min(counts), max(counts)
-    size = counted(most, noun) if fewest == most else f"{fewest} to {counted(most, noun)}"
-    span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
-    yield f"It rests on {size} at {span}, in {metric_name(metric)}."
-    if caution := few(fewest):
-        yield caution
 
 
 def length_notes(words: Mapping[str, Mapping[int, float]], unit: LengthUnit) -> tuple[str, ...]:

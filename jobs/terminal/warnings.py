@@ -20,7 +20,7 @@ NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 _MOST_FOREIGN = 0.1
 _LOOKED_AT = 50
 _LACKING = {
-    RANDOM: "no n can be recommended",
+    RANDOM: "no gain at equal n can be told",
     LEAD: "no system can be compared with the first n words of the article",
 }
 

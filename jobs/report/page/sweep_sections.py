@@ -173,7 +173,6 @@ class SweepSection:
 
     dataset: str
     id: str
-    articles: int
     lengths: tuple[int, ...]
     lines: Lines
     kept: KeptSection | None
@@ -226,13 +225,11 @@ def _section(
     kinds = {curve.system: curve.kind for curve in chosen}
     looks = {system: look.classes for system, look in system_looks(kinds).items()}
     lines = Lines(looks, numbers.names.shown)
-    points = [point for curve in chosen for point in curve.lengths]
-    lengths = tuple(sorted({point.n for point in points}))
+    lengths = tuple(sorted({point.n for curve in chosen for point in curve.lengths}))
     first = dict.fromkeys((numbers.metric, *curves)) if lengths else ()
     return SweepSection(
         dataset=dataset,
         id=f"d{i}",
-        articles=max((point.of_articles for point in points), default=0),
         lengths=lengths,
         lines=lines,
         kept=kept_section(f"d{i}", numbers.kept, dataset, numbers.names),

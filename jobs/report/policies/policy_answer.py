@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from core.analysis import COMPARED, SystemScore, lengths_text
 from jobs.report.policies.policy_numbers import PolicyNumbers
-from jobs.terminal.metrics import basis, length_notes
-from jobs.terminal.numerals import listed, percent
+from jobs.terminal.metrics import few, length_notes, metric_name
+from jobs.terminal.numerals import counted, listed, percent
 
 
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
@@ -79,5 +79,11 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
 
 def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:
     scores = [score for at in numbers.of(dataset).values() for score in at.values()]
-    yield from basis([(score.n, score.articles) for score in scores], "test article", numbers.metric)
+    counts, lengths = [score.articles for score in scores], sorted({score.n for score in scores})
+    fewest, most = min(counts), max(counts)
+    size = counted(most, "test article") if fewest == most else f"{fewest} to {counted(most, 'test article')}"
+    span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
+    yield f"It rests on {size} at {span}, in {metric_name(numbers.metric)}."
+    if caution := few(fewest):
+        yield caution
     yield from length_notes(numbers.other_lengths_named(dataset), numbers.run.length_unit)

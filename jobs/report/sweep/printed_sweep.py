@@ -116,11 +116,8 @@ def _best_columns(places: int) -> tuple[ColumnSpec[MagicNumber], ...]:
         cell = Text(f"{signed(largest.gain.mean, places)} at {largest.n}")
         return cell.append(f"\n{interval_text(largest.gain, places)}", style="dim")
 
-    def by_mean(number: MagicNumber) -> str:
-        return "–" if number.best_by_mean is None else str(number.best_by_mean)
-
     return (
-        ColumnSpec("best_by_mean", lambda number: number.best_by_mean, "best by\nmean", by_mean),
+        ColumnSpec("best_by_mean", lambda number: number.best_by_mean, "best by\nmean"),
         ColumnSpec("largest_gain", lambda number: number.largest_gain, "largest gain\nover random", gain),
         ColumnSpec(
             *("verdict", lambda number: number.verdict, "n that may have\nthe largest gain"),

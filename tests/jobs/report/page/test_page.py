@@ -211,12 +211,6 @@ def test_a_run_that_goes_on_says_that_its_numbers_will_change(store: Store, run_
     assert "It has not ended: these numbers will change." in read(tmp_path / "x.html")
 
 
-def test_many_systems(store: Store, run_of_points, tmp_path: Path) -> None:
-    names = tuple(f"all-MiniLM-L6-v2|way-{i:02}|chunks" for i in range(30))
-    write_page(store, [run_of_points(systems=(*names, "lead", "random"))], tmp_path / "x.html")
-    assert "way-29" in read(tmp_path / "x.html")
-
-
 def test_it_asks_nothing_of_a_network(page: Path) -> None:
     source = page.read_text(encoding="utf-8")
     assert not re.findall(r"""(?:src|href)=["']?(?!#|data:)[^"'\s>]+""", source.replace("src=x", ""))
