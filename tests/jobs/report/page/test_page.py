@@ -201,11 +201,6 @@ def test_two_runs_with_other_lengths(store: Store, run_of_points, tmp_path: Path
     assert write_page(store, runs, tmp_path / "x.html").archive.lengths == (5, 7, 9)
 
 
-def test_articles_that_are_too_short_are_told(store: Store, run_of_points, tmp_path: Path) -> None:
-    write_page(store, [run_of_points(words=8)], tmp_path / "x.html")
-    assert "Articles with fewer than n words are left out" in read(tmp_path / "x.html")
-
-
 def test_a_run_that_goes_on_says_that_its_numbers_will_change(store: Store, run_of_points, tmp_path: Path) -> None:
     write_page(store, [run_of_points(ended=False)], tmp_path / "x.html")
     assert "It has not ended: these numbers will change." in read(tmp_path / "x.html")
