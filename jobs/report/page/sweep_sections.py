@@ -3,7 +3,7 @@
 Its charts are each metric by n, and the gains over `random` and over `lead`.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
@@ -168,7 +168,7 @@ class SweepSection:
         kept: how many words keep how much, where that was scored.
         examples: summaries of the system and the n that the answer names, where it names any.
         best_n: of each system that was compared with `random`.
-        notes: what a reader must know of its articles, its tests, and of systems that wrote the same everywhere.
+        notes: what a reader must know of its articles and its tests.
     """
 
     dataset: str
@@ -233,7 +233,7 @@ def _section(
         lengths=lengths,
         lines=lines,
         kept=kept_section(f"d{i}", numbers.kept, dataset, numbers.names),
-        notes=tuple(_notes(numbers, dataset)),
+        notes=tuple(cautions(numbers, dataset)),
         metrics=tuple(
             metric_curves(f"d{i}-{metric}", metric, dataset_curves[metric], lines, numbers.run.length_unit)
             for metric in first
@@ -248,11 +248,3 @@ def _section(
         uncut=tuple(uncut for uncut in numbers.uncut if uncut.dataset == dataset),
         examples=examples,
     )
-
-
-def _notes(numbers: Numbers, dataset: str) -> Iterator[str]:
-    yield from cautions(numbers, dataset)
-    for pair in numbers.same_texts:
-        if pair.dataset == dataset and pair.equal == pair.summaries:
-            a, b = numbers.names[pair.a], numbers.names[pair.b]
-            yield f"{a} and {b} wrote the same text everywhere: they count twice here."
