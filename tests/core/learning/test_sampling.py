@@ -114,6 +114,22 @@ def test_episodes_are_drawn_as_often_as_their_probability_says() -> None:
         assert abs(found[key] / draws - probability) < 5 * deviation + 1e-9, key
 
 
+def test_the_log_probability_of_what_was_drawn_is_that_of_the_same_actions_told() -> None:
+    policies, article = perturbed(), prepared()
+    drawn = rollouts(policies, article, 7, 3, Draw(np.random.default_rng(3), 9))
+    told = rollouts(policies, article, 7, 3, Told(drawn.episodes.sentences, drawn.episodes.chunks))
+    assert told.episodes.texts == drawn.episodes.texts
+    torch.testing.assert_close(told.log_probability, drawn.log_probability)
+    torch.testing.assert_close(told.entropy, drawn.entropy)
+
+
+def test_the_same_generator_draws_the_same_episodes_and_not_all_alike() -> None:
+    drawn = [episodes(perturbed(), prepared(), 5, 2, Draw(np.random.default_rng(s), 8)).chunks for s in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len({tuple(chunks) for chunks in drawn[0]}) > 2
+    assert len({len(chunks) for chunks in drawn[0]}) > 1  # some episodes end sooner than others
+
+
 def test_plackett_luce_of_three_by_hand() -> None:
     logits = torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64)
     a, b, c = logits.exp().tolist()
@@ -122,6 +138,14 @@ def test_plackett_luce_of_three_by_hand() -> None:
     np.testing.assert_allclose(sentences_log_probability(logits, chosen).exp(), exact)
     summed = [c * a / (a + b + c) ** 2, b * c / (a + b + c) ** 2]
     np.testing.assert_allclose(sentences_log_probability(logits, chosen, exact=False).exp(), summed)
+
+
+def test_the_sum_of_log_softmax_forgets_what_was_taken() -> None:
+    policies, article = perturbed("embeddings"), prepared("Cats saw dogs, birds left.", mask_repeats=False)
+    told = Told(np.array([[0]]), [[1, 0]])
+    found = rollouts(policies, article, 4, 1, told, "softmax-sum").log_probability
+    logits = policies.chunk(article.chunk_inputs.double())
+    torch.testing.assert_close(found[0], torch.log_softmax(logits, dim=0).sum())
 
 
 def test_entropy_of_equal_logits() -> None:
@@ -167,6 +191,86 @@ def test_exactly_n_words_or_all_and_no_repeats(words: list[str], n: int, count: 
             contents = [content_word(w) for c in chunks for w in article.segmented.chunks[c].text.split()]
             kept = [word for word in contents if word is not None]
             assert not mask or len(set(kept)) == len(kept)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(WORDS, min_size=1, max_size=40).filter(lambda words: any(w != "—" for w in words)),
+    st.integers(1, 20),
+    st.integers(1, 4),
+    st.booleans(),
+    st.sampled_from(["features", "embeddings"]),
+    st.integers(0, 2**32),
+)
+def test_episodes_drawn_together_are_those_drawn_one_at_a_time_and_so_are_their_gradients(
+    words: list[str], n: int, count: int, mask: bool, inputs: str, seed: int
+) -> None:
+    article, k = prepared(" ".join(words), mask_repeats=mask), 5
+    together, alone = perturbed(inputs), perturbed(inputs)
+    found = rollouts(together, article, n, count, Draw(np.random.default_rng(seed), k))
+    ((2 * found.log_probability + found.entropy) @ torch.arange(1.0, k + 1, dtype=torch.float64)).backward()
+    for row in range(k):
+        generator = np.random.default_rng(seed)
+        sentences, chunks, log_probability, entropy = one_at_a_time(alone, article, n, count, generator, k, row)
+        assert (found.episodes.sentences[row].tolist(), found.episodes.chunks[row]) == (sentences, chunks)
+        torch.testing.assert_close(found.log_probability[row], log_probability, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(found.entropy[row], entropy, rtol=1e-5, atol=1e-5)
+        ((row + 1) * (2 * log_probability + entropy)).backward()
+    for first, second in zip(together.parameters(), alone.parameters(), strict=True):
+        torch.testing.assert_close(gradient(first), gradient(second), rtol=1e-5, atol=1e-5)
+
+
+def one_at_a_time(
+    policies: FeaturePolicies | StudyPolicies,
+    article: PreparedArticle,
+    n: int,
+    count: int,
+    generator: np.random.Generator,
+    k: int,
+    row: int,
+) -> tuple[list[int], list[int], torch.Tensor, torch.Tensor]:
+    """Episode `row` of k by the definition, with gradients through every choice: what it takes, and two scalars."""
+    logits = policies.sentence_logits(article)
+    noise = torch.from_numpy(generator.gumbel(size=(k, len(logits))))[row]
+    sentences = (logits + noise).topk(min(count, len(logits))).indices.tolist()
+    left = list(range(len(logits)))
+    total, entropies = torch.zeros((), dtype=torch.float64), []
+    for sentence in sentences:
+        total = total + torch.log_softmax(logits[left], dim=0)[left.index(sentence)]
+        left.remove(sentence)
+    vectors, parent = article.chunk_inputs[:, :-1], article.sentence_of_chunk.tolist()
+    score, taken, words_left = policies.chunk_scorer(article), [], min(n, len(article.segmented.words))
+    inside = set(sentences)
+    while words_left > 0:
+        free = [c for c in range(len(parent)) if not any(article.excludes[t, c] or t == c for t in taken)]
+        free = [c for c in free if not article.excludes[c, c]]
+        if not any(parent[c] in inside for c in free):
+            inside = set(parent)
+        options = [c for c in free if parent[c] in inside]
+        if not options:
+            break
+        features = []
+        for c in options:
+            overflow = max(0, int(article.chunk_costs[c]) - words_left)
+            nearest = max([0.0, *(float(vectors[t] @ vectors[c]) for t in taken)])
+            siblings = [t for t in taken if parent[t] == parent[c]]
+            adjacent = any(abs(t - c) == 1 for t in siblings)
+            features.append([nearest, adjacent, bool(siblings), overflow, overflow > 0, words_left / n])
+        of_options = score(torch.tensor(options), torch.tensor(features, dtype=torch.float64))
+        noise = torch.from_numpy(generator.gumbel(size=(k, len(parent))))[row]
+        best = int((of_options + noise[options]).argmax())
+        log_softmax = torch.log_softmax(of_options, dim=0)
+        total = total + log_softmax[best]
+        entropies.append(-(log_softmax * log_softmax.exp()).sum())
+        taken.append(options[best])
+        words_left -= int(article.chunk_costs[options[best]])
+    first = torch.log_softmax(logits, dim=0)
+    entropy = -(first * first.exp()).sum()
+    return sentences, taken, total, entropy + torch.stack(entropies).mean() if entropies else entropy
+
+
+def gradient(parameter: torch.nn.Parameter) -> torch.Tensor:
+    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
 
 
 def is_in_order(part: list[str], whole: tuple[str, ...]) -> bool:
