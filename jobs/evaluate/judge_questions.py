@@ -1,29 +1,27 @@
-"""What a judge is asked: prompts, the scale, and the questions on summaries."""
+"""What a judge is asked about the summaries of a file, and how its replies are read."""
 
 import hashlib
 import json
+import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from core.errors import RecipeError
+from core.errors import CorpusError, RecipeError
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.endpoint_requests import Question
 from core.summarizers.prompt_template import placeholders
-from core.text.files import is_file
+from core.text.files import is_file, read_rows
 from core.text.rows import cleaned
 
-POINTWISE = (
+DEFAULT_PROMPT = (
     "Below are a news article and a summary of it. How well does the summary tell what matters in the article, and "
     "nothing that the article does not say? It was kept short on purpose: do not mark it down for being short. Answer "
     "with one whole number from {low} (worst) to {high} (best), and with nothing else.\n\n"
     "Article:\n{article}\n\nSummary:\n{summary}\n\nScore:"
-)
-PAIRWISE = (
-    "Below are a news article and two summaries of it, A and B. Which of them tells better what matters in the "
-    "article, and nothing that the article does not say? Both were kept short on purpose. Answer with A, B or tie, and "
-    "with nothing else.\n\n"
-    "Article:\n{article}\n\nSummary A:\n{a}\n\nSummary B:\n{b}\n\nVerdict:"
 )
 MOST_TOKENS = 512
 """Of a reply: enough for some sentences before the verdict."""
@@ -35,6 +33,17 @@ ATTEMPTS = 2
 _WIDEST_SCALE = 1_000
 # Between the draws of the first attempts and those of the second.
 _SECOND = 1_000
+_SYSTEM, _DOCUMENT, _SOURCE, _PREDICTION = "system", "document", "source", "prediction"
+OF_JUDGE = "judge"
+"""What the names of the fields that a judge adds begin with."""
+
+# What some models think aloud before they answer.
+_THOUGHT = re.compile(r".*</think>", re.DOTALL)
+_THINKS_STILL = "<think>"
+_LABEL = r"\b(?:score|rating|verdict|answer|winner)\b[^\w\-]{0,6}(?:is\b[^\w\-]{0,4})?"
+_OPEN = r"[^\w\-−.,]*"
+# Neither a decimal, a fraction, a range, nor a choice of two.
+_NO_MORE = r"(?!\w)(?![.,:/\-–][0-9])(?!\s*/\s*[0-9])(?!\s*[-–]\s*[0-9])(?!\s*(?:to|of|out|or|and)\b)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +83,23 @@ def parse_scale(text: str) -> Scale:
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """What a judge is told, with places for the texts: `{summary}`, or in pairs `{a}` and `{b}`.
+    """What a judge is told, with a place for the text: `{summary}`.
 
-    It may also name `{article}`, and where one summary is judged `{low}` and `{high}`, the ends of the scale. A brace
-    that is part of the prompt is written twice.
+    It may also name `{article}`, and `{low}` and `{high}`, the ends of the scale. A brace that is part of the prompt is
+    written twice.
 
     Raises:
-        RecipeError: it lacks a summary, names one twice, or names anything else.
+        RecipeError: it lacks the summary, names it twice, or names anything else.
     """
 
     text: str
-    pairwise: bool
 
     def __post_init__(self) -> None:
         if cleaned(self.text) != self.text:
             raise RecipeError("the prompt holds a NUL, or bytes that are no UTF-8: write it as text.")
-        needed = ("a", "b") if self.pairwise else ("summary",)
-        names = placeholders(self.text, ("article", *needed, *(() if self.pairwise else ("low", "high"))))
-        for name in needed:
-            if names.count(name) != 1:
-                shown = self.text if len(self.text) < 100 else f"{self.text[:100]} …"
-                raise RecipeError(f"a judge's prompt has to name {{{name}}} once: {shown!r}.")
+        if placeholders(self.text, ("article", "summary", "low", "high")).count("summary") != 1:
+            shown = self.text if len(self.text) < 100 else f"{self.text[:100]} …"
+            raise RecipeError(f"a judge's prompt has to name {{summary}} once: {shown!r}.")
 
     @property
     def sha256(self) -> str:
@@ -102,32 +107,32 @@ class JudgePrompt:
         return hashlib.sha256(self.text.encode()).hexdigest()[:8]
 
 
-def read_prompt(given: str | None, pairwise: bool) -> JudgePrompt:
+def read_prompt(given: str | None) -> JudgePrompt:
     """The prompt that `--prompt` names: the text of a file, or the text itself; the default without one.
 
     Raises:
         RecipeError: it is none, or the file cannot be read.
     """
     if given is None:
-        return JudgePrompt(PAIRWISE if pairwise else POINTWISE, pairwise)
+        return JudgePrompt(DEFAULT_PROMPT)
     if not is_file(Path(given)):
         try:
-            return JudgePrompt(given, pairwise)
+            return JudgePrompt(given)
         except RecipeError as error:
             raise error if "{" in given else RecipeError(f"{error} There is no file of this name, either.") from error
     try:
-        return JudgePrompt(cleaned(Path(given).read_text(encoding="utf-8-sig")), pairwise)
+        return JudgePrompt(cleaned(Path(given).read_text(encoding="utf-8-sig")))
     except (OSError, UnicodeError) as error:
         raise RecipeError(f"the prompt {given} cannot be read: {error}.") from error
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeQuestion:
     """One question to a judge.
 
     Attributes:
         question: what is sent.
-        about: whose summaries it is on, for those who read the file of replies.
+        about: whose summary it is on, for those who read the file of replies.
         made_by: all that decides the reply, as text.
     """
 
@@ -159,7 +164,7 @@ class Judge:
     Attributes:
         endpoint: the model and where it is; its own prompt is not used.
         prompt: what it is told.
-        scale: of its scores; pairs have none.
+        scale: of its scores.
         seed: of its draws.
         repeats: how often each question is asked. Once is at temperature 0. More than once, all are drawn at
             temperature 1, each by a seed of its own: at 0 a model would repeat itself, and agree with nobody.
@@ -181,23 +186,108 @@ class Judge:
     @cached_property
     def signature(self) -> str:
         """All that decides a reply but the texts and the draw."""
-        scale = "pair" if self.prompt.pairwise else f"scale:{self.scale.low}-{self.scale.high}"
+        scale = f"scale:{self.scale.low}-{self.scale.high}"
         parts = [self.endpoint.model, self.endpoint.url.rstrip("/"), f"prompt:{self.prompt.sha256}", scale]
         return "|".join(["judge", *parts, f"temperature:{int(self.repeats > 1)}", f"seed:{self.seed}"])
 
-    def on_summary(self, article: str, summary: str, about: str) -> tuple[Asked, ...]:
+    def questions(self, article: str, summary: str, about: str) -> tuple[JudgeQuestion, ...]:
         """The questions on one summary, one for each repeat."""
         text = self.prompt.text.format(article=article, summary=summary, low=self.scale.low, high=self.scale.high)
-        return self._repeated(text, about)
-
-    def on_pair(self, article: str, a: str, b: str, about: str) -> tuple[tuple[Asked, Asked], ...]:
-        """For each repeat the question with `a` before `b`, and the one with `b` before `a`."""
-        orders = [
-            self._repeated(self.prompt.text.format(article=article, a=one, b=other), about)
-            for one, other in ((a, b), (b, a))
-        ]
-        return tuple(zip(*orders, strict=True))
-
-    def _repeated(self, text: str, about: str) -> tuple[Asked, ...]:
         draws = range(1, self.repeats + 1) if self.repeats > 1 else (0,)
-        return tuple(Asked(Question(text, MOST_TOKENS, draw), about, self.signature) for draw in draws)
+        return tuple(JudgeQuestion(Question(text, MOST_TOKENS, draw), about, self.signature) for draw in draws)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedText:
+    """A summary of a file.
+
+    Attributes:
+        questions: on it, one for each repeat.
+        fields: those of the file, which stand beside the judge's.
+    """
+
+    system: str
+    document: str
+    questions: tuple[JudgeQuestion, ...]
+    fields: Mapping[str, Any]
+
+
+def read_texts(path: Path, judge: Judge, limit: int | None) -> list[JudgedText]:
+    """The rows of a JSONL, CSV or Parquet file with the fields `system`, `document`, `source` and `prediction`.
+
+    They come by document and system, in the order of the file.
+
+    Args:
+        path: the file.
+        judge: who is to be asked about them.
+        limit: how many documents at most, the first of the file.
+
+    Raises:
+        CorpusError: a row is malformed or there twice (named by its line), or there is none.
+        RecipeError: a field has a name that is the judge's.
+    """
+    by_document: dict[str, dict[str, JudgedText]] = {}
+    systems: dict[str, int] = {}
+    for where, row in read_rows(path, lambda names: names):
+        try:
+            text = _judged_text(row, judge)
+        except CorpusError as error:
+            raise CorpusError(f"{path}, {where}: {error}") from error
+        if limit is not None and text.document not in by_document and len(by_document) == limit:
+            continue
+        systems.setdefault(text.system, len(systems))
+        of_document = by_document.setdefault(text.document, {})
+        if text.system in of_document:
+            raise CorpusError(f"{path}, {where}: system {text.system!r} has document {text.document!r} already.")
+        of_document[text.system] = text
+    if not by_document:
+        raise CorpusError(f"{path} holds no row.")
+    return [texts[name] for texts in by_document.values() for name in sorted(texts, key=systems.__getitem__)]
+
+
+def _judged_text(row: Mapping[str, object], judge: Judge) -> JudgedText:
+    if taken := [name for name in row if name == OF_JUDGE or name.startswith(f"{OF_JUDGE}_")]:
+        raise RecipeError(f"The field {taken[0]!r} is the judge's own, and there already: rename it in the file.")
+    texts = {name: _text(row, name) for name in (_SYSTEM, _DOCUMENT, _SOURCE, _PREDICTION)}
+    system, document, article, summary = texts.values()
+    questions = judge.questions(article, summary, f"{system}, {document}")
+    return JudgedText(system, document, questions, {name: _value(value) for name, value in row.items()} | texts)
+
+
+def _text(row: Mapping[str, object], field: str) -> str:
+    if field not in row:
+        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
+    value = row[field]
+    is_name = field in (_SYSTEM, _DOCUMENT)
+    if isinstance(value, bool) or not isinstance(value, str | int if is_name else str) or (is_name and value == ""):
+        wanted = "text or a whole number" if is_name else "text"
+        raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not {wanted}.")
+    return cleaned(str(value))
+
+
+def _value(value: object) -> object:
+    """As JSON has it: no number that is not finite, and text for what JSON does not know."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, bool | int | str | list | dict | None) else str(value)
+
+
+def read_score(reply: str, scale: Scale) -> int | None:
+    """The score that a reply states: alone, behind a label such as "Score:", or in double brackets.
+
+    Nothing is guessed: a reply that could be read in two ways holds none. "It has 3 mistakes" is no score of 3.
+
+    Returns:
+        A whole number of the scale; None where the reply states none, several, or one that is not on the scale.
+    """
+    answer = _THOUGHT.sub("", reply)
+    if _THINKS_STILL in answer:
+        return None
+    number = rf"(?P<score>[0-9]{{1,4}})(?:\.0+(?![0-9]))?(?:\s*(?:/|out of)\s*{scale.high}(?![0-9.,]*[0-9]))?"
+    if found := re.fullmatch(rf"{_OPEN}(?:{_LABEL})?{number}(?:\s*points?|점)?\W*", answer, re.IGNORECASE):
+        stated = {int(found["score"])}
+    else:
+        patterns = (rf"{_LABEL}{number}{_NO_MORE}", r"\[\[(?P<score>[0-9]{1,4})\]\]")
+        stated = {int(one["score"]) for pattern in patterns for one in re.finditer(pattern, answer, re.IGNORECASE)}
+    score = stated.pop() if len(stated) == 1 else None
+    return score if score is not None and scale.low <= score <= scale.high else None

@@ -1,25 +1,33 @@
-"""The file of a judge's replies: one line each, written when it came, so that nothing is paid for twice."""
+"""A judge's replies in a file: one line each, written when it came, so that nothing is paid for twice."""
 
 import errno
 import fcntl
+import functools
+import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from core.errors import CorpusError, RecipeError
+from core.errors import CorpusError, EndpointError, NwsError, RecipeError
 from core.summarizers.endpoint_replies import USAGE, EndpointAnswer
-from jobs.evaluate.judge_questions import Asked
+from core.summarizers.endpoint_requests import LoadedEndpoint
+from jobs.evaluate.judge_questions import ATTEMPTS, Judge, JudgedText, JudgeQuestion, read_score
 
+_MOST_FAILED = 20
+"""Requests in a row that fail, or first replies without a verdict, before none is sent any more."""
+_QUOTED = 100
+# What OpenAI's API says of a reply that has used up its tokens.
+_CUT = "length"
 _HEAD = b'{"question": "'
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class KeptReply:
     """What a judge wrote, "" if that was nothing; why it ended; who says to have written it; and the tokens it took."""
 
     text: str
@@ -38,17 +46,19 @@ class Replies:
         added: how many have been added.
     """
 
-    def __init__(self, path: Path, file: IO[bytes] | None, known: dict[tuple[str, int], Reply]) -> None:
+    def __init__(self, path: Path, file: IO[bytes] | None, known: dict[tuple[str, int], KeptReply]) -> None:
         self.path = path
         self.added = 0
         self._file = file
         self._known = known
 
-    def get(self, asked: Asked, attempt: int) -> Reply | None:
+    def get(self, question: JudgeQuestion, attempt: int) -> KeptReply | None:
         """The reply to a question; None where it has not been answered."""
-        return self._known.get((asked.key, attempt))
+        return self._known.get((question.key, attempt))
 
-    def add(self, asked: Asked, attempt: int, answer: EndpointAnswer, read: Callable[[Reply], object]) -> object:
+    def add(
+        self, question: JudgeQuestion, attempt: int, answer: EndpointAnswer, read: Callable[[KeptReply], object]
+    ) -> object:
         """Keep a reply, with the verdict that `read` finds in it, for those who read the file.
 
         Returns:
@@ -57,14 +67,14 @@ class Replies:
         Raises:
             OSError: it cannot be written.
         """
-        line: dict[str, object] = {"question": asked.key, "attempt": attempt, "about": asked.about}
-        line |= {"made_by": asked.made_by, "draw": asked.sent(attempt).draw, "reply": answer.text, **answer.extra}
+        line: dict[str, object] = {"question": question.key, "attempt": attempt, "about": question.about}
+        line |= {"made_by": question.made_by, "draw": question.sent(attempt).draw, "reply": answer.text, **answer.extra}
         reply = _reply(line)
         line["verdict"] = read(reply)
         written = json.dumps(line, ensure_ascii=False).encode() + b"\n"
         if self._file is not None and self._file.write(written) < len(written):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        self._known[asked.key, attempt] = reply
+        self._known[question.key, attempt] = reply
         self.added += 1
         return line["verdict"]
 
@@ -102,9 +112,9 @@ def _lock(path: Path, file: IO[bytes]) -> None:
         raise RecipeError(f"Another process adds to {path}: wait for its end, or choose another -o.") from error
 
 
-def _known(path: Path, content: bytes) -> tuple[dict[tuple[str, int], Reply], int]:
+def _known(path: Path, content: bytes) -> tuple[dict[tuple[str, int], KeptReply], int]:
     """The replies of a file, and how many of its bytes hold them: a last line that was torn does not count."""
-    known: dict[tuple[str, int], Reply] = {}
+    known: dict[tuple[str, int], KeptReply] = {}
     whole = 0
     lines = content.splitlines(keepends=True)
     for number, line in enumerate(lines, start=1):
@@ -123,10 +133,88 @@ def _known(path: Path, content: bytes) -> tuple[dict[tuple[str, int], Reply], in
     return known, whole
 
 
-def _reply(line: Mapping[str, object]) -> Reply:
+def _reply(line: Mapping[str, object]) -> KeptReply:
     text = line["reply"]
     if not isinstance(text, str):
         raise TypeError("a reply is text")
     counts = {name: count for name in USAGE if isinstance(count := line.get(name), int)}
     finish, by = (found if isinstance(found := line.get(name), str) else None for name in ("finish", "answered_by"))
-    return Reply(text, finish, by, Counter(counts))
+    return KeptReply(text, finish, by, Counter(counts))
+
+
+class Judging:
+    """The questions on some summaries, and what is known of their verdicts.
+
+    Attributes:
+        judge: who is asked.
+        texts: the summaries.
+        replies: to these questions, and maybe to others.
+        questions: each once: equal summaries of an article are asked about once.
+        errors: of requests that got no reply.
+    """
+
+    def __init__(self, judge: Judge, texts: Sequence[JudgedText], replies: Replies) -> None:
+        self.judge, self.texts, self.replies = judge, texts, replies
+        self.errors: list[EndpointError] = []
+        self._failed_in_a_row = 0
+        every = itertools.chain.from_iterable(text.questions for text in texts)
+        self.questions = list({question.key: question for question in every}.values())
+        self._some_verdict = any(self.verdict(question) is not None for question in self.questions)
+
+    def replies_to(self, question: JudgeQuestion) -> list[KeptReply]:
+        """One for each attempt that was answered."""
+        every = (self.replies.get(question, attempt) for attempt in range(1, ATTEMPTS + 1))
+        return [reply for reply in every if reply is not None]
+
+    def verdict(self, question: JudgeQuestion) -> int | None:
+        """The score that the replies state; None where there is none."""
+        stated = (self._read(reply) for reply in self.replies_to(question))
+        return next((score for score in stated if score is not None), None)
+
+    def _read(self, reply: KeptReply) -> int | None:
+        """The score that a reply states; None where it states none, or was cut before its end."""
+        return None if reply.finish == _CUT else read_score(reply.text, self.judge.scale)
+
+    def unasked(self, attempt: int) -> list[JudgeQuestion]:
+        """The questions whose next request is this attempt: all earlier ones have brought a reply, and no verdict."""
+        return [
+            question
+            for question in self.questions
+            if len(self.replies_to(question)) == attempt - 1 and self.verdict(question) is None
+        ]
+
+    def ask(self) -> None:
+        """Send what has not been answered yet, and keep each reply as it comes. Nothing is sent if nothing is missing.
+
+        Raises:
+            EndpointError: the endpoint does not answer at all, or refuses the key or the model.
+            NwsError: it has stopped to answer, or answers with anything but verdicts.
+            OSError: a reply cannot be written.
+        """
+        loaded: LoadedEndpoint | None = None
+        for attempt in range(1, ATTEMPTS + 1):
+            if missing := self.unasked(attempt):
+                loaded = loaded or LoadedEndpoint(self.judge.endpoint, self.judge.seed)
+                heard = functools.partial(self._hear, missing, attempt)
+                loaded.complete([question.sent(attempt) for question in missing], heard)
+
+    def _hear(
+        self, missing: Sequence[JudgeQuestion], attempt: int, place: int, answer: EndpointAnswer | EndpointError
+    ) -> None:
+        if isinstance(answer, EndpointError):
+            self.errors.append(answer)
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= _MOST_FAILED:
+                raise NwsError(
+                    f"{self._failed_in_a_row} requests in a row failed, and no more are sent. The last: {answer} What "
+                    f"was answered is in {self.replies.path}: the same command goes on from there."
+                )
+            return
+        verdict = self.replies.add(missing[place], attempt, answer, self._read)
+        self._failed_in_a_row = 0
+        self._some_verdict |= verdict is not None
+        if not self._some_verdict and self.replies.added >= _MOST_FAILED:
+            raise NwsError(
+                f"None of {self.replies.added} replies holds a verdict, and no more are asked for. The last: "
+                f"{answer.text[:_QUOTED]!r}. All are in {self.replies.path}. Take a larger model, or another --prompt."
+            )

@@ -1,20 +1,25 @@
-"""What a judge has said of summaries: scores of systems, wins of one over another, and agreement with itself."""
+"""What a judge has said of summaries: scores of systems, agreement with itself, and how the terminal shows them."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.text import Text
+
 from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
-from core.analysis.verdicts import Agreement, SignTest, agreement, sign_test
 from core.errors import RecipeError
 from core.whole_files import replacing
-from jobs.evaluate.judge import Pair, Plan, Verdict
-from jobs.evaluate.judge_questions import ATTEMPTS, MOST_TOKENS, Asked, Judge
-from jobs.evaluate.judge_replies import Replies, Reply
-from jobs.evaluate.judge_texts import DOCUMENT, OF_JUDGE, JudgedText
+from jobs.evaluate.judge_questions import ATTEMPTS, MOST_TOKENS, OF_JUDGE, Judge, JudgedText
+from jobs.evaluate.judge_replies import Judging
+from jobs.terminal.columns import Column, print_table
+from jobs.terminal.metrics import few
+from jobs.terminal.numerals import counted, decimals, interval_text, listed, percent
+from jobs.terminal.table_style import names_column, print_line
 
 _NOT_STATED = "not stated"
 
@@ -41,7 +46,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemScore:
+class JudgedSystem:
     """A system's mean score over the summaries that have a verdict; None if none has."""
 
     system: str
@@ -51,54 +56,69 @@ class SystemScore:
 
 
 @dataclass(frozen=True, slots=True)
-class PairResult:
-    """How often which of two systems was better.
-
-    A win counts where both orders agree; of several repeats, the one with more wins has won the article.
+class JudgeAgreement:
+    """How far a judge says the same when it is asked again.
 
     Attributes:
-        a, b: the systems.
-        test: wins of `a` and of `b` over articles.
-        ties: articles without a winner, `same` of them since both summaries are equal, which were not asked about.
-        no_verdict: articles without a verdict in both orders.
-        left_out: articles that one of them has no summary of.
-        asked: how often both orders brought a verdict.
-        by_position: how often of these the same place won in both orders: A twice, or B twice.
-        halfway: how often one order was a tie, and the other none.
-        first: the share of A among all verdicts that are no ties.
+        units: how many summaries have two or more verdicts.
+        exact: the share of pairs of verdicts on the same summary that are equal; its interval is over documents.
+        alpha: Krippendorff's alpha: 1 where all verdicts agree, 0 where they agree as often as by chance. None where
+            there is but one verdict in all, so that nothing could disagree.
     """
 
-    a: str
-    b: str
-    test: SignTest
-    ties: int
-    same: int
-    no_verdict: int
-    left_out: int
-    asked: int
-    by_position: int
-    halfway: int
-    first: float | None
+    units: int
+    exact: Interval
+    alpha: float | None
+
+
+def agreement(verdicts: Mapping[tuple[str, str], Sequence[int]]) -> JudgeAgreement | None:
+    """The agreement of repeated verdicts; None where no summary has two of them.
+
+    Alpha is that of NLTK (`nltk.metrics.agreement.AnnotationTask.alpha`; Krippendorff, Content Analysis, 1980), with
+    the squared distance of numbers (interval data).
+
+    Args:
+        verdicts: by document and system. The shares of a document's summaries are averaged first, since they are no
+            independent draws.
+    """
+    repeated = {unit: list(each) for unit, each in verdicts.items() if len(each) > 1}
+    if not repeated:
+        return None
+    shares: dict[str, list[float]] = {}
+    for (document, _), each in repeated.items():
+        pairs = list(combinations(each, 2))
+        shares.setdefault(document, []).append(sum(one == other for one, other in pairs) / len(pairs))
+    exact = mean_interval([sum(share) / len(share) for share in shares.values()])
+    return JudgeAgreement(len(repeated), exact, _alpha(list(repeated.values())))
+
+
+def _alpha(repeated: Sequence[Sequence[int]]) -> float | None:
+    # With much of SciPy and pandas, which others need not wait for.
+    from nltk.metrics.agreement import AnnotationTask
+    from nltk.metrics.distance import interval_distance
+
+    if len({verdict for each in repeated for verdict in each}) == 1:
+        return None
+    rated = [(coder, unit, verdict) for unit, each in enumerate(repeated) for coder, verdict in enumerate(each)]
+    return float(AnnotationTask(rated, interval_distance).alpha())
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgeResult:
     """What a judge has said of summaries.
 
     Attributes:
         judge: who, and how it was asked.
         tally: what became of the questions.
-        systems: one by one; empty of pairs.
-        pair: None where summaries were judged one by one.
+        systems: from the highest mean to the lowest.
         agreement: of the judge with itself; None where it was asked once.
-        rows: of the file: the summaries, or pairs, that have a verdict.
+        rows: of the file: the summaries that have a verdict.
     """
 
     judge: Judge
     tally: Tally
-    systems: tuple[SystemScore, ...]
-    pair: PairResult | None
-    agreement: Agreement | None
+    systems: tuple[JudgedSystem, ...]
+    agreement: JudgeAgreement | None
     rows: tuple[Mapping[str, Any], ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -109,7 +129,7 @@ class Judged:
             "base_url": judge.endpoint.url,
             "prompt": judge.prompt.text,
             "prompt_sha256": judge.prompt.sha256,
-            "scale": None if judge.prompt.pairwise else [judge.scale.low, judge.scale.high],
+            "scale": [judge.scale.low, judge.scale.high],
             "seed": judge.seed,
             "repeats": judge.repeats,
             "temperature": int(judge.repeats > 1),
@@ -118,68 +138,49 @@ class Judged:
             "confidence": CONFIDENCE,
             **asdict(self.tally),
             "systems": [asdict(one) for one in self.systems],
-            "pair": None if self.pair is None else asdict(self.pair),
             "agreement": None if self.agreement is None else asdict(self.agreement),
         }
 
 
-def result(plan: Plan, replies: Replies) -> Judged:
-    """What the replies say of the summaries of a plan. Those without a verdict are counted, and not scored."""
-    verdicts = Verdicts(plan, replies)
-    return _of_pairs(plan, verdicts) if plan.judge.prompt.pairwise else _of_single(plan, verdicts)
-
-
-def _of_single(plan: Plan, verdicts: "Verdicts") -> Judged:
-    scores = [[v for one in asked if isinstance(v := verdicts[one], int)] for _, asked in plan.single]
-    rows = [
-        {
-            **text.fields,
-            OF_JUDGE: sum(each) / len(each),
-            f"{OF_JUDGE}_verdicts": each,
-            **_made_by(plan, asked, verdicts),
-        }
-        for (text, asked), each in zip(plan.single, scores, strict=True)
-        if each
+def judge_result(judging: Judging) -> JudgeResult:
+    """What the replies say of the summaries. Those without a verdict are counted, and not scored."""
+    scores = [
+        [score for question in text.questions if (score := judging.verdict(question)) is not None]
+        for text in judging.texts
     ]
-    texts = [text for text, _ in plan.single]
-    repeated = {(text.document, text.system): each for text, each in zip(texts, scores, strict=True)}
-    return Judged(plan.judge, verdicts.tally(), _by_system(texts, scores), None, agreement(repeated), tuple(rows))
+    repeated = {(text.document, text.system): each for text, each in zip(judging.texts, scores, strict=True)}
+    rows = [_row(judging, text, each) for text, each in zip(judging.texts, scores, strict=True) if each]
+    systems = _by_system(judging.texts, scores)
+    return JudgeResult(judging.judge, _tally(judging), systems, agreement(repeated), tuple(rows))
 
 
-class Verdicts:
-    """The verdict on each question, None where there is none."""
-
-    def __init__(self, plan: Plan, replies: Replies) -> None:
-        self._plan, self._replies = plan, replies
-
-    def __getitem__(self, asked: Asked) -> Verdict | None:
-        said = (self._plan.read(reply) for reply in self._of(asked))
-        return next((verdict for verdict in said if verdict is not None), None)
-
-    def _of(self, asked: Asked) -> list[Reply]:
-        every = (self._replies.get(asked, attempt) for attempt in range(1, ATTEMPTS + 1))
-        return [reply for reply in every if reply is not None]
-
-    def answered_by(self, questions: Iterable[Asked]) -> list[str]:
-        """Who says to have answered these, in the order of the names."""
-        return sorted({reply.answered_by or _NOT_STATED for asked in questions for reply in self._of(asked)})
-
-    def tally(self) -> Tally:
-        questions = self._plan.questions
-        replies = [(asked, self._of(asked)) for asked in questions]
-        every = [reply for _, each in replies for reply in each]
-        without = [each for asked, each in replies if self[asked] is None]
-        return Tally(
-            questions=len(questions),
-            asked_again=sum(len(each) > 1 for _, each in replies),
-            no_verdict=sum(len(each) == ATTEMPTS for each in without),
-            unanswered=sum(len(each) < ATTEMPTS for each in without),
-            answered_by=dict(sorted(Counter(reply.answered_by or _NOT_STATED for reply in every).items())),
-            tokens=dict(sum((Counter(reply.tokens) for reply in every), Counter[str]())),
-        )
+def _row(judging: Judging, text: JudgedText, scores: Sequence[int]) -> dict[str, Any]:
+    every = (reply for question in text.questions for reply in judging.replies_to(question))
+    return {
+        **text.fields,
+        OF_JUDGE: sum(scores) / len(scores),
+        f"{OF_JUDGE}_verdicts": scores,
+        f"{OF_JUDGE}_model": judging.judge.endpoint.model,
+        f"{OF_JUDGE}_answered_by": ", ".join(sorted({reply.answered_by or _NOT_STATED for reply in every})),
+        f"{OF_JUDGE}_signature": judging.judge.signature,
+    }
 
 
-def _by_system(texts: Sequence[JudgedText], scores: Sequence[Sequence[int]]) -> tuple[SystemScore, ...]:
+def _tally(judging: Judging) -> Tally:
+    replies = [(question, judging.replies_to(question)) for question in judging.questions]
+    every = [reply for _, each in replies for reply in each]
+    without = [each for question, each in replies if judging.verdict(question) is None]
+    return Tally(
+        questions=len(replies),
+        asked_again=sum(len(each) > 1 for _, each in replies),
+        no_verdict=sum(len(each) == ATTEMPTS for each in without),
+        unanswered=sum(len(each) < ATTEMPTS for each in without),
+        answered_by=dict(sorted(Counter(reply.answered_by or _NOT_STATED for reply in every).items())),
+        tokens=dict(sum((Counter(reply.tokens) for reply in every), Counter[str]())),
+    )
+
+
+def _by_system(texts: Sequence[JudgedText], scores: Sequence[Sequence[int]]) -> tuple[JudgedSystem, ...]:
     """The systems, from the highest mean to the lowest. Of a summary, the mean of its repeats counts."""
     by_system: dict[str, list[Sequence[int]]] = {}
     for text, each in zip(texts, scores, strict=True):
@@ -188,97 +189,8 @@ def _by_system(texts: Sequence[JudgedText], scores: Sequence[Sequence[int]]) -> 
     for system, of_system in by_system.items():
         means = [sum(each) / len(each) for each in of_system if each]
         without = len(of_system) - len(means)
-        found.append(SystemScore(system, len(means), without, mean_interval(means) if means else None))
+        found.append(JudgedSystem(system, len(means), without, mean_interval(means) if means else None))
     return tuple(sorted(found, key=lambda one: (-one.mean.mean if one.mean else 0.0, one.system)))
-
-
-def _made_by(plan: Plan, questions: Sequence[Asked], verdicts: Verdicts) -> dict[str, Any]:
-    judge = plan.judge
-    return {
-        f"{OF_JUDGE}_model": judge.endpoint.model,
-        f"{OF_JUDGE}_answered_by": ", ".join(verdicts.answered_by(questions)),
-        f"{OF_JUDGE}_signature": judge.signature,
-    }
-
-
-def _of_pairs(plan: Plan, verdicts: Verdicts) -> Judged:
-    rows: list[dict[str, Any]] = []
-    whys, winners = Counter[str](), Counter[str]()
-    for pair in plan.pairs:
-        said = [(verdicts[forward], verdicts[backward]) for forward, backward in pair.asked]
-        outcomes = [decided(one, other) for one, other in said if one is not None and other is not None]
-        whys.update(why for _, why in outcomes)
-        if outcomes or not pair.asked:
-            winner = _winner([winner for winner, _ in outcomes])
-            winners[winner] += 1
-            rows.append(_pair_row(pair, winner, outcomes, said, _made_by(plan, pair.questions, verdicts)))
-    repeated = _repeated(plan.pairs, verdicts)
-    letters = Counter(verdict for each in repeated.values() for verdict in each)
-    no_ties = letters["A"] + letters["B"]
-    found = PairResult(
-        a=plan.pairs[0].a.system,
-        b=plan.pairs[0].b.system,
-        test=sign_test(winners["a"], winners["b"]),
-        ties=winners["tie"],
-        same=sum(not pair.asked for pair in plan.pairs),
-        no_verdict=len(plan.pairs) - len(rows),
-        left_out=plan.left_out,
-        asked=whys.total(),
-        by_position=whys["position"],
-        halfway=whys["halfway"],
-        first=letters["A"] / no_ties if no_ties else None,
-    )
-    return Judged(plan.judge, verdicts.tally(), (), found, agreement(repeated), tuple(rows))
-
-
-def _repeated(pairs: Sequence[Pair], verdicts: Verdicts) -> dict[tuple[str, str], list[str]]:
-    """By article and order, the verdicts of all repeats."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for pair in pairs:
-        for both in pair.asked:
-            for order, asked in zip(("ab", "ba"), both, strict=True):
-                if (verdict := verdicts[asked]) is not None:
-                    found.setdefault((pair.a.document, order), []).append(str(verdict))
-    return found
-
-
-def decided(forward: Verdict, backward: Verdict) -> tuple[str, str]:
-    """The winner of a pair, `a`, `b` or `tie`, and why.
-
-    Args:
-        forward: the verdict where `a` stands first: `A`, `B` or `tie`.
-        backward: the one where `b` does, so that its `A` is `b`.
-
-    Returns:
-        The winner, where both orders name the same one, and `agree`; or a tie that both orders name, `agree`, that
-        comes of the same place winning twice, `position`, or of one order only, `halfway`.
-    """
-    one, other = {"A": "a", "B": "b"}.get(str(forward), "tie"), {"A": "b", "B": "a"}.get(str(backward), "tie")
-    if one == other:
-        return one, "agree"
-    return "tie", "position" if forward == backward else "halfway"
-
-
-def _winner(outcomes: Sequence[str]) -> str:
-    lead = outcomes.count("a") - outcomes.count("b")
-    return "a" if lead > 0 else "b" if lead < 0 else "tie"
-
-
-def _pair_row(
-    pair: Pair,
-    winner: str,
-    outcomes: Sequence[tuple[str, str]],
-    said: Sequence[tuple[Verdict | None, Verdict | None]],
-    made_by: Mapping[str, Any],
-) -> dict[str, Any]:
-    return {
-        DOCUMENT: pair.a.document,
-        **{"a": pair.a.fields, "b": pair.b.fields},
-        f"{OF_JUDGE}_winner": winner,
-        f"{OF_JUDGE}_why": [why for _, why in outcomes] or ["same"],
-        f"{OF_JUDGE}_verdicts": [list(both) for both in said],
-        **made_by,
-    }
 
 
 def write_rows(out: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -292,3 +204,87 @@ def write_rows(out: Path, rows: Sequence[Mapping[str, Any]]) -> None:
             file.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
     except OSError as error:
         raise RecipeError(f"-o {out} cannot be written ({error.strerror or error}).") from error
+
+
+def print_judged(found: JudgeResult, out: Path, console: Console) -> None:
+    """Print who judged, what it said of each system, and what a reader must know of it."""
+    judge, tally = found.judge, found.tally
+    times = "" if judge.repeats == 1 else f", each asked {judge.repeats} times"
+    made_by = f"prompt {judge.prompt.sha256}, seed {judge.seed}"
+    print_line(console, f"Judge: {judge.endpoint.model}, scores from {judge.scale}{times}; {made_by}")
+    answered = [f"{name} ({count})" for name, count in tally.answered_by.items()] or ["nobody"]
+    print_line(console, f"Answered by {listed(answered)}.")
+    console.print()
+    _print_systems(found.systems, console)
+    if found.agreement is not None:
+        print_line(console, _itself(found.agreement, judge.repeats))
+    console.print()
+    for line in _cautions(found):
+        print_line(console, line, style="yellow")
+    read, written = tally.tokens.get("prompt_tokens", 0), tally.tokens.get("completion_tokens", 0)
+    tokens = f"{read:,} tokens read and {written:,} written"
+    print_line(console, f"All of it took {tokens}, as far as the endpoint counts them.", style="dim")
+    advice = f"Hold it against some: nws correlate {out} --metrics judge --human FIELD"
+    print_line(console, f"A judge is no person. {advice}", style="dim")
+
+
+def _print_systems(systems: Sequence[JudgedSystem], console: Console) -> None:
+    columns = [
+        Column("summaries", [Text(str(one.summaries)) for one in systems]),
+        Column("mean score", [Text(decimals(one.mean.mean, 2) if one.mean else "none") for one in systems]),
+        Column("95 % interval", [Text(interval_text(one.mean, 2) if one.mean else "") for one in systems]),
+        Column("no verdict", [Text(str(one.no_verdict)) for one in systems]),
+    ]
+    print_table(names_column("system", [Text(one.system) for one in systems]), columns, console, gap=2)
+    console.print()
+    best = systems[0]
+    if best.mean is not None and len(systems) > 1:
+        print_line(console, f"{best.system} has the highest mean score, {decimals(best.mean.mean, 2)}.")
+
+
+def _itself(found: JudgeAgreement, repeats: int) -> str:
+    alpha = "undefined, since all verdicts are equal" if found.alpha is None else decimals(found.alpha, 2)
+    low, high = found.exact.low, found.exact.high
+    between = "" if low is None or high is None else f" (95 % interval {percent(low)} to {percent(high)})"
+    return (
+        f"Asked again, the judge made the same score in {percent(found.exact.mean)} of cases{between}. Krippendorff's "
+        f"alpha: {alpha}. It was asked {repeats} times about {counted(found.units, 'summary')}."
+    )
+
+
+def _cautions(found: JudgeResult) -> Iterator[str]:
+    tally = found.tally
+    if tally.asked_again:
+        again = f"{counted(tally.asked_again, 'reply')} held no verdict and brought the question again."
+        yield f"{again} {counted(tally.no_verdict, 'question')} got none then either: not scored."
+    if tally.unanswered:
+        yield f"{counted(tally.unanswered, 'question')} got no reply. The same command asks only these."
+    if len(tally.answered_by) > 1:
+        yield "Several models have answered under this name: their verdicts are mixed here. See judge_answered_by."
+    fewest = min(one.summaries for one in found.systems)
+    if caution := few(fewest, "summaries"):
+        yield caution
+
+
+def print_dry(judging: Judging, as_json: bool, console: Console) -> None:
+    """Print what would be sent: requests, `second` of them for replies without a verdict, and about how many tokens."""
+    attempts = [judging.unasked(attempt) for attempt in range(1, ATTEMPTS + 1)]
+    missing = [question for each in attempts for question in each]
+    to_send = {
+        "questions": len(judging.questions),
+        "requests": len(missing),
+        "second": len(missing) - len(attempts[0]),
+        "tokens": sum(question.tokens for question in missing),
+        "most_written": MOST_TOKENS * len(missing),
+    }
+    if as_json:
+        print(json.dumps(to_send))
+        return
+    endpoint, answered = judging.judge.endpoint, len(judging.questions) - len(attempts[0])
+    for line in (
+        f"{counted(len(missing), 'request')} to {endpoint.model} at {endpoint.url}, about {to_send['tokens']:,} tokens "
+        f"to read, and at most {to_send['most_written']:,} to write.",
+        f"{counted(len(judging.questions), 'question')} in all, {answered} of them answered in {judging.replies.path}.",
+        "A reply that holds no verdict is asked for once more. Before all a greeting of a few tokens is sent.",
+    ):
+        print_line(console, line)

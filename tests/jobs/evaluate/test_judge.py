@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 from hostile_server import KEY, QUICK, hostile_server, naming
-from made_scores import make_scores
 from nws_process import end, start
 from openai_server import OpenAiServer, Reply, completion, openai_server
 from tenacity import wait_none
 
 from core.summarizers import endpoint_requests
-from core.types import Article, BundleResult, Score, Summary
-from jobs.store import RunSpec, open_store
 
 SYSTEMS = {"good": 5, "fair": 4, "poor": 2, "bad": 1}
 DOCUMENTS = range(6)
@@ -39,11 +36,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
 
 
 def stated_quality(content: str) -> str:
-    """The score that a summary says to deserve; of two, the better one."""
-    found = [int(one) for one in re.findall(r"quality (\d)", content)]
-    if len(found) == 1:
-        return f"Score: {found[0]}"
-    return "tie" if found[0] == found[1] else "A" if found[0] > found[1] else "B"
+    """The score that a summary says to deserve."""
+    (found,) = re.findall(r"quality (\d)", content)
+    return f"Score: {found}"
 
 
 @pytest.fixture
@@ -69,10 +64,6 @@ JUDGE = ("--model", "tiny", "-o", "judged.jsonl")
 
 def rows(folder: Path, name: str = "judged.jsonl") -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / name).read_text().splitlines()]
-
-
-def contents(server: OpenAiServer) -> list[str]:
-    return [body["messages"][0]["content"] for body in server.asked]
 
 
 def test_summaries_are_scored_once_and_correlated_with_people(
@@ -189,45 +180,6 @@ def test_equal_summaries_of_an_article_are_asked_about_once(nws, server: OpenAiS
     (tmp_path / "x.jsonl").write_text("\n".join(json.dumps(row | {"system": name}) for name in "abc"))
     assert nws("judge", "x.jsonl", *JUDGE, "--json").json["sent"] == 1
     assert [row["judge"] for row in rows(tmp_path)] == [4, 4, 4]
-    paired = nws("judge", "x.jsonl", *JUDGE, "--pairwise", "--system", "a", "--system", "b", "--json").json
-    assert (paired["sent"], paired["pair"]["ties"], paired["pair"]["same"]) == (0, 1, 1)
-
-
-def test_a_pair_is_asked_about_in_both_orders(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
-    pair = ("--pairwise", "--system", "poor", "--system", "good")
-    found = nws("judge", file, *JUDGE, *pair, "--json").json
-    assert found["sent"] == 12
-    firsts = [re.search(r"Summary A:\n(\w+)", content)[1] for content in contents(server)]  # type: ignore[index]
-    assert sorted(firsts) == ["good"] * 6 + ["poor"] * 6
-    one = found["pair"]
-    assert (one["a"], one["b"], one["test"]["wins"], one["test"]["losses"], one["ties"]) == ("poor", "good", 0, 6, 0)
-    assert one["test"]["p"] == pytest.approx(2 / 2**6)
-    assert (one["by_position"], one["first"], one["asked"]) == (0, 0.5, 6)
-    assert [row["judge_winner"] for row in rows(tmp_path)] == ["b"] * 6
-    assert rows(tmp_path)[0]["judge_verdicts"] == [["B", "A"]]
-    told = words(nws("judge", file, *JUDGE, *pair))
-    assert "6 articles: poor won 0, good won 6, and 0 ended in a tie." in told
-    assert "good is judged better: more than chance (sign test, p .0312)." in told
-    assert "poor won 0% of the articles that somebody won (95 % interval 0% to 46%)." in told
-
-
-@pytest.mark.parametrize(
-    ("says", "by_position", "halfway", "ties"),
-    [(["A", "A"], 6, 0, 6), (["B", "B"], 6, 0, 6), (["tie", "A"], 0, 6, 6), (["tie", "tie"], 0, 0, 6)],
-)
-def test_a_judge_that_follows_the_position_decides_nothing(
-    nws,
-    server: OpenAiServer,
-    file: str,
-    says: list[str],
-    by_position: int,
-    halfway: int,
-    ties: int,
-) -> None:
-    server.writes = lambda content: says[content.index("good") < content.index("poor")]
-    found = nws("judge", file, *JUDGE, "--pairwise", "--system", "good", "--system", "poor", "--json").json["pair"]
-    assert (found["by_position"], found["halfway"], found["ties"]) == (by_position, halfway, ties)
-    assert found["test"] == {"wins": 0, "losses": 0, "share": None, "p": None}
 
 
 def test_requests_that_fail_are_asked_again_by_the_same_command(
@@ -247,7 +199,7 @@ def test_an_endpoint_that_stops_to_answer_ends_it(
     nws, server: OpenAiServer, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of 20 that fail: an answer to one of the first four may come after some of them.
-    monkeypatch.setattr("jobs.evaluate.judge._MOST_FAILED", 10)
+    monkeypatch.setattr("jobs.evaluate.judge_replies._MOST_FAILED", 10)
     server.scripted = {f" {i}:": Reply(402, {"error": "no money"}) for i in DOCUMENTS if i}
     found = nws("judge", file, *JUDGE, "--concurrency", "2")
     assert found.code == 1
@@ -290,7 +242,7 @@ def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
     monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
-    monkeypatch.setattr("jobs.evaluate.judge._MOST_FAILED", 1000)
+    monkeypatch.setattr("jobs.evaluate.judge_replies._MOST_FAILED", 1000)
     tricks = sorted(QUICK)
     lines = [
         json.dumps({"system": "lead", "document": trick, "source": naming(trick), "prediction": "Snow."})
@@ -344,53 +296,6 @@ def test_a_process_that_is_ended_loses_no_reply(
     assert len(rows(tmp_path)) == len(rows(tmp_path, "judged.replies.jsonl")) == 24
 
 
-def test_the_summaries_of_a_run_are_judged_beside_their_stored_scores(
-    nws, server: OpenAiServer, tmp_path: Path
-) -> None:
-    run = add_run(tmp_path)
-    assert "It has some of n = 7, 9: name one. (--n)" in nws("judge", *JUDGE).err
-    found = nws("judge", *JUDGE, "--n", "9", "--json")
-    assert found.code == 0, found.err
-    assert found.json["sent"] == 12
-    (row, *_) = judged = rows(tmp_path)
-    assert {(one["system"], one["document"]) for one in judged} == {
-        (system, article.id) for system in ("good", "fair", "poor") for article in articles()
-    }
-    assert (row["run"], row["n"], row["dataset"], row["bertscore_f1"]) == (run, 9, "news", 0.9)
-    assert row["source"].startswith("The council approved plan")
-    held = nws("correlate", "judged.jsonl", "--metrics", "judge,bertscore_f1", "--human", "rouge1_f1", "--json")
-    assert held.code == 0, held.err
-    pair = nws(
-        "judge", run[:-3], *JUDGE, "--n", "9", "--pairwise", "--system", "goo", "--system", "fair", "--json"
-    ).json
-    assert (pair["pair"]["a"], pair["pair"]["test"]["wins"]) == ("good", 4)
-    assert "Run" in nws("judge", *JUDGE, "--n", "11").err
-    assert nws("judge", *JUDGE, "--n", "9", "--limit", "1", "--dry-run", "--json").json["questions"] == 3
-
-
-def articles() -> list[Article]:
-    return [Article("news", "test", f"a{i}", f"The council approved plan {i}.", (f"Plan {i}.",)) for i in range(4)]
-
-
-def add_run(folder: Path) -> str:
-    with open_store(f"sqlite:///{folder / 'nws.db'}") as store:
-        run = store.create_run(RunSpec("phase1", {}, "hash", 0, "v", {}, {"bertscore": "b"}, 3))
-        epoch = store.claim_run(run, "host", 1)
-        store.writer(run, epoch).start(None, "v", {name: "system" for name in ("good", "fair", "poor")})
-        summaries = [
-            Summary(
-                *(article.id, system, n, f"{system} {article.key} quality {SYSTEMS[system]}", n, 0.1),
-                make_scores(Score(0.5, 0.5, n / 10 - i / 100)),
-            )
-            for article in articles()
-            for i, system in enumerate(("fair", "good", "poor"))
-            for n in (7, 9)
-        ]
-        store.writer(run, epoch).record([(articles(), BundleResult(tuple(summaries), ()))])
-        store.writer(run, epoch).finish("done")
-    return run
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -399,10 +304,6 @@ def add_run(folder: Path) -> str:
         (("--scale", "1,9999"), "0 to 1000"),
         (("--prompt", "Good?"), "has to name {summary} once: 'Good?'. There is no file of this name, either."),
         (("--prompt", "{summary} {n}"), "only {article}, {summary}, {low} and {high} are known"),
-        (("--prompt", "{summary} {a}", "--pairwise"), "only {article}, {a} and {b} are known"),
-        (("--pairwise",), "A pair is one of two systems, and here are 4: good, fair, poor, bad. (--system)"),
-        (("--system", "none"), "has no system 'none'; it has good, fair, poor, bad. (--system)"),
-        (("--n", "9"), "--n chooses summaries of a run"),
         (("-o", "judged.csv"), "name a file that ends in .jsonl"),
         (("-o", "nowhere/judged.jsonl"), "there is no folder nowhere"),
         (("-o", "scores.jsonl"), "is the file that is read"),

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from core.errors import CorpusError, RecipeError
 from core.summarizers.endpoint_replies import EndpointAnswer
 from core.summarizers.endpoint_requests import Question
-from jobs.evaluate.judge_questions import Asked
+from jobs.evaluate.judge_questions import JudgeQuestion
 from jobs.evaluate.judge_replies import Replies, open_replies
 
 EXTRA: dict[str, float | str] = {"answered_by": "tiny", "prompt_tokens": 7, "completion_tokens": 1}
 
 
-def asked(text: str) -> Asked:
-    return Asked(Question(text, 16), "lead, a1", "judge|tiny")
+def asked(text: str) -> JudgeQuestion:
+    return JudgeQuestion(Question(text, 16), "lead, a1", "judge|tiny")
 
 
 def fill(path: Path, texts: list[str]) -> bytes:

@@ -1,11 +1,11 @@
-"""What a judge's reply is taken to say, and what is left unread because it could mean something else."""
+"""What a judge's reply is taken to say, and how far verdicts agree."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.evaluate.judge import read_choice, read_score
-from jobs.evaluate.judge_questions import Scale
+from jobs.evaluate.judge_questions import Scale, read_score
+from jobs.evaluate.judge_results import agreement
 
 FIVE = Scale(1, 5)
 SCORES = [
@@ -19,23 +19,6 @@ NO_SCORES = [
     *("4 or 5", "4-5", "Score: 4-5", "Score: 4 to 5", "Score: 3, no, score: 4", "4.5", "Score: 4.5", "4,5", "4½"),
     *("6", "0", "-4", "Score: -4", "Score: 4/10", "4/10", "4/50", "44", "Score: 44", "Score (1-5): good", "٤"),
     *("<think>Score: 4", "Score: 4 or 5", "9" * 5000, "four", "4 out of 10", "[[3]] or [[4]]", "A"),
-]
-CHOICES = {
-    **dict.fromkeys(["A", " a ", "A.", "**A**", "Summary A", "Summary A is better.", "A is the better one"], "A"),
-    **dict.fromkeys(["[[A]]", "Verdict: A", "Answer: Summary A. It says more.", "B? <think>B</think>A"], "A"),
-    **dict.fromkeys(["B", "The winner is B.", "verdict: **B**", '{"verdict": "B"}', "[[B]]"], "B"),
-    **dict.fromkeys(["tie", "Tie.", "Verdict: tie", "[[tie]]"], "tie"),
-}
-NO_CHOICES = [
-    *("", "A or B", "A and B are equal", "A better summary would say more.", "Verdict: A or B", "[[A]] [[B]]", "C"),
-    *(
-        "Both are good.",
-        "Answer: a tie breaker is needed",
-        "Verdict: A, or verdict: B",
-        "<think>A",
-        "Verdict: A/B",
-        "AB",
-    ),
 ]
 
 
@@ -56,22 +39,11 @@ def test_a_scale_may_have_any_whole_numbers() -> None:
     assert read_score("101", Scale(0, 100)) is None
 
 
-@pytest.mark.parametrize("reply", CHOICES)
-def test_a_choice_that_is_stated_is_read(reply: str) -> None:
-    assert read_choice(reply) == CHOICES[reply]
-
-
-@pytest.mark.parametrize("reply", NO_CHOICES)
-def test_no_choice_is_guessed(reply: str) -> None:
-    assert read_choice(reply) is None
-
-
 @given(st.text(max_size=200), st.integers(0, 20), st.integers(1, 100))
 def test_whatever_is_written_is_a_score_of_the_scale_or_none(reply: str, low: int, more: int) -> None:
     scale = Scale(low, low + more)
     score = read_score(reply, scale)
     assert score is None or (scale.low <= score <= scale.high and str(score) in reply)
-    assert read_choice(reply) in ("A", "B", "tie", None)
 
 
 @given(st.integers(0, 1000), st.text(st.characters(exclude_categories=["Nd", "Nl", "No"]), max_size=60))
@@ -79,3 +51,29 @@ def test_a_labelled_score_is_read_behind_any_words_without_a_number(score: int, 
     reply = f"{words}\nFinal score: {score}"
     open_thought = "<think>" in reply
     assert read_score(reply, Scale(0, 1000)) == (None if open_thought else score)
+
+
+# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", C: 12 units, 4 observers, with missing values.
+OBSERVERS = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")
+
+
+def test_alpha_is_that_of_the_published_example() -> None:
+    columns = zip(*(row.split() for row in OBSERVERS), strict=True)
+    found = agreement({("", str(i)): [int(one) for one in column if one != "."] for i, column in enumerate(columns)})
+    assert found is not None
+    assert found.alpha == pytest.approx(0.849, abs=5e-4)
+    assert found.units == 11, "what one observer alone has rated has no agreement"
+
+
+def test_exact_agreement_is_over_pairs_and_its_interval_over_articles() -> None:
+    found = agreement({("a", "x"): [4, 4, 5], ("a", "y"): [3, 3, 3], ("b", "x"): [2, 2, 1], ("c", "x"): [5]})
+    assert found is not None
+    assert found.exact.mean == pytest.approx(((1 / 3 + 1) / 2 + 1 / 3) / 2)
+    assert found.exact.low is not None
+
+
+def test_agreement_that_nothing_could_disturb_has_no_alpha() -> None:
+    found = agreement({("a", "x"): [4, 4], ("b", "x"): [4, 4]})
+    assert found is not None
+    assert (found.exact.mean, found.alpha) == (1, None)
+    assert agreement({("a", "x"): [4], ("b", "x"): []}) is None
