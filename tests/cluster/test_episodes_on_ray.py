@@ -1,5 +1,4 @@
 import contextlib
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -138,7 +137,5 @@ def test_the_caller_looks_around_while_actors_wait_for_machines() -> None:
     # Nobody has this GPU, so nothing happens.
     nobodys = ActorResources(1, 0, "none-such")
     with closing(ActorPool(EpisodeActor, FakeEpisodeRunner, iter(["waiting"]), nobodys, 1, poll_seconds=0.1)) as on_ray:
-        started = time.monotonic()
         with pytest.raises(CancelledError):
             EpisodePool(on_ray).learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
-    assert time.monotonic() - started < 10

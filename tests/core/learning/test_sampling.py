@@ -114,22 +114,6 @@ def test_episodes_are_drawn_as_often_as_their_probability_says() -> None:
         assert abs(found[key] / draws - probability) < 5 * deviation + 1e-9, key
 
 
-def test_the_log_probability_of_what_was_drawn_is_that_of_the_same_actions_told() -> None:
-    policies, article = perturbed(), prepared()
-    drawn = rollouts(policies, article, 7, 3, Draw(np.random.default_rng(3), 9))
-    told = rollouts(policies, article, 7, 3, Told(drawn.episodes.sentences, drawn.episodes.chunks))
-    assert told.episodes.texts == drawn.episodes.texts
-    torch.testing.assert_close(told.log_probability, drawn.log_probability)
-    torch.testing.assert_close(told.entropy, drawn.entropy)
-
-
-def test_the_same_generator_draws_the_same_episodes_and_not_all_alike() -> None:
-    drawn = [episodes(perturbed(), prepared(), 5, 2, Draw(np.random.default_rng(s), 8)).chunks for s in (0, 0, 1)]
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert len({tuple(chunks) for chunks in drawn[0]}) > 2
-    assert len({len(chunks) for chunks in drawn[0]}) > 1  # some episodes end sooner than others
-
-
 def test_plackett_luce_of_three_by_hand() -> None:
     logits = torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64)
     a, b, c = logits.exp().tolist()
