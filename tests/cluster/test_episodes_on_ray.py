@@ -136,6 +136,6 @@ def test_the_caller_looks_around_while_actors_wait_for_machines() -> None:
 
     # Nobody has this GPU, so nothing happens.
     nobodys = ActorResources(1, 0, "none-such")
-    with closing(ActorPool(EpisodeActor, FakeEpisodeRunner, iter(["waiting"]), nobodys, 1, poll_seconds=0.1)) as on_ray:
-        with pytest.raises(CancelledError):
-            EpisodePool(on_ray).learn([request("a", 0, [(fakes.article(1), 7)])], look_around)
+    pool = ActorPool(EpisodeActor, FakeEpisodeRunner, iter(["waiting"]), nobodys, 1, poll_seconds=0.1)
+    with closing(pool), pytest.raises(CancelledError):
+        EpisodePool(pool).learn([request("a", 0, [(fakes.article(1), 7)])], look_around)

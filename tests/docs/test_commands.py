@@ -86,15 +86,6 @@ def test_every_command_can_be_typed(path: Path) -> None:
     assert set(re.findall(r"NWS_\w+", page)) <= variables()
 
 
-def test_the_pages_have_commands() -> None:
-    pages = [path.read_text(encoding="utf-8") for path in PAGES]
-    found = commands("\n".join(block.text for page in pages for block in blocks(page)))
-    assert len(found) > 100
-    assert len(commands("\n".join(code for page in pages for code in codes(page)))) > 100
-    assert ["submit", "phase1", "--dataset", "cnn_dailymail", "--limit", "500"] in found  # a comment follows
-    assert ["submit", "phase1", "--dataset", "/data/news.jsonl"] in found  # behind `docker compose run`
-
-
 def test_what_cannot_be_typed_is_found() -> None:
     page = "```\nnws sumbit phase1\nnws ls --lmit 3 | head\nnws cancel A B\nnws ls   # all\nmake demo\nmake dmeo\n```\n"
     page += "`--no-such`\n"
