@@ -2,10 +2,13 @@
 
 import contextlib
 import glob
+import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+from core.errors import RecipeError
 
 
 @contextlib.contextmanager
@@ -34,6 +37,33 @@ def replacing(target: Path) -> Iterator[Path]:
         os.replace(unfinished, place)
     finally:
         _remove(unfinished)
+
+
+def check_target(flag: str, target: Path, read: Path | None = None) -> None:
+    """Refuse, before anything is computed, a file that cannot be written.
+
+    Raises:
+        RecipeError: its folder does not exist, it is a folder, or it is the file that is `read`.
+    """
+    if not os.path.isdir(target.resolve().parent):
+        raise RecipeError(f"{flag} {target}: there is no folder {target.parent}.")
+    if os.path.isdir(target):
+        raise RecipeError(f"{flag} {target}: this is a folder; name a file in it.")
+    if read is not None and os.path.exists(target) and os.path.exists(read) and target.samefile(read):
+        raise RecipeError(f"{flag} {target} is the file that is read: give it another name.")
+
+
+def write_json_lines(flag: str, target: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    """Write a line for each row to a new or replaced file: all of them, or none.
+
+    Raises:
+        RecipeError: the file cannot be written; an older one is as it was.
+    """
+    try:
+        with replacing(target) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    except OSError as error:
+        raise RecipeError(f"{flag} {target} cannot be written ({error.strerror or error}).") from error
 
 
 def _is_running(process: int) -> bool:

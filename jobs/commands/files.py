@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from core.whole_files import check_target, write_json_lines
 from jobs.commands.groups import grouped, option, plain
 from jobs.commands.options import Json
 from jobs.commands.shared import err, out
@@ -89,24 +90,24 @@ def score(
     """
     from core.metrics.config import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
-    from jobs.evaluate import score as scores
     from jobs.evaluate.printed_scores import print_score
+    from jobs.evaluate.score import row_lines, score_file
     from jobs.terminal.warnings import warn_of_texts
 
     chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
     if how.per_row is not None:
-        scores.check_output(how.per_row, file)
+        check_target("--per-row", how.per_row, file)
     names = [name.strip() for name in how.metrics.split(",") if name.strip()]
     own = _own_metrics(how.plugin or [])
     with busy(f"Scoring {file}"):
-        result = scores.score_file(file, names, chosen, how.seed, own, how.human)
+        result = score_file(file, names, chosen, how.seed, own, how.human)
     if how.lang == "ko" or how.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if how.lang == "ko" else "en", err)
     if "meteor" in names and how.lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if how.per_row is not None:
-        scores.write_rows(how.per_row, result)
+        write_json_lines("--per-row", how.per_row, row_lines(result))
     print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
 
 
@@ -151,8 +152,7 @@ def correlate(
 
     By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
     """
-    from jobs.evaluate.correlate import correlate_file
-    from jobs.evaluate.printed_correlations import print_correlation
+    from jobs.evaluate.correlate import correlate_file, print_correlation
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
@@ -187,7 +187,7 @@ def keysentences(
     """
     from core.summarizers.korean_key_sentences import check_selection
     from jobs.evaluate import keysentences as key_sentences
-    from jobs.evaluate.printed_keysentences import print_key_sentences
+    from jobs.evaluate.keysentences import print_key_sentences
 
     check_selection(top, diversity)
     without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()

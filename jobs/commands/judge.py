@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
+from core.whole_files import check_target, write_json_lines
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import Json
 from jobs.commands.shared import err
@@ -64,14 +65,14 @@ def judge(
     from jobs.evaluate.judge_replies import Judging, open_replies
     from jobs.evaluate.judge_results import print_dry
 
-    path = _replies_beside(how.output)
+    if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
+        raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
+    check_target("-o", how.output, file)
     endpoint = Endpoint(how.model, default_url(), concurrency=how.concurrency)
     who = Judge(endpoint, read_prompt(how.prompt), parse_scale(how.scale), how.seed, how.repeats)
-    if how.output.exists() and file.exists() and how.output.samefile(file):
-        raise RecipeError(f"-o {how.output} is the file that is read: give it another name.")
     with busy(f"Reading {file}"):
         texts = read_texts(file, who, how.limit)
-    with open_replies(path, to_write=not how.dry_run) as replies:
+    with open_replies(how.output.with_suffix(".replies.jsonl"), to_write=not how.dry_run) as replies:
         judging = Judging(who, texts, replies)
         if not how.dry_run:
             _ask(judging)
@@ -79,21 +80,6 @@ def judge(
         print_dry(judging, as_json, PrintableConsole())
     else:
         _write_and_print(judging, how.output, as_json)
-
-
-def _replies_beside(output: Path) -> Path:
-    """Where the replies are kept.
-
-    Raises:
-        RecipeError: no such folder, or no such kind of file.
-    """
-    if output.suffix != ".jsonl" or output.name.endswith(".replies.jsonl"):
-        raise RecipeError(f"-o {output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
-    if not output.resolve().parent.is_dir():
-        raise RecipeError(f"-o {output}: there is no folder {output.parent}.")
-    if output.is_dir():
-        raise RecipeError(f"-o {output}: this is a folder; name a file in it.")
-    return output.with_suffix(".replies.jsonl")
 
 
 def _ask(judging: "Judging") -> None:
@@ -108,11 +94,11 @@ def _ask(judging: "Judging") -> None:
 
 def _write_and_print(judging: "Judging", output: Path, as_json: bool) -> None:
     """Write the file of summaries, and print what was said of them; exits with 1 where requests have failed."""
-    from jobs.evaluate.judge_results import judge_result, print_judged, write_rows
+    from jobs.evaluate.judge_results import judge_result, print_judged
 
     replies = judging.replies
     found = judge_result(judging)
-    write_rows(output, found.rows)
+    write_json_lines("-o", output, found.rows)
     if as_json:
         told = {**found.as_dict(), "sent": replies.added, "files": [str(output), str(replies.path)]}
         print(json.dumps(told, allow_nan=False))

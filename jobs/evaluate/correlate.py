@@ -1,16 +1,30 @@
 """`nws correlate`: how well metrics agree with human scores, and which of them does so best."""
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from core.analysis.coefficients import COEFFICIENTS
-from core.analysis.correlation import LEVELS, Correlation, correlations, resampled_correlations
-from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
-from core.errors import RecipeError
-from jobs.evaluate.correlate_file import ScoreTable, read_scores
+import numpy as np
+from rich.console import Console
+from rich.text import Text
 
+from core.analysis.coefficients import COEFFICIENTS, Coefficient, FloatArray
+from core.analysis.correlation import LEVELS, Correlation, Level, correlations, resampled_correlations
+from core.analysis.paired import ALPHA
+from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
+from core.errors import CorpusError, RecipeError
+from core.text.files import read_rows
+from core.text.rows import cleaned
+from jobs.terminal.columns import Column, print_table
+from jobs.terminal.numerals import counted, decimals, p_text, signed
+from jobs.terminal.table_style import names_column, print_line, print_title
+
+SYSTEM, DOCUMENT = "system", "document"
+FEWEST = 3
+"""With two systems or documents, every correlation is 1, -1 or undefined."""
 CONFIDENCE = 0.95
 RESAMPLES = 1_000
 SIGNATURE = "|".join(
@@ -24,6 +38,116 @@ SIGNATURE = "|".join(
         f"test:perm-systems-two-sided-all-up-to-{COUNTED}-systems-else-at-most-{MOST}",
     )
 )
+_LEVELS = {"system": "System level: mean scores of systems", "summary": "Summary level: mean over documents"}
+_FEW_SYSTEMS = 30
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreTable:
+    """Scores of the documents that every system has.
+
+    Attributes:
+        systems: in the order of the file.
+        documents: in the order of the file.
+        scores: by column, float64 of shape (systems, documents).
+        lacking: for each document that is left out, the systems that lack it.
+    """
+
+    systems: tuple[str, ...]
+    documents: tuple[str, ...]
+    scores: Mapping[str, FloatArray]
+    lacking: Mapping[str, tuple[str, ...]]
+
+
+def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
+    """Read a JSONL, CSV or Parquet file with the fields `system`, `document` and `columns`, one row a summary.
+
+    Raises:
+        RecipeError: a column is named twice, or is `system` or `document`.
+        CorpusError: a row is malformed or there twice (named by its line), or there are too few systems or documents.
+    """
+    _check_columns(columns)
+    cells: dict[tuple[str, str], tuple[float, ...]] = {}
+    lines: dict[tuple[str, str], str] = {}
+    for where, row in read_rows(path, lambda names: (SYSTEM, DOCUMENT, *columns)):
+        try:
+            key = _name(row, SYSTEM), _name(row, DOCUMENT)
+            if key in cells:
+                raise CorpusError(f"System {key[0]!r} has document {key[1]!r} in {lines[key]} already.")
+            cells[key] = tuple(_number(row, column) for column in columns)
+            lines[key] = where
+        except CorpusError as error:
+            raise CorpusError(f"{path}, {where}: {error}") from error
+    if not cells:
+        raise CorpusError(f"{path} holds no row.")
+    return _table(path, cells, columns)
+
+
+def _check_columns(columns: Sequence[str]) -> None:
+    for column in columns:
+        if column in (SYSTEM, DOCUMENT):
+            raise RecipeError(f"{column!r} names summaries: it is no column of scores.")
+        if columns.count(column) > 1:
+            raise RecipeError(f"Column {column!r} is named twice.")
+
+
+def _name(row: dict[str, object], field: str) -> str:
+    value = _value(row, field)
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise CorpusError(f"Field {field!r} holds {_shown(value)}, not text or a whole number.")
+    return cleaned(str(value))
+
+
+def _number(row: dict[str, object], field: str) -> float:
+    value = _value(row, field)
+    try:
+        # A cell of a CSV file is text.
+        number = math.nan if isinstance(value, bool) or not isinstance(value, str | int | float) else float(value)
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise CorpusError(f"Field {field!r} holds {_shown(value)}, not a finite number.")
+    return number
+
+
+def _value(row: dict[str, object], field: str) -> object:
+    if field not in row:
+        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
+    return row[field]
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None or value == "" else repr(value)[:60]
+
+
+def _table(path: Path, cells: Mapping[tuple[str, str], tuple[float, ...]], columns: Sequence[str]) -> ScoreTable:
+    systems, documents = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+    without = {document: tuple(s for s in systems if (s, document) not in cells) for document in documents}
+    lacking = {document: names for document, names in without.items() if names}
+    shared = tuple(document for document in documents if document not in lacking)
+    if len(systems) < FEWEST:
+        raise CorpusError(f"{path} has {len(systems)} systems ({_listed(systems)}); a correlation needs {FEWEST}.")
+    if len(shared) < FEWEST:
+        raise CorpusError(
+            f"{path} has {len(shared)} documents with a score of every system; a correlation needs {FEWEST}."
+            + _advice(lacking)
+        )
+    values = np.array([[cells[system, document] for document in shared] for system in systems], dtype=np.float64)
+    return ScoreTable(systems, shared, {name: values[:, :, i] for i, name in enumerate(columns)}, lacking)
+
+
+def _advice(lacking: Mapping[str, tuple[str, ...]]) -> str:
+    if not lacking:
+        return ""
+    missing = Counter(system for systems in lacking.values() for system in systems)
+    gaps = [f"{system} lacks {documents}" for system, documents in missing.most_common()]
+    return f" Of the other {len(lacking)}, {_listed(gaps)}. Add the missing rows, or leave those systems out."
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +210,112 @@ def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
             "resamples": correlation.resamples,
         }
     return nested
+
+
+def print_correlation(result: FileCorrelation, console: Console) -> None:
+    """Print every correlation with its interval, every difference with its p, and how to read them."""
+    table = result.table
+    size = f"{len(table.systems)} systems, {len(table.documents)} documents"
+    print_line(console, f"Correlation with {result.human}: {size}, seed {result.seed}")
+    for level in LEVELS:
+        print_title(console, _LEVELS[level])
+        _print_values(result, level, console)
+    for level in LEVELS if result.differences else ():
+        print_title(console, f"A − B at the {level} level")
+        _print_differences(result, level, console)
+    console.print()
+    for note in _notes(result):
+        print_line(console, note, style="yellow")
+    for line in _how_to_read(result):
+        print_line(console, line, style="dim")
+
+
+def _print_values(result: FileCorrelation, level: Level, console: Console) -> None:
+    by_metric: dict[str, dict[Coefficient, Correlation]] = {}
+    for correlation in result.correlations:
+        if correlation.level == level:
+            by_metric.setdefault(correlation.metric, {})[correlation.coefficient] = correlation
+    columns = [
+        Column(
+            f"{name.capitalize()}\n95 % interval",
+            [Text(_value_cell(correlations[name])) for correlations in by_metric.values()],
+        )
+        for name in COEFFICIENTS
+    ]
+    print_table(names_column("\nmetric", list(map(Text, by_metric))), columns, console, gap=2)
+
+
+def _value_cell(correlation: Correlation) -> str:
+    if correlation.value is None or correlation.low is None or correlation.high is None:
+        return "undefined"
+    return f"{decimals(correlation.value)}  {decimals(correlation.low)} to {decimals(correlation.high)}"
+
+
+def _print_differences(result: FileCorrelation, level: Level, console: Console) -> None:
+    by_pair: dict[str, dict[Coefficient, Difference]] = {}
+    for difference in result.differences:
+        if difference.level == level:
+            by_pair.setdefault(f"{difference.a} − {difference.b}", {})[difference.coefficient] = difference
+    columns = []
+    for name in COEFFICIENTS:
+        cells = [_difference_cells(differences[name]) for differences in by_pair.values()]
+        columns.append(Column(f"{name.capitalize()}\n95 % interval", [Text(shown) for shown, _ in cells]))
+        columns.append(Column("\nHolm p", [Text(p) for _, p in cells]))
+    print_table(names_column("\nA − B", list(map(Text, by_pair))), columns, console, gap=2)
+
+
+def _difference_cells(difference: Difference) -> tuple[str, str]:
+    low, high = difference.low, difference.high
+    if difference.difference is None or difference.p_holm is None or low is None or high is None:
+        return "undefined", ""
+    ends = f"{signed(low)} to {signed(high)}"
+    # The marks are there without colour, too; a blank keeps the digits of other rows in line.
+    mark = "*" if difference.significant else "?" if difference.near else "\N{NO-BREAK SPACE}"
+    return f"{signed(difference.difference)}  {ends}", p_text(difference.p_holm, 3) + mark
+
+
+def _notes(result: FileCorrelation) -> Iterator[str]:
+    """What the reader must know of these scores."""
+    lacking = result.table.lacking
+    for document, systems in list(lacking.items())[:_NAMED]:
+        yield f"Left out: document {document}, which {', '.join(systems)} lacks."
+    if len(lacking) > _NAMED:
+        yield f"Left out: {counted(len(lacking) - _NAMED, 'more document')} that a system lacks; --json names them."
+    left_out = {
+        correlation.metric: correlation.documents_left_out
+        for correlation in result.correlations
+        if correlation.documents_left_out
+    }
+    for metric, documents in left_out.items():
+        yield (
+            f"{metric}: {documents} of {len(result.table.documents)} documents have no correlation, since every system "
+            "has the same score there. The summary level leaves them out."
+        )
+    count, pairs = len(result.table.systems), len({(one.a, one.b) for one in result.differences})
+    smallest = 2.0 * pairs / 2.0**count
+    if pairs and smallest >= ALPHA:
+        yield (
+            f"{count} systems, {counted(pairs, 'pair')} of metrics: Holm p cannot fall below "
+            f"{decimals(min(1, smallest))}, no difference can be significant."
+        )
+    if any(one.near for one in result.differences):
+        yield f"? undecided: Holm p is so near to {decimals(ALPHA, 2)} that another seed may be on the other side."
+    if len(result.table.systems) < _FEW_SYSTEMS:
+        yield f"With {len(result.table.systems)} systems the intervals of the system level are too narrow."
+
+
+def _how_to_read(result: FileCorrelation) -> Iterator[str]:
+    yield f"Intervals: systems and documents resampled {RESAMPLES:,} times (Boot-Both). Not corrected."
+    if result.differences:
+        yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
+        yield f"p: {_exchanges(result)} (Perm-Systems)."
+        yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose them beforehand."
+
+
+def _exchanges(result: FileCorrelation) -> str:
+    systems = len(result.table.systems)
+    if systems <= COUNTED:
+        return f"all {2**systems:,} exchanges of systems"
+    drawn = sorted({one.exchanges - 1 for one in result.differences if one.p is not None})
+    numbers = f"{drawn[0]:,}" if len(drawn) == 1 else f"{drawn[0]:,} to {drawn[-1]:,}" if drawn else "no"
+    return f"{numbers} exchanges of systems"

@@ -12,8 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
-from core.errors import RecipeError
-from core.whole_files import replacing
 from jobs.evaluate.judge_questions import ATTEMPTS, MOST_TOKENS, OF_JUDGE, Judge, JudgedText
 from jobs.evaluate.judge_replies import Judging
 from jobs.terminal.columns import Column, print_table
@@ -191,19 +189,6 @@ def _by_system(texts: Sequence[JudgedText], scores: Sequence[Sequence[int]]) -> 
         without = len(of_system) - len(means)
         found.append(JudgedSystem(system, len(means), without, mean_interval(means) if means else None))
     return tuple(sorted(found, key=lambda one: (-one.mean.mean if one.mean else 0.0, one.system)))
-
-
-def write_rows(out: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write a JSON line for each row to a new or replaced file: all of them, or none.
-
-    Raises:
-        RecipeError: the file cannot be written; an older one is as it was.
-    """
-    try:
-        with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-    except OSError as error:
-        raise RecipeError(f"-o {out} cannot be written ({error.strerror or error}).") from error
 
 
 def print_judged(found: JudgeResult, out: Path, console: Console) -> None:

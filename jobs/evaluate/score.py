@@ -1,9 +1,7 @@
 """`nws score`: the metrics of any predictions with their references."""
 
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,8 +17,6 @@ from core.text.language import check_language
 from core.text.limits import require_summary_length
 from core.text.rows import cleaned, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
-from core.whole_files import replacing
-from jobs.evaluate.human_score import VIEWS, view_statistics, with_several_references
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
@@ -54,7 +50,7 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class HumanScore:
-    """By view of `jobs.evaluate.human_score` and metric, over the `rows` that have several references."""
+    """By view of `jobs.evaluate.score` and metric, over the `rows` that have several references."""
 
     rows: int
     views: dict[str, dict[str, MetricScore]]
@@ -152,6 +148,62 @@ def score_rows(
     several = with_several_references(rows) if human else []
     scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
     return FileScore(predictions, scores, seed, _human(metrics, several, seed) if human else None)
+
+
+def _each_against_the_others(row: Row) -> list[Row]:
+    return [replace(row, prediction=text, references=others) for text, others in _left_out(row)]
+
+
+def _prediction_against_as_many(row: Row) -> list[Row]:
+    return [replace(row, references=others) for _, others in _left_out(row)]
+
+
+def _each_against_all(row: Row) -> list[Row]:
+    return [replace(row, prediction=text) for text in row.references]
+
+
+def _left_out(row: Row) -> list[tuple[str, tuple[str, ...]]]:
+    """Each reference with the others."""
+    return [(text, (*row.references[:i], *row.references[i + 1 :])) for i, text in enumerate(row.references)]
+
+
+VIEWS: Mapping[str, Callable[[Row], list[Row]]] = {
+    "person": _each_against_the_others,
+    "prediction": _prediction_against_as_many,
+    "one_reference": _each_against_all,
+}
+"""From a row to as many as it has references, whose mean is its score.
+
+`person` and `prediction` are the jackknife of Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries",
+section 2.1: both are against one reference less than there are. Else a person's best would be the best of fewer.
+`one_reference` is what is expected of a reference that is drawn at random and handed in, to be scored against all.
+"""
+
+
+def with_several_references(rows: Sequence[Row]) -> list[Row]:
+    """Those that tell what a person reaches, each with a source: its references, where it has none.
+
+    Content kept knows by the source that rows are of one document.
+
+    Raises:
+        CorpusError: there is none.
+    """
+    several = [replace(row, source=row.source or "\n".join(row.references)) for row in rows if len(row.references) > 1]
+    if not several:
+        raise CorpusError("No row has two references or more: none can be scored against another. Leave --human out.")
+    return several
+
+
+def view_statistics(metric: Metric, rows: Sequence[Row], view: str) -> FloatArray:
+    """Statistics of each row, (rows, statistics): the means over what `view` makes of it.
+
+    Of a score of the corpus, whose statistics are counts, the sums: every reference is a row of the corpus.
+    """
+    groups = [VIEWS[view](row) for row in rows]
+    sizes = np.array([len(group) for group in groups])
+    statistics = metric.statistics([row for group in groups for row in group])
+    sums = np.add.reduceat(statistics, np.cumsum(sizes) - sizes, axis=0)
+    return np.asarray(sums / sizes[:, None] if metric.mean_over_rows else sums)
 
 
 def _human(metrics: Mapping[str, Metric], rows: Sequence[Row], seed: int) -> HumanScore:
@@ -262,37 +314,11 @@ def _text(row: dict[str, object], field: str) -> str:
     return cleaned(value)
 
 
-def check_output(out: Path, file: Path) -> None:
-    """Refuse, before anything is computed, an output file that cannot be written.
-
-    Raises:
-        RecipeError: its folder does not exist, or it is the file that is read.
-    """
-    if not os.path.isdir(out.resolve().parent):
-        raise RecipeError(f"--per-row {out}: there is no folder {out.parent}.")
-    if os.path.isdir(out):
-        raise RecipeError(f"--per-row {out}: this is a folder; name a file in it.")
-    if os.path.exists(out) and os.path.exists(file) and out.samefile(file):
-        raise RecipeError(f"--per-row {out} is the file that is read: give it another name.")
-
-
-def write_rows(out: Path, score: FileScore) -> None:
-    """Write a JSON line for each row, `{"row", "id", "metrics"}`, to a new or replaced file: all of them, or none.
-
-    Raises:
-        RecipeError: the file cannot be written; an older one is as it was.
-    """
-    try:
-        with replacing(out) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-            for index, prediction in enumerate(score.predictions):
-                file.write(json.dumps(_row_line(score, index, prediction), ensure_ascii=False, default=str) + "\n")
-    except OSError as error:
-        raise RecipeError(f"--per-row {out} cannot be written ({error.strerror or error}).") from error
-
-
-def _row_line(score: FileScore, index: int, prediction: Prediction) -> dict[str, Any]:
-    metrics = {
-        name: dict(zip(metric.intervals, metric.rows[index].tolist(), strict=True))
-        for name, metric in score.metrics.items()
-    }
-    return {"row": index + 1, "id": prediction.id, "metrics": metrics}
+def row_lines(score: FileScore) -> Iterator[Mapping[str, Any]]:
+    """Of each row, `{"row", "id", "metrics"}`."""
+    for index, prediction in enumerate(score.predictions):
+        metrics = {
+            name: dict(zip(metric.intervals, metric.rows[index].tolist(), strict=True))
+            for name, metric in score.metrics.items()
+        }
+        yield {"row": index + 1, "id": prediction.id, "metrics": metrics}

@@ -5,7 +5,6 @@ Articles are read some at a time, so that memory does not grow with the run.
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import RecipeError
-from core.whole_files import replacing
+from core.whole_files import check_target, replacing
 from jobs.report.formats import put_csv
 from jobs.report.run_numbers import run_json
 from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
@@ -42,7 +41,7 @@ def row_columns(run: RunInfo, with_articles: bool) -> dict[str, type]:
     return {**SUMMARY_COLUMNS, **chosen_columns, **_OF_ARTICLE, **(_TEXTS if with_articles else {})}
 
 
-def check_target(target: Path) -> None:
+def check_rows_target(target: Path) -> None:
     """Refuse, before anything is read, a file that cannot be written.
 
     Raises:
@@ -52,10 +51,7 @@ def check_target(target: Path) -> None:
         return
     if target.suffix.lower() not in SUFFIXES:
         raise RecipeError(f"--rows {target}: name a file that ends in {', '.join(SUFFIXES)}, or - for JSON lines here.")
-    if not os.path.isdir(target.resolve().parent):
-        raise RecipeError(f"--rows {target}: there is no folder {target.parent}.")
-    if os.path.isdir(target):
-        raise RecipeError(f"--rows {target}: this is a folder; name a file in it.")
+    check_target("--rows", target)
 
 
 def write_summary_rows(store: Store, run: RunInfo, target: Path, with_articles: bool) -> tuple[int, tuple[Path, ...]]:
@@ -69,7 +65,7 @@ def write_summary_rows(store: Store, run: RunInfo, target: Path, with_articles: 
     Raises:
         RecipeError: it cannot be written; an older one is as it was.
     """
-    check_target(target)
+    check_rows_target(target)
     pieces = _Counted(_pieces(store, run, with_articles))
     if target == STDOUT:
         for rows in pieces:

@@ -16,9 +16,8 @@ from core.errors import CorpusError
 from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_MODEL
-from jobs.evaluate.human_score import VIEWS
 from jobs.evaluate.printed_scores import print_score
-from jobs.evaluate.score import FileScore, score_file
+from jobs.evaluate.score import VIEWS, FileScore, score_file
 
 ROWS = [
     {"prediction": "a cat sat", "references": ["a cat", "the cat sat", "cats sit there"], "source": "a cat sat there"},

@@ -14,8 +14,9 @@ from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.text.files import read_rows
 from core.text.tokenizers import EnglishTokenizer
+from core.whole_files import check_target, write_json_lines
 from jobs.evaluate.printed_scores import print_score
-from jobs.evaluate.score import FileScore, check_output, score_file, to_predictions, write_rows
+from jobs.evaluate.score import FileScore, row_lines, score_file, to_predictions
 
 ENGLISH = EnglishTokenizer()
 
@@ -145,7 +146,7 @@ def test_the_rows_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: p
     score = score_file(file, ["rouge1", "bleu2"], Options(), 0)
     out = tmp_path / "rows.jsonl"
     out.write_text("older")
-    write_rows(out, score)
+    write_json_lines("--per-row", out, row_lines(score))
     one, other = map(json.loads, out.read_text(encoding="utf-8").splitlines())
     assert one == {
         "row": 1,
@@ -158,9 +159,9 @@ def test_the_rows_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: p
         raise OSError("No space left on device")
 
     before = out.read_bytes()
-    monkeypatch.setattr("jobs.evaluate.score.os.replace", full)
+    monkeypatch.setattr("core.whole_files.os.replace", full)
     with pytest.raises(RecipeError, match=r"rows\.jsonl cannot be written .*No space left"):
-        write_rows(out, score)
+        write_json_lines("--per-row", out, row_lines(score))
     assert out.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.jsonl", "rows.jsonl"]
 
@@ -173,8 +174,8 @@ def test_an_output_that_cannot_be_is_refused_at_once(tmp_path: Path) -> None:
         (file, "is the file that is read"),
     ):
         with pytest.raises(NwsError, match=message):
-            check_output(out, file)
-    check_output(tmp_path / "rows.jsonl", file)
+            check_target("--per-row", out, file)
+    check_target("--per-row", tmp_path / "rows.jsonl", file)
 
 
 @pytest.mark.parametrize("row", [{"references": [], "reference": "a"}, {"references": "", "summary": "a"}])
