@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from cluster.log_lines import core_notes
 from core.device_errors import as_device_error, is_device_error, is_memory_error
 from core.errors import DeviceError
-from core.provenance import Software, software
+from core.provenance import Software, software_now
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBu
             articles.append(segment(article))
         except Exception as error:
             failures.append(_failure(article, error))
-    return SegmentedBundle(tuple(articles), tuple(failures), software())
+    return SegmentedBundle(tuple(articles), tuple(failures), software_now())
 
 
 def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
@@ -83,7 +83,7 @@ def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     """
     with core_notes() as notes:
         result = _swept(sweep, segmented)
-    return replace(result, notes=tuple(notes), software=tuple({segmented.software, software()}))
+    return replace(result, notes=tuple(notes), software=tuple({segmented.software, software_now()}))
 
 
 def _swept(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:

@@ -61,6 +61,23 @@ def sources_sha256(root: Path) -> str:
 
 
 _ROOT = Path(__file__).parents[1]
+
+
+def _states() -> dict[str, tuple[int, ...]]:
+    """Of each source file, what changes when it is written to."""
+    states = {}
+    for path in source_files(_ROOT):
+        with contextlib.suppress(FileNotFoundError):
+            states[path] = _state(path)
+    return states
+
+
+def _state(file: str | Path) -> tuple[int, ...]:
+    stat = os.stat(file)
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+_STATES = _states()
 _AS_IMPORTED = sources_sha256(_ROOT)
 
 
@@ -71,7 +88,7 @@ def code_as_imported() -> str:
 
 def are_as_imported() -> bool:
     """Whether the sources are now what they were then. If not, what was imported later may be of others."""
-    return sources_sha256(_ROOT) == _AS_IMPORTED
+    return _states() == _STATES or sources_sha256(_ROOT) == _AS_IMPORTED
 
 
 def library_versions() -> dict[str, str]:
@@ -108,6 +125,14 @@ def software() -> Software:
     return f"NWS {code_as_imported()}", *(f"{name} {version}" for name, version in library_versions().items())
 
 
+def software_now() -> Software:
+    """The same, for what this process has just computed: it also tells that sources are no longer as they were hashed.
+
+    What it imported last may be of the edited ones.
+    """
+    return software() if are_as_imported() else (*software(), "edited sources")
+
+
 def differences(theirs: Software, ours: Software) -> list[str]:
     """What another process has in another version than this one, or has not."""
     named = {name.partition(" ")[0] for name in theirs}
@@ -135,11 +160,6 @@ def files_below(folder: Path, leave_out: frozenset[str] = frozenset({"__pycache_
 def files_sha256(folder: Path, files: Iterable[Path]) -> str:
     """SHA-256 of the names and contents of files of a folder. They are read again only once one of them changed."""
     return _files_sha256(folder, tuple((path, _state(path)) for path in sorted(files)))
-
-
-def _state(file: Path) -> tuple[int, ...]:
-    stat = os.stat(file)
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 @functools.lru_cache(maxsize=64)  # 440 MB of a model, which the encoder, the metric and the driver each ask for

@@ -113,3 +113,8 @@ def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.Monkey
     assert this_worker().device != "Tesla T4", "not before it is used"
     torch.cuda.current_device()
     assert str(this_worker()) == f"Tesla T4 on {socket.gethostname()}"
+
+
+def test_a_result_tells_that_sources_were_edited_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.provenance.are_as_imported", lambda: False)
+    assert "edited sources" in segment_bundle(fakes.segment, [fakes.article(1)]).software

@@ -48,7 +48,7 @@ def test_rows_of_other_software_are_told_recorded_and_never_copied(
             patch.setattr("cluster.worker_info.software", lambda: theirs)
         else:
             asked = iter(range(1000))
-            patch.setattr("cluster.article_work.software", lambda: answers[next(asked) % 2])
+            patch.setattr("cluster.article_work.software_now", lambda: answers[next(asked) % 2])
         outcome = run(store, said)
     assert (outcome.state, outcome.articles) == ("done", 4)
     assert said.getvalue().count(f"Warning: a process of this run computes with {told}") == 1
@@ -70,7 +70,7 @@ def test_a_run_is_mixed_before_the_first_row_of_other_software_is_stored(
         record(self, *arguments)
 
     monkeypatch.setattr(RunWriter, "record", watched)
-    monkeypatch.setattr("cluster.article_work.software", lambda: OTHER)
+    monkeypatch.setattr("cluster.article_work.software_now", lambda: OTHER)
     run(store)
     assert seen == [True, True]
 
