@@ -121,7 +121,7 @@ def test_a_run_stops_resumes_and_is_paid_once(
     again = driver.start(store, pinned(tiny_models, dataset), "inline", QUIET, reuse=True)
     assert (again.state, again.reused) == ("done", 2)
     assert rows(store, again.run_id) == stored
-    assert server.asked == 5, "the second run has asked for the model's name alone"
+    assert server.asked == 4, "the second run has asked for nothing"
 
 
 JUDGE = """Complete the list with one number.
