@@ -98,7 +98,7 @@ class Simulation:
                 ("cluster.sweep_pool", "_BundleBacklog", self.pools.backlog),
                 # The same each time, and read from files.
                 ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),
-                ("cluster.article_work", "software", lambda: own),
+                ("cluster.article_work", "software_now", lambda: own),
                 ("jobs.drive.pool_watch", "software", lambda: own),
             ):
                 stack.enter_context(mock.patch(f"{module}.{name}", stands_in))
