@@ -31,6 +31,7 @@ def ray_head(*options: str) -> Iterator[Head]:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | {
             "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
             "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_worker_niceness": "0",  # as in conftest.py
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(token),
             "RAY_TMPDIR": folder,
