@@ -39,21 +39,11 @@ TABLES = {
 
 LEFT_OUT = {
     *("seconds", "node", "failed_at", "saved_at", "state", "created_at", "started_at", "finished_at", "heartbeat_at"),
-    *(
-        "claimed_at",
-        "worked_seconds",
-        "driver_host",
-        "driver_pid",
-        "driver_epoch",
-        "recipe_hash",
-        "code_version",
-        "work",
-        "revisions",
-    ),
+    *("claimed_at", "worked_seconds", "driver_host", "driver_pid", "driver_epoch"),
+    *("recipe_hash", "code_version", "work", "revisions"),
     *("seconds_per_article", "mean_seconds"),
 }
 """Columns and keys that differ from run to run, or say what the code is."""
-
 
 MOVED = {"study": "parent"}
 """Columns of BEFORE that have another name in AFTER."""
