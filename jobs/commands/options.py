@@ -287,7 +287,8 @@ class ShardOptions:
 
     shards: int | None = _run(
         "--shards N",
-        "Divide the articles into so many shards, each a run for itself: a sharded run, which has one id.",
+        "Divide the articles into so many shards, or as many as there are bundles. Each is a run for itself; the "
+        "whole, a sharded run, has one id.",
         min=1,
         env=None,
     )

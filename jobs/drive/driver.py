@@ -18,13 +18,12 @@ from rich.console import Console
 
 from core.article_id_set import ArticleIds
 from core.models import model_folder
-from core.provenance import code_as_imported
 from core.sweep_plan import SweepPlan
 from core.worker_factories import EpisodePlan
 from jobs.drive.bundles import has_unfinished, require_known_articles
 from jobs.drive.heartbeat import Heart
 from jobs.drive.kept import lacking_kept, plan_of_kept, score_kept
-from jobs.drive.pool_watch import look_at_sources
+from jobs.drive.pool_watch import MIXED, look_at_sources
 from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
 from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
 from jobs.drive.stages import EqualFailures, require_complete, run_stage
@@ -33,7 +32,7 @@ from jobs.drive.trackers import Trackers, curve_scalars, open_trackers
 from jobs.plan.job import find_job
 from jobs.plan.panels import draw_panels, sha256_of, with_panels
 from jobs.plan.pinned import Pinned, PlannedTraining
-from jobs.plan.revisions import changed_libraries, code_version, require_same_revisions, sources_of
+from jobs.plan.revisions import changed_software, code_version, require_same_revisions
 from jobs.plan.work import obstacles, works
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
@@ -98,12 +97,7 @@ def resume(
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
     before, whole = store.datasets_read(run_id, code_version()), store.whole_of(run_id)
     pinned = find_job(run.job).plan_again(values, before, whole)
-    changes = require_same_revisions(run.revisions, pinned.revisions, run_id)
-    if run.code_version != code_version():
-        changes.append(f"code {run.code_version} -> {code_version()}")
-    for change in changes:
-        text = f"Warning: since this run began, {change}; its new numbers may differ from its old ones."
-        console.print(text, markup=False)
+    require_same_revisions(run.revisions, pinned.revisions, run_id)
     to_train = pinned.training is not None and not _is_trained(store.policy_infos(run_id), pinned.training)
     finished = [store.finished_article_ids(run_id, planned.stage) for planned in pinned.stages]
     for ids in finished:
@@ -210,10 +204,13 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
 
 def _tell_of_reuse(run: Run, pinned: Pinned) -> None:
     """Mark a run as mixed that began with other code or libraries, and say which of its rows are copied from no run."""
-    info, now = run.store.run_info(run.id), pinned.revisions["libraries"]
-    changed = changed_libraries(info.revisions["libraries"], now)
-    if changed or sources_of(info.code_version) != code_as_imported():
-        run.mix([f"{name} {now[name]}" if name in now else f"no {name}" for name in changed])
+    info = run.store.run_info(run.id)
+    libraries = info.revisions["libraries"], pinned.revisions["libraries"]
+    changed = changed_software(info.code_version, code_version(), *libraries)
+    if changed:
+        run.mix(list(changed))
+        now = ", ".join(f"{new} (before: {old})" for new, old in changed.items())
+        run.say(f"Warning: this run goes on with {now}: new numbers of it may differ from its old ones. {MIXED}.")
     look_at_sources(run)
     for obstacle, systems in obstacles(pinned).items() if info.reuse else ():
         named = "" if len(systems) == len(pinned.systems) else f" of {', '.join(systems)}"

@@ -13,7 +13,7 @@ from jobs.store import ActorShare
 
 _SPAN_SECONDS = 60.0
 _BETWEEN_LOOKS_SECONDS = 1.0
-_MIXED = "No other run copies rows of this one"
+MIXED = "No other run copies rows of this one"
 
 
 class PoolWatch:
@@ -51,7 +51,7 @@ class PoolWatch:
             if different and self._run.mix(different):
                 self._run.say(
                     f"Warning: a process of this run computes with {', '.join(different)}, and its driver with "
-                    f"something else: their numbers may differ. {_MIXED}. Install the same on every machine."
+                    f"something else: their numbers may differ. {MIXED}. Install the same on every machine."
                 )
 
 
@@ -85,7 +85,7 @@ def look_at_sources(run: Run) -> None:
         FencedError: the run is no longer this driver's.
     """
     if not are_as_imported() and run.mix(["edited sources"]):
-        run.say(f"Warning: NWS's sources were edited after this process had begun. {_MIXED}.")
+        run.say(f"Warning: NWS's sources were edited after this process had begun. {MIXED}.")
 
 
 class BusyShares:

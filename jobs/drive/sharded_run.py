@@ -177,9 +177,9 @@ def _how_it_ended(shard: RunInfo) -> str:
 
 
 def _pass_on_warnings(run: Run, shard: RunInfo, warned: set[str]) -> None:
-    """Say what the drivers of a shard have warned of, each thing once: who follows a sharded run reads its log."""
+    """Say what the drivers of a shard warn of or cannot copy, each once: who follows a sharded run reads its log."""
     for _, line in run.store.log(shard.id):
-        if line.text.startswith("Warning: ") and line.text not in warned:
+        if line.text.startswith(("Warning: ", "Nothing ")) and line.text not in warned:
             warned.add(line.text)
             run.say(f"Shard {shard.shard}: {line.text}")
 

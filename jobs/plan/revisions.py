@@ -24,11 +24,8 @@ def dataset_revisions(corpora: "Sequence[Corpus]") -> dict[str, str]:
     return {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora}
 
 
-def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], run_id: str) -> list[str]:
+def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], run_id: str) -> None:
     """Refuse to resume a run whose articles, models or segmentation have changed since it began.
-
-    Returns:
-        Libraries whose version differs, as "name old -> new": the numbers may differ in the last digits.
 
     Raises:
         RecipeError: a model, dataset or pipeline is not what it was.
@@ -40,14 +37,26 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
                 f"Run {run_id} cannot be resumed: its {kind} changed from {was} to {is_now}. "
                 "Restore what it had, or submit a new run."
             )
-    old, new = recorded["libraries"], now["libraries"]
-    changed = changed_libraries(old, new)
-    return [f"{name} {old.get(name, 'not installed')} -> {new.get(name, 'not installed')}" for name in changed]
 
 
-def changed_libraries(recorded: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """The names of those that have another version, are gone, or are new."""
-    return [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
+def changed_software(before: str, code: str, recorded: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """What a run would go on with in another version than it began with: by its name and new version, the old one.
+
+    Args:
+        before: the versions of the code that have worked on the run.
+        code: the version that is to go on with it.
+        recorded: the versions of the libraries when it began.
+        now: their versions now.
+    """
+    changed = [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
+    names = {f"{name} {now[name]}" if name in now else f"no {name}": recorded.get(name, "none") for name in changed}
+    began_with = before.partition(", ")[0]
+    return names if _sources(began_with) == _sources(code) else names | {code: began_with}
+
+
+def _sources(version: str) -> str:
+    """The hash of the sources of a version of the code."""
+    return version.partition("+")[2]
 
 
 def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
@@ -77,11 +86,6 @@ def told_version(version: str) -> str:
     name, _, sources = version.partition("+")
     changed = " with changes that are in no commit" if name.endswith(_DIRTY) else ""
     return f"{name.removesuffix(_DIRTY)}{changed}{f' (hash of its sources: {sources})' if sources else ''}"
-
-
-def sources_of(version: str) -> str:
-    """The hash of the sources of a version of the code, of several the first."""
-    return version.partition(", ")[0].partition("+")[2]
 
 
 def is_of_commit(version: str) -> bool:

@@ -122,13 +122,14 @@ class Copies(Database):
     ) -> dict[str, dict[int, PaidText]]:
         """What an endpoint has written for articles in these runs, by n. Of several texts, that of the first run."""
         paid: dict[str, dict[int, PaidText]] = {}
-        columns = (SummaryRow.article_id, SummaryRow.n, SummaryRow.run_id, SummaryRow.text, SummaryRow.seconds)
+        asked_by = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
+        columns = (SummaryRow.article_id, SummaryRow.n, asked_by, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
         of_system = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
         for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
             ids = article_ids[start : start + _ARTICLES_AT_ONCE]
-            query = select(*columns, SummaryRow.extra).where(*of_system, SummaryRow.article_id.in_(ids))
+            query = select(SummaryRow.run_id, *columns).where(*of_system, SummaryRow.article_id.in_(ids))
             rows = connection.execute(query).all()
-            for article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
+            for _, article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
                 paid.setdefault(article_id, {}).setdefault(n, PaidText(*values))
         return paid
 

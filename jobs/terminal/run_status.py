@@ -177,7 +177,8 @@ def made_by(run: RunInfo) -> list[tuple[str, str]]:
         ("device", run.device or "–"),
     ]
     if run.mixed:
-        facts.append(("mixed", "several kinds of code, libraries or arithmetic: no other run copies its rows"))
+        whose = "those shards'" if run.shards else "its"
+        facts.append(("mixed", f"several kinds of code, libraries or arithmetic: no other run copies {whose} rows"))
     # Where all rows are copies, no worker has told.
     of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
     facts += [("arithmetic", line + of_copies * (i == 0)) for i, line in enumerate(run.arithmetic)]

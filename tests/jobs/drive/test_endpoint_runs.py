@@ -119,6 +119,7 @@ def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
 
     server.fingerprint = "fp_1"
     first = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    assert driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True).reused == first.summaries
     server.model, server.first = "tiny-2027", Reply(401, {"error": {"message": "Wrong key"}})
     other_metric = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 1}}
     monkeypatch.setattr("jobs.plan.work.code_as_imported", lambda: "0123456789ab")

@@ -99,10 +99,10 @@ def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
     outcome, said = run(store), io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr("jobs.drive.driver.code_version", lambda: "0123456789ab-dirty+ba9876543210")
-        patch.setattr("jobs.drive.driver.code_as_imported", lambda: "ba9876543210")
         after = resume(store, outcome.run_id, said)
     before = after.code_version.split(", ")[0]
-    assert f"code {before} -> 0123456789ab-dirty+ba9876543210; its new numbers may differ" in said.getvalue()
+    assert f"0123456789ab-dirty+ba9876543210 (before: {before}): new numbers of it may differ" in said.getvalue()
+    assert any("its old ones. No other run copies" in line.text for line in store.newest_log(outcome.run_id, 9))
     assert (after.mixed, after.code_version) == (True, f"{before}, 0123456789ab-dirty+ba9876543210")
     assert run(store).reused == 0
 
@@ -118,7 +118,7 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
         patch.setattr("jobs.plan.pinned.library_versions", lambda: others)
         for _ in range(2):
             after = resume(store, outcome.run_id, said)
-    assert f"numpy {before.revisions['libraries']['numpy']} -> 0.0.1; its new numbers may differ" in said.getvalue()
+    assert f"numpy 0.0.1 (before: {before.revisions['libraries']['numpy']}), no scipy (before: " in said.getvalue()
     assert after.revisions == before.revisions
     assert (after.mixed, after.code_version) == (True, f"{before.code_version}, numpy 0.0.1, no scipy, apex 2")
     assert run(store).reused == 0

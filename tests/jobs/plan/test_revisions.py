@@ -14,6 +14,7 @@ from jobs.installation import ROOT
 from jobs.plan import revisions
 from jobs.plan.revisions import (
     VERSION_FILE,
+    changed_software,
     code_version,
     described_commit,
     is_of_commit,
@@ -84,9 +85,11 @@ def test_the_layer_of_a_backbone_is_the_tuned_one_unless_it_is_named(tiny_models
 def test_changed_libraries_are_told_and_allowed() -> None:
     now = pin(load_recipe(Phase1Recipe, "sample", {})).revisions
     before = {**now, "libraries": {**now["libraries"], "torch": "1.0", "apex": "1"}}
-    changes = [f"torch 1.0 -> {now['libraries']['torch']}", "apex 1 -> not installed"]
-    assert require_same_revisions(before, now, "r1") == changes
-    assert require_same_revisions(now, now, "r1") == []
+    require_same_revisions(before, now, "r1")
+    libraries = before["libraries"], now["libraries"]
+    changed = {f"torch {now['libraries']['torch']}": "1.0", "no apex": "1"}
+    assert changed_software("a+1, b+2", "c+1", *libraries) == changed
+    assert changed_software("a+1", "c+2", *libraries) == changed | {"c+2": "a+1"}
 
 
 def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
