@@ -96,6 +96,7 @@ def ray_cluster() -> Iterator[RayCluster]:
             "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_SCHEDULER_EVENTS": "0",
+            "RAY_worker_niceness": "0",  # as in conftest.py
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(token),
             "RAY_TMPDIR": folder,
