@@ -20,7 +20,8 @@ _DRIVERS = {
     "postgresql": "postgresql+psycopg",
     "postgresql+psycopg": "postgresql+psycopg",
 }
-# Options of libpq that hold no secret. What any other holds is hidden, since `passwd=` is a password, too.
+# Options of libpq that hold no secret. Any other is hidden: `passwd=` is a password, too, and so is what stands behind
+# a ? in one.
 _SHOWN_OPTIONS = frozenset(
     {"application_name", "connect_timeout", "dbname", "host", "port", "sslmode", "sslrootcert", "user"}
 )
@@ -102,15 +103,14 @@ def _options(url: URL) -> Iterator[tuple[str, str]]:
 
 def _shown(url: URL) -> str:
     is_file = url.drivername == "sqlite" and not url.host
-    hidden = {
-        key: value if key in _SHOWN_OPTIONS and _PLAIN.fullmatch(value) else "***" for key, value in _options(url)
-    }
+    shown = {key: value if _PLAIN.fullmatch(value) else "***" for key, value in _options(url) if key in _SHOWN_OPTIONS}
+    hidden = {} if url.query.keys() <= _SHOWN_OPTIONS else {"***": "***"}
     url = url.set(
         username=_plain(url.username),
         password="***" if url.password else None,
         host=_plain(url.host),
         database=url.database if is_file else _plain(url.database),
-        query=hidden,
+        query=shown | hidden,
     )
     return url.render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
 

@@ -53,6 +53,7 @@ _TYPED = st.text(alphabet=string.ascii_letters + string.digits + " !#$%&'*+,-./:
 @given(spelling=st.sampled_from(SPELLINGS), before=_TYPED, after=_TYPED, is_quoted=st.booleans())
 @example(spelling=SPELLINGS[-1], before="two words ", after="", is_quoted=False)
 @example(spelling=SPELLINGS[0], before="a?b@", after="", is_quoted=False)
+@example(spelling="postgresql://ann@db.example/news&password={}", before="?", after="=0", is_quoted=False)
 def test_no_password_is_shown_however_a_url_is_mistyped(spelling, before, after, is_quoted):
     password = f"{before}HUNTER2{after}"
     # Unquoted, these make another URL that is right: its host, database or further option is what was typed there.
@@ -106,7 +107,7 @@ def test_password_in_the_query_is_hidden_too():
     assert "s3cret" not in address.shown
     assert "t0p" not in address.shown
     assert "user=ann" in address.shown
-    assert "password=***" in address.shown
+    assert "***=***" in address.shown
     assert address.scrub("no password s3cret, t0p") == "no password ***, ***"
 
 
