@@ -34,7 +34,7 @@ from bench.parts import MODELS, watched
 from core.models import model_folder
 from core.sweep import Sweeper, take_share
 from core.sweep_plan import SweepPlan
-from core.transformer import load_transformer
+from core.transformer import load_model
 from core.types import Score
 from core.worker_factories import make_segmenter
 from jobs.plan.pinned import Pinned
@@ -191,7 +191,7 @@ def take_apart(pinned: Pinned, gflops: float) -> Parts:
 
 def flops_per_token(plan: SweepPlan) -> float:
     """Of the linear layers. The encoder and the BERTScore backbone of the sample recipe are the same model."""
-    _, model = load_transformer(model_folder(plan.encoders[0]))
+    _, model = load_model(model_folder(plan.encoders[0]))
     layers = [module for module in model.encoder.modules() if isinstance(module, torch.nn.Linear)]
     return 2.0 * sum(layer.weight.numel() for layer in layers)
 

@@ -10,9 +10,9 @@ import torch
 from core.arithmetic import set_switches
 from core.errors import ModelError
 from core.precision import AMPERE, Precision
-from core.transformer import DTYPES
 
 Model = TypeVar("Model", bound=torch.nn.Module)
+_DTYPES = {"float32": torch.float32, "tf32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
 def find_device(name: str) -> torch.device:
@@ -59,7 +59,7 @@ def put_on(model: Model, device: torch.device, precision: Precision) -> Model:
         ModelError: the device has no such precision.
     """
     require_precision(precision, device)
-    model.to(device=device, dtype=DTYPES[precision])
+    model.to(device=device, dtype=_DTYPES[precision])
     if device.type == "cuda":
         multiply_exactly()
     if precision == "tf32":

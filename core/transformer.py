@@ -1,28 +1,42 @@
-"""A transformer and its tokenizer from a folder, in float32, without running code that came with it."""
+"""A transformer and its tokenizer from a folder, without running code that came with it."""
 
 import logging
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 import transformers
 from torch import nn
-from transformers import AutoModel, AutoTokenizer, PreTrainedModel
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedModel,
+)
 
 from core.errors import ModelError
+from core.fast_linear import speed_up_linear_layers
+from core.gpu_arithmetic import put_on
 from core.precision import Precision
 
 Model = TypeVar("Model", bound=nn.Module)
-DTYPES: dict[Precision, torch.dtype] = {
-    "float32": torch.float32,
-    "tf32": torch.float32,
-    "float16": torch.float16,
-    "bfloat16": torch.bfloat16,
+ModelKind = Literal["encoder", "classifier", "language model", "generator"]
+"""What a model is for: its last hidden state, its classes, its scores of the next token, or to write, with an encoder
+of its own or without."""
+_CLASSES = {
+    "encoder": AutoModel,
+    "classifier": AutoModelForSequenceClassification,
+    "language model": AutoModelForCausalLM,
 }
 _COMPLETE = "Give a checkpoint that was saved with all its weights."
+# With this transformers begins to name the hundreds of kinds of models that it does know.
+_LISTED = "\nModel type should be"
 _POOLER = "pooler"  # of many checkpoints it is missing; the last hidden state does not depend on it
 
 
@@ -54,13 +68,40 @@ def load_tokenizer(folder: Path) -> Any:
         raise ModelError(f"The tokenizer in {folder} cannot be loaded: {error}") from error
 
 
-def load_transformer(folder: Path) -> tuple[Any, Any]:
-    """The tokenizer and the model, for inference: what its last hidden state is computed with.
+def load_model(
+    folder: Path, kind: ModelKind = "encoder", cure: str = _COMPLETE, dtype: torch.dtype = torch.float32
+) -> tuple[Any, Any]:
+    """The tokenizer and the model, for inference, with all weights of its kind in memory of their own.
+
+    Args:
+        folder: of the checkpoint.
+        kind: which head it has.
+        cure: says in an error which checkpoint to give.
+        dtype: of the weights.
 
     Raises:
-        ModelError: the folder holds no model that transformers can load by itself, or one that lacks weights.
+        ModelError: the folder holds no such model that transformers can load by itself, or one that lacks weights.
     """
-    return load_with_head(folder, AutoModel, _COMPLETE, but_for=_POOLER)
+    hide_progress_bars()
+    try:
+        with only_errors():
+            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+            model, loaded = _class_of(kind, folder).from_pretrained(
+                folder, trust_remote_code=False, dtype=dtype, output_loading_info=True
+            )
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).partition(_LISTED)[0].rstrip(".")
+        raise ModelError(f"The model in {folder} cannot be loaded: {reason}. {cure}") from error
+    _require_weights(loaded["missing_keys"], folder, cure, but_for=_POOLER if kind == "encoder" else "")
+    return tokenizer, in_own_memory(model.eval())
+
+
+def _class_of(kind: ModelKind, folder: Path) -> Any:
+    """What transformers loads a checkpoint as."""
+    if kind == "generator":
+        encodes = AutoConfig.from_pretrained(folder, trust_remote_code=False).is_encoder_decoder
+        return AutoModelForSeq2SeqLM if encodes else AutoModelForCausalLM
+    return _CLASSES[kind]
 
 
 def require_weights(model: nn.Module) -> None:
@@ -76,39 +117,13 @@ def require_weights(model: nn.Module) -> None:
         _require_weights(loaded["missing_keys"], part.name_or_path, _COMPLETE, but_for=_POOLER)
 
 
-def _require_weights(missing: Iterable[str], folder: Path | str, cure: str, but_for: str | None) -> None:
+def _require_weights(missing: Iterable[str], folder: Path | str, cure: str, but_for: str = "") -> None:
     """Refuse a model with weights drawn at random: each process would have others, and no row could be had again."""
-    if lacking := sorted(name for name in missing if but_for is None or but_for not in name):
+    if lacking := sorted(name for name in missing if not but_for or but_for not in name):
         raise ModelError(
             f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}, and would draw them at random. "
             f"{cure}"
         )
-
-
-def load_with_head(folder: Path, kind: Any, cure: str, but_for: str | None = None) -> tuple[Any, Any]:
-    """The tokenizer and the model in float32, for inference, with the weights of its head.
-
-    Args:
-        folder: of the checkpoint.
-        kind: one of the `AutoModelFor…` of transformers.
-        cure: says in an error which checkpoint to give.
-        but_for: what the names of weights contain that may be missing.
-
-    Raises:
-        ModelError: the folder holds no such model, or one that lacks weights.
-    """
-    hide_progress_bars()
-    try:
-        with only_errors():
-            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            model, loaded = kind.from_pretrained(
-                folder, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
-            )
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).partition("\nModel type should be")[0]
-        raise ModelError(f"The model in {folder} cannot be loaded: {reason}. {cure}") from error
-    _require_weights(loaded["missing_keys"], folder, cure, but_for)
-    return tokenizer, in_own_memory(model.eval())
 
 
 def in_own_memory(model: Model) -> Model:
@@ -119,6 +134,19 @@ def in_own_memory(model: Model) -> Model:
     with torch.no_grad():
         for weights in (*model.parameters(), *model.buffers()):
             weights.data = weights.data.clone()
+    return model
+
+
+def put_fast_on(model: Model, device: torch.device, precision: Precision) -> Model:
+    """As `put_on`, and with what makes an encoder faster there at the same numbers, to float32 rounding.
+
+    Raises:
+        ModelError: the device has no such precision.
+    """
+    put_on(model, device, precision)
+    speed_up_linear_layers(model)
+    if device.type == "cuda":
+        prepare_masks(model)
     return model
 
 

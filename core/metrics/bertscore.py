@@ -20,8 +20,6 @@ from transformers import GPT2Tokenizer, RobertaTokenizer
 
 from core.batching import equal_length_batches, max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
-from core.fast_linear import speed_up_linear_layers
-from core.gpu_arithmetic import put_on
 from core.metrics.config import BertScoreConfig
 from core.metrics.token_matching import (
     Crossing,
@@ -36,7 +34,7 @@ from core.model_tokens import IntArray, Tokens, tokenized
 from core.models import is_folder, model_folder
 from core.text.words import idf_of
 from core.token_budget import Batches, encoder_budget
-from core.transformer import load_transformer, prepare_masks
+from core.transformer import load_model, put_fast_on
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
@@ -80,12 +78,9 @@ class BertScorer:
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
         self.tokens = 0
-        self._tokenizer, model = load_transformer(model_folder(config.model))
+        self._tokenizer, model = load_model(model_folder(config.model))
         self._max_length = max_tokens(self._tokenizer, model)
-        self._model = put_on(_truncated(model, config), device, config.precision)
-        speed_up_linear_layers(self._model)
-        if device.type == "cuda":
-            prepare_masks(self._model)
+        self._model = put_fast_on(_truncated(model, config), device, config.precision)
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         name = f"BERTScore's {config.model.name}"
         self._budget = encoder_budget(name, self._model, self._max_length, device)

@@ -12,7 +12,6 @@ count, which the authors' code drops; and like there, the first 100 sentences of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,7 @@ from core.models import ModelRef, model_folder
 from core.text.language import Language
 from core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
 from core.token_budget import encoder_budget
-from core.transformer import load_with_head
+from core.transformer import load_model
 
 _CURE = "Faithfulness needs an NLI model, whose classes are entailment, neutral and contradiction."
 _MOST_SENTENCES = 100
@@ -79,7 +78,7 @@ class FaithfulnessScorer:
     def __init__(self, faithfulness: Faithfulness, device: torch.device) -> None:
         self.tokens = 0
         self._pipeline = faithfulness.pipeline
-        self._tokenizer, model = _load(model_folder(faithfulness.model))
+        self._tokenizer, model = load_model(model_folder(faithfulness.model), "classifier", _CURE)
         self._entails, self._contradicts = _classes(model, faithfulness.model)
         self._max_length = max_tokens(self._tokenizer, model, _MOST_TOKENS)
         self._model = put_on(model, device, "float32")
@@ -128,12 +127,6 @@ class FaithfulnessScorer:
         with torch.inference_mode():
             self._budget.run(tokens.lengths.tolist(), forward)
         return probabilities
-
-
-def _load(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoModelForSequenceClassification  # seconds, which most runs need not wait for
-
-    return load_with_head(folder, AutoModelForSequenceClassification, _CURE)
 
 
 def _classes(model: Any, ref: ModelRef) -> tuple[int, int]:

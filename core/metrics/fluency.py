@@ -31,7 +31,7 @@ from core.provenance import files_sha256
 from core.text.corpus import BUNDLED
 from core.text.language import Language
 from core.token_budget import TokenBudget
-from core.transformer import load_with_head
+from core.transformer import load_model
 
 _CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."
 # Of each bundled article: 24 of them say more than the whole of three.
@@ -84,7 +84,7 @@ class FluencyScorer:
 
     def __init__(self, fluency: Fluency, device: torch.device) -> None:
         self.tokens = 0
-        self._tokenizer, model = _load(model_folder(fluency.model))
+        self._tokenizer, model = load_model(model_folder(fluency.model), "language model", _CURE)
         self._begin = _first_token(self._tokenizer, fluency.model)
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(model, device, "float32")
@@ -143,12 +143,6 @@ class FluencyScorer:
         with torch.inference_mode():
             batches = token_batches if self._budget.device.type == "cuda" else equal_length_batches
             self._budget.run(tokens.lengths.tolist(), forward, batches)
-
-
-def _load(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoModelForCausalLM  # seconds, which most runs need not wait for
-
-    return load_with_head(folder, AutoModelForCausalLM, _CURE)
 
 
 def _first_token(tokenizer: Any, model: ModelRef) -> int:

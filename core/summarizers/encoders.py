@@ -14,13 +14,12 @@ import torch
 
 from core.batching import max_tokens, padded
 from core.errors import ModelError
-from core.fast_linear import speed_up_linear_layers
-from core.gpu_arithmetic import find_device, put_on
+from core.gpu_arithmetic import find_device
 from core.model_tokens import tokenized
 from core.models import ModelRef, model_folder
 from core.precision import Precision
 from core.token_budget import TokenBudget, encoder_budget
-from core.transformer import hide_progress_bars, in_own_memory, load_transformer, prepare_masks, require_weights
+from core.transformer import hide_progress_bars, in_own_memory, load_model, put_fast_on, require_weights
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -106,10 +105,7 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
         raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
     for module in model:
         require_weights(module)
-    put_on(in_own_memory(model), device, precision)
-    speed_up_linear_layers(model)
-    if device.type == "cuda":
-        prepare_masks(model)
+    put_fast_on(in_own_memory(model), device, precision)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         vectors: torch.Tensor = model(inputs)["sentence_embedding"]
@@ -120,12 +116,9 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
-    tokenizer, model = load_transformer(folder)
+    tokenizer, model = load_model(folder)
     max_length = max_tokens(tokenizer, model)
-    put_on(model, device, precision)
-    speed_up_linear_layers(model)
-    if device.type == "cuda":
-        prepare_masks(model)
+    put_fast_on(model, device, precision)
 
     def forward(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         hidden = model(**inputs).last_hidden_state.float()  # sums of many tokens go beyond half precision

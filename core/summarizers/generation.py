@@ -1,14 +1,16 @@
 """Articles in, written summaries out: a generator's model, loaded and run in batches."""
 
+import copy
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import spacy
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
+from spacy.language import Language
+from transformers import LogitsProcessor, LogitsProcessorList
 
 from core.batching import max_tokens, to_device, token_batches
 from core.errors import ModelError
@@ -16,12 +18,13 @@ from core.model_tokens import IntArray
 from core.models import model_folder
 from core.precision import AMPERE
 from core.summarizers.exact_length import ExactLength, WordTable
-from core.summarizers.generator_output import TopKSampling, clean, generation_config
-from core.summarizers.generators import ARCHITECTURES, Generator, Half, complete
-from core.summarizers.model_input import Prompt, make_reader
+from core.summarizers.generators import Generator, Half, complete
+from core.summarizers.model_input import Prompt, prompt_maker
+from core.summarizers.prompt_template import most_new_tokens
 from core.summarizers.systems import UNCUT
+from core.text.rows import cleaned
 from core.token_budget import TokenBudget, available_bytes, tokens_for
-from core.transformer import hide_progress_bars, in_own_memory, only_errors
+from core.transformer import load_model, only_errors
 
 CPU_TOKEN_BUDGET = 8_192
 # Tokens of articles and summaries in one batch, times beams. 32 articles of BART-large with 4 beams have 150,000: with
@@ -29,8 +32,7 @@ CPU_TOKEN_BUDGET = 8_192
 MOST_GPU_TOKENS = 262_144
 # Articles are padded to a multiple of this on a GPU: libraries prepare for each shape that they have not seen.
 SOURCE_MULTIPLE = 64
-# With this transformers begins to name the hundreds of kinds of models that it does know.
-_LISTED = "\nModel type should be"
+_CURE = "Give a checkpoint that was saved with its decoder and language-model head."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class LoadedGenerator:
         self._words = WordTable(tokenizer) if generator.is_exact else None
         self._budget = TokenBudget(generator.model.name, device, self._choose_budget)
         self._window = max_tokens(tokenizer, model)
-        self._read = make_reader(generator, tokenizer)
+        self._make_prompt = prompt_maker(generator, tokenizer)
         # Whether article and summary have a window each, instead of sharing one.
         self._encodes = bool(model.config.is_encoder_decoder)
         # On a GPU, so that there are few shapes. A CPU would compute the padding for nothing.
@@ -110,7 +112,7 @@ class LoadedGenerator:
         Raises:
             ModelError: nothing of it fits.
         """
-        prompt = self._read(text, n, self._window - (0 if self._encodes else self._new_tokens(n)))
+        prompt = self._make_prompt(text, n, self._window - (0 if self._encodes else self._new_tokens(n)))
         if prompt is None:
             raise ModelError(
                 f"The window of {self.generator.model}, {self._window} tokens, has no room for an article beside the "
@@ -200,7 +202,7 @@ def load_generator(generator: Generator, device: torch.device, seed: int) -> Loa
     dtype = choose_dtype(generator.half, device.type, has_bfloat16)
     folder = model_folder(generator.model)
     completed = complete(generator, folder)
-    tokenizer, model = _load(folder, completed.architecture, dtype)
+    tokenizer, model = load_model(folder, "generator", _CURE, dtype)
     return LoadedGenerator(completed, tokenizer, model.to(device), device, seed)
 
 
@@ -212,32 +214,6 @@ def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtyp
     if device_type != "cuda" or (half == "bfloat16" and not has_bfloat16):
         return torch.float32
     return torch.bfloat16 if half == "bfloat16" else torch.float16
-
-
-def _load(folder: Path, architecture: str, dtype: torch.dtype) -> tuple[Any, Any]:
-    hide_progress_bars()
-    try:
-        with only_errors():
-            kind = _kind(folder, architecture)
-            tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            model, loaded = kind.from_pretrained(folder, trust_remote_code=False, dtype=dtype, output_loading_info=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise ModelError(f"The generator in {folder} cannot be loaded: {str(error).partition(_LISTED)[0]}") from error
-    if missing := sorted(loaded["missing_keys"]):
-        raise ModelError(
-            f"The checkpoint in {folder} cannot write: it lacks {len(missing)} of the weights of a {architecture} "
-            f"generator, such as {missing[0]}. Give one that was saved with its decoder and language-model head."
-        )
-    return tokenizer, in_own_memory(model.eval())
-
-
-def _kind(folder: Path, architecture: str) -> Any:
-    """What transformers loads a checkpoint as."""
-    if architecture in ARCHITECTURES:
-        encodes = architecture != "gpt2"
-    else:
-        encodes = AutoConfig.from_pretrained(folder, trust_remote_code=False).is_encoder_decoder
-    return AutoModelForSeq2SeqLM if encodes else AutoModelForCausalLM
 
 
 def _padded(rows: list[list[int]], width: int, fill: int, pad_left: bool) -> dict[str, IntArray]:
@@ -280,3 +256,85 @@ def _first(config: Any, *names: str, default: int = 0) -> int:
     """The first of these that a config has: families call the same thing by several names."""
     values: list[int | None] = [getattr(config, name, None) for name in names]
     return next((value for value in values if value is not None), default)
+
+
+def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: Any, window: int, n: int) -> Any:
+    """The `GenerationConfig` that a model writes with: no sampling, and inside its window (in tokens).
+
+    Args:
+        generator: whose settings count.
+        model: the `PretrainedConfig` of its checkpoint.
+        stated: the `GenerationConfig` of its checkpoint.
+        tokenizer: names the token to pad with, where the checkpoint does not.
+        window: how many tokens the model reads; one that has no encoder reads what it writes, too.
+        n: how many words or characters its prompt asks for, `UNCUT` for none.
+    """
+    config = copy.deepcopy(stated)
+    # Random draws come from `TopKSampling`.
+    config.update(use_cache=True, do_sample=False, temperature=None, top_k=None, top_p=None)
+    if not generator.checkpoint_first or (config.max_length is None and config.max_new_tokens is None):
+        asked = replace(generator.settings, top_k=None).stated()
+        config.update(**({"max_new_tokens": None, "min_new_tokens": None} | asked))
+    if generator.prompt is not None:
+        tokens = most_new_tokens(n, generator.prompt.unit)
+        config.update(max_length=None, min_length=None, max_new_tokens=tokens, min_new_tokens=None)
+    if model.is_encoder_decoder:
+        # A summary begins with one token that is not new.
+        longest = config.max_length if config.max_new_tokens is None else config.max_new_tokens + 1
+        shortest = (config.min_length or 0) if config.min_new_tokens is None else config.min_new_tokens + 1
+        longest = min(longest, window)
+        config.update(max_length=longest, max_new_tokens=None, min_length=min(shortest, longest))
+    else:
+        # In a window too small for everything, the article has the other half.
+        config.update(max_length=None, max_new_tokens=min(config.max_new_tokens, window // 2), min_length=None)
+    config.min_new_tokens = None
+    ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
+    fills = [config.pad_token_id, tokenizer.pad_token_id, *ends]
+    config.pad_token_id = next(fill for fill in fills if fill is not None)
+    if generator.is_exact and config.eos_token_id is None:
+        config.eos_token_id = config.pad_token_id  # a text that can have no end cannot have n words
+    if generator.is_exact and (config.num_beams or 1) > 1:
+        config.length_penalty = 0.0  # texts of as many words: a mean over tokens would prefer those of long words
+    return config
+
+
+def clean(text: str, generator: Generator) -> str:
+    """The summary in a model's output: its first sentences, on one line, without characters that no database stores."""
+    if generator.line_mark:
+        text = text.replace(generator.line_mark, "\n")
+    if generator.sentences:
+        text = first_sentences(text, generator.sentences)
+    return " ".join(cleaned(text).split())
+
+
+def first_sentences(text: str, k: int) -> str:
+    """The first `k` sentences of `text` (spaCy's rule-based sentencizer; a new line ends a sentence, too), in lines."""
+    lines = (line.strip() for line in text.splitlines())
+    sentences = [sentence.text for line in lines if line for sentence in _sentencizer()(line).sents]
+    return "\n".join(sentences[:k])
+
+
+@functools.cache
+def _sentencizer() -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
+class TopKSampling(LogitsProcessor):
+    """Keeps each row's k most probable tokens and adds Gumbel noise, so that the highest score is a random draw.
+
+    The arg-max of log-probabilities plus Gumbel noise is distributed as the probabilities are (Gumbel 1954).
+    Each row has its own source of noise, so that a draw depends on the row's article, not on the other rows.
+    """
+
+    def __init__(self, k: int, seed: int, keys: Sequence[int]) -> None:
+        self._k = k
+        self._sources = [np.random.default_rng([seed, key]) for key in keys]
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """From scores (rows, vocabulary) to scores of the same shape, float32."""
+        values, tokens = scores.float().topk(min(self._k, scores.shape[1]))
+        noise = np.stack([source.gumbel(size=values.shape[1]) for source in self._sources])
+        noisy = values + torch.from_numpy(noise).to(values)
+        return torch.full_like(scores, -torch.inf, dtype=torch.float32).scatter(1, tokens, noisy)

@@ -2,9 +2,10 @@
 
 import bisect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from jinja2 import TemplateError
 
@@ -25,18 +26,15 @@ class Prompt:
     truncated: int
 
 
-class Reader(Protocol):
-    """Makes what a model reads."""
+MakePrompt: TypeAlias = Callable[[str, int, int], Prompt | None]
+"""From an article, how many words are asked for, and room in tokens, special ones too, to what a model reads for it.
 
-    def __call__(self, text: str, n: int, room: int) -> Prompt | None:
-        """What it reads for the article `text` if `n` words are asked for: `room` tokens at most, special ones too.
-
-        None if there is no room for an article beside the prompt.
-        """
+None if there is no room for an article beside the prompt.
+"""
 
 
-def make_reader(generator: Generator, tokenizer: Any) -> Reader:
-    """What reads for a generator."""
+def prompt_maker(generator: Generator, tokenizer: Any) -> MakePrompt:
+    """What makes the prompts of a generator."""
     if generator.prompt is None:
         return _Around(generator.prefix, generator.suffix, tokenizer)
     return _Asking(generator.prompt, generator.chat, tokenizer)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from core.transformer import load_transformer, prepare_masks
+from core.transformer import load_model, prepare_masks
 
 MADE_BY_TRANSFORMERS = ["bert", "electra", "roberta", "multilingual"]
 
@@ -30,7 +30,7 @@ def inputs(model: Any) -> dict[str, torch.Tensor]:
 def test_a_prepared_mask_gives_the_same_numbers_and_nothing_is_read_back(
     tiny_models: dict[str, Path], architecture: str
 ) -> None:
-    _, model = load_transformer(tiny_models[architecture])
+    _, model = load_model(tiny_models[architecture])
     given = inputs(model)
     with torch.inference_mode():
         expected = model(**given).last_hidden_state
@@ -43,6 +43,6 @@ def test_a_prepared_mask_gives_the_same_numbers_and_nothing_is_read_back(
 
 
 def test_models_that_make_their_masks_otherwise_are_left_alone(tiny_models: dict[str, Path]) -> None:
-    _, model = load_transformer(tiny_models["xlnet"])
+    _, model = load_model(tiny_models["xlnet"])
     prepare_masks(model)
     assert not any(part._forward_pre_hooks for part in model.modules())

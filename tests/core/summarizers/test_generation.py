@@ -233,14 +233,14 @@ def test_checkpoints_that_cannot_write(tiny_models: dict[str, Path], tmp_path: P
     encoder = tmp_path / "encoder"
     shutil.copytree(tiny_models["t5"], encoder)
     T5EncoderModel.from_pretrained(tiny_models["t5"]).save_pretrained(encoder)
-    with pytest.raises(ModelError, match=r"encoder cannot write: it lacks \d+ of the weights of a t5 generator, such"):
+    with pytest.raises(ModelError, match=r"encoder cannot be loaded: .*\w\. Give .* with its decoder"):
         load(encoder)
 
     renamed = tmp_path / "bert"
     shutil.copytree(tiny_models["bert"], renamed)
     generator = replace(parse_generator("bart-large-cnn"), model=resolved(tiny_models["bart"]).model)
     generator = replace(generator, model=resolve_model(replace(generator.model, source=str(renamed), revision="")))
-    with pytest.raises(ModelError, match=f"{renamed} cannot be loaded"):
+    with pytest.raises(ModelError, match=rf"{renamed} lacks \d+ weights, .* with its decoder"):
         load_generator(generator, CPU, 0)
 
 

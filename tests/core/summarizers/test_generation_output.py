@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from core.models import ModelRef
-from core.summarizers.generator_output import TopKSampling, clean, first_sentences
+from core.summarizers.generation import TopKSampling, clean, first_sentences
 from core.summarizers.generators import for_architecture
 
 MODEL = ModelRef("m", "/m", "")
