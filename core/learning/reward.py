@@ -23,8 +23,8 @@ from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
-from core.metrics.content_kept import kept
 from core.metrics.fluency import Fluency, FluencyScorer
+from core.metrics.kept import kept
 from core.metrics.metric import Metric, Row
 from core.metrics.panel import KEPT_SIGNATURE, Panel, others
 from core.metrics.registry import NEED_SOURCE, make_metric
@@ -201,7 +201,7 @@ class BertScoreReward:
 
 
 class KeptReward(BertScoreReward):
-    """Content kept of the first reference, by recall of BERTScore, as sweeps measure it (`core.metrics.content_kept`).
+    """Content kept of the first reference, by recall of BERTScore, as sweeps measure it (`core.metrics.kept`).
 
     Args:
         scorer: with its backbone.

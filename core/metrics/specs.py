@@ -89,7 +89,7 @@ SPECS: tuple[MetricSpec, ...] = (
 KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), bounds=(-1.0, 1.0), short="kept")
 KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"), bounds=(-1.0, 1.0))
 OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
-"""Those that compare a summary with references of other articles, too (`core.metrics.content_kept`).
+"""Those that compare a summary with references of other articles, too (`core.metrics.kept`).
 
 A summary lacks them where there are no other articles.
 """

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import torch
 
 from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.content_kept import ContentKept, kept
+from core.metrics.kept import KeptScorer, kept
 from core.metrics.panel import Panel
 from core.metrics.rouge import Rouge
 from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
@@ -28,7 +28,7 @@ class StandardMetrics:
     def __init__(self, config: MetricsConfig, device: torch.device, panels: Sequence[Panel] = ()) -> None:
         self._bertscore = BertScorer(config.bertscore, device)
         self._rouge = Rouge(config.rouge)
-        self.content_kept = ContentKept(panels, self._bertscore, self._rouge.tokens)
+        self.content_kept = KeptScorer(panels, self._bertscore, self._rouge.tokens)
 
     @property
     def tokens(self) -> int:

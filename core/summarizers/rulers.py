@@ -54,7 +54,7 @@ class Person(UsualSystem):
 class OtherArticle(UsualSystem):
     """Control: the reference of the most similar other article, its first n words; nothing without others.
 
-    Which it is depends on the articles of the dataset (`core.metrics.content_kept.WordsKept.nearest_reference`).
+    Which it is depends on the articles of the dataset (`core.metrics.kept.WordsKept.nearest_reference`).
     """
 
     kind: ClassVar[SystemKind] = "control"

@@ -66,7 +66,7 @@ class RunRow(Base):
     `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
     summaries. `reuse` says whether it takes summaries from other runs, `mixed` that several kinds of code, libraries or
     arithmetic have computed it: then no run takes any from it. `panel` is the hash of the articles whose references the
-    floor of content kept is measured with (`core.metrics.content_kept.Panel`).
+    floor of content kept is measured with (`core.metrics.kept.Panel`).
 
     The articles of a sharded run are divided among other runs, its shards: they name it as their `parent`, and have the
     summaries. `shard` is the number of such a run, from 1. The counts of the sharded run itself are 0.

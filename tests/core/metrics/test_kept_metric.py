@@ -11,7 +11,7 @@ import torch
 from core.errors import CorpusError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
-from core.metrics.kept_metric import with_others
+from core.metrics.kept import with_others
 from core.metrics.metric import Row
 from core.metrics.panel import OTHERS, others
 from core.metrics.registry import make_metric

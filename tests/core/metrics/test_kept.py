@@ -10,7 +10,7 @@ import torch
 
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options, RougeConfig
-from core.metrics.content_kept import ContentKept, kept
+from core.metrics.kept import KeptScorer, kept
 from core.metrics.metric import Row
 from core.metrics.panel import draw_panel, others
 from core.metrics.registry import make_metric
@@ -87,7 +87,7 @@ def test_references_of_others_are_the_same_in_every_process(minilm: ModelRef, ar
     """To the last bit: which of them a process has embedded before depends on the bundles that it got."""
 
     def embedded(order: Iterator[Article]) -> dict[str, bytes]:
-        scorer = ContentKept([draw_panel("d", articles)], BertScorer(BertScoreConfig(minilm, 6), CPU), lambda _: set())
+        scorer = KeptScorer([draw_panel("d", articles)], BertScorer(BertScoreConfig(minilm, 6), CPU), lambda _: set())
         return {a.id: b"".join(r.vectors.numpy().tobytes() for r in scorer.against([a])[a][1:]) for a in order}
 
     assert embedded(iter(articles)) == embedded(reversed(articles))
@@ -114,7 +114,7 @@ def test_what_is_embedded_together_does_not_depend_on_the_bundles_that_a_process
 
     def together(order: Sequence[Article]) -> list[list[str]]:
         scorer = Recording(BertScoreConfig(model, 2))
-        measure = ContentKept([panel], scorer, lambda _: set())
+        measure = KeptScorer([panel], scorer, lambda _: set())
         for article in order:
             measure.against([article])
         return scorer.together
