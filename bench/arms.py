@@ -20,7 +20,7 @@ from sentence_transformers import SentenceTransformer
 
 from cluster.article_work import Work
 from core import fast_linear
-from core.gpu_arithmetic import find_device
+from core.arithmetic import find_device
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.summarizers.encoders import FloatArray

@@ -8,7 +8,7 @@ from typing import get_args
 
 import torch
 
-from core.gpu_arithmetic import set_float32_products
+from core.arithmetic import set_float32_products
 from core.precision import AMPERE, Precision
 
 _SAMPLE_MS = 100

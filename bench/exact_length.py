@@ -20,8 +20,8 @@ import torch
 from transformers import AutoTokenizer
 
 from bench.machine import cpu_model
+from core.arithmetic import find_device
 from core.errors import ModelError
-from core.gpu_arithmetic import find_device
 from core.models import model_folder, resolve_model
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generation import load_generator

@@ -30,8 +30,8 @@ from bench.machine import cpu_model
 from bench.parts import Stopwatch, watched
 from bench.random_models import make_bert
 from bench.sweep import compare
+from core.arithmetic import find_device
 from core.fast_linear import onednn_works
-from core.gpu_arithmetic import find_device
 from core.precision import Precision
 from core.sweep import Sweeper
 from core.sweep_plan import SweepPlan

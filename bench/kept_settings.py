@@ -12,7 +12,7 @@ from unittest import mock
 
 from core.analysis import Point
 from core.analysis.content_kept import ContentKept, content_kept
-from core.gpu_arithmetic import find_device
+from core.arithmetic import find_device
 from core.metrics import panel
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.panel import draw_panel

@@ -21,8 +21,8 @@ import torch
 from scipy.special import stdtrit
 
 from core.analysis.sign_flip import holm, sign_flip_p
+from core.arithmetic import find_device
 from core.episodes import EpisodeRunner
-from core.gpu_arithmetic import find_device
 from core.learning.environment import positions_taken
 from core.learning.learner import Learner, train
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies, restore_policies

@@ -27,7 +27,7 @@ from rich.table import Table
 import core.episodes
 from bench.machine import cpu_model, linear_gflops
 from cluster.episode_pool import EpisodePool
-from core.gpu_arithmetic import find_device
+from core.arithmetic import find_device
 from core.learning import learner
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner

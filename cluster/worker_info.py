@@ -65,7 +65,7 @@ def _gpu() -> str | None:
 
 
 def _gpu_arithmetic() -> str:
-    from core.gpu_arithmetic import describe_gpu_arithmetic  # and with it torch, which is imported by now
+    from core.arithmetic import describe_gpu_arithmetic  # and with it torch, which is imported by now
 
     return describe_gpu_arithmetic()
 

@@ -101,14 +101,14 @@ def resolve_commit(repository: str, revision: str, kind: Literal["model", "datas
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class RepositoryCard:
     """What a repository says of itself: its README, and the licence that its metadata name."""
 
     text: str
     license: str | None
 
 
-def read_card(repository: str, revision: str, kind: Literal["model", "dataset"]) -> Card | None:
+def read_card(repository: str, revision: str, kind: Literal["model", "dataset"]) -> RepositoryCard | None:
     """The card of a repository at a revision; None if there is none in the cache, and none that can be fetched."""
     try:
         path = huggingface_hub.hf_hub_download(
@@ -121,7 +121,9 @@ def read_card(repository: str, revision: str, kind: Literal["model", "dataset"])
         license = huggingface_hub.RepoCard(text).data.get("license")
     except (yaml.YAMLError, ValueError):  # metadata that are none
         license = None
-    return Card(text, license if license is None or isinstance(license, str) else ", ".join(map(str, license)))
+    return RepositoryCard(
+        text, license if license is None or isinstance(license, str) else ", ".join(map(str, license))
+    )
 
 
 def download_model(repository: str, commit: str, with_weights: bool = True) -> Path:

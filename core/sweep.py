@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 from threadpoolctl import threadpool_limits
 
-from core.arithmetic import warn_if_rows_depend
-from core.gpu_arithmetic import multiply_exactly
+from core.arithmetic import multiply_exactly, warn_if_rows_depend
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.standard import StandardMetrics
 from core.plugins.plugin_metric import Judged, PluginMetric
@@ -18,7 +17,6 @@ from core.summarizers.encoders import FloatArray, load_encoder
 from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
-from core.summarizers.stored import known_drafts
 from core.summarizers.systems import (
     UNCUT,
     AnchoredF1,
@@ -27,6 +25,7 @@ from core.summarizers.systems import (
     Embeddings,
     FluencyOf,
     cut_to_asked,
+    known_drafts,
     no_fluency,
     no_other,
     uncut_and_cut,
@@ -38,7 +37,7 @@ from core.types import DRAWS, Article, Score, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
     from core.metrics.model_metric import ModelScorer
-    from core.summarizers.endpoint_replies import EndpointAnswer
+    from core.summarizers.endpoint import EndpointAnswer
     from core.summarizers.endpoint_requests import LoadedEndpoint
     from core.summarizers.generation import Generated, LoadedGenerator
 

@@ -20,9 +20,9 @@ from transformers import (
     PreTrainedModel,
 )
 
+from core.arithmetic import put_on
 from core.errors import ModelError
 from core.fast_linear import speed_up_linear_layers
-from core.gpu_arithmetic import put_on
 from core.precision import Precision
 
 Model = TypeVar("Model", bound=nn.Module)

@@ -58,7 +58,7 @@ def checked(
 
 def make_sweeper(plan: SweepPlan, device: str, memory_fraction: float | None = None) -> "Sweeper":
     """A sweeper on `device`, see `core.sweep.take_share`."""
-    from core.gpu_arithmetic import find_device
+    from core.arithmetic import find_device
     from core.sweep import Sweeper, take_share
 
     take_share(device, memory_fraction)
@@ -106,8 +106,8 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
         ModelError: a model cannot be loaded.
         RecipeError: there is no such metric to reward with.
     """
+    from core.arithmetic import find_device
     from core.episodes import EpisodeRunner
-    from core.gpu_arithmetic import find_device
     from core.learning.reward import make_reward
     from core.summarizers.encoders import load_encoder
     from core.sweep import take_share

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from core.arithmetic import find_device
 from core.errors import RecipeError
-from core.gpu_arithmetic import find_device
 from core.learning.policy_system import PolicySystem, load_policies
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.summarizers.encoders import load_encoder

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
-from core.batching import equal_length_batches, max_tokens, padded, to_device, token_batches
+from core.batching import Batches, encoder_budget, equal_length_batches, max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
 from core.metrics.config import BertScoreConfig
 from core.metrics.token_matching import (
@@ -33,7 +33,6 @@ from core.metrics.token_matching import (
 from core.model_tokens import IntArray, Tokens, tokenized
 from core.models import is_folder, model_folder
 from core.text.words import idf_of
-from core.token_budget import Batches, encoder_budget
 from core.transformer import load_model, put_fast_on
 from core.types import Score
 

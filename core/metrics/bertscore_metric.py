@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from core.arithmetic import find_device
 from core.batching import max_tokens
 from core.errors import ModelError, RecipeError
-from core.gpu_arithmetic import find_device
 from core.metrics.bertscore import BertScorer, Idf
 from core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer, tuned_layer
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row

@@ -17,14 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from core.batching import max_tokens, padded
+from core.arithmetic import put_on
+from core.batching import encoder_budget, max_tokens, padded
 from core.errors import ModelError
-from core.gpu_arithmetic import put_on
 from core.model_tokens import joined
 from core.models import ModelRef, model_folder
 from core.text.language import Language
 from core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
-from core.token_budget import encoder_budget
 from core.transformer import load_model
 
 _CURE = "Faithfulness needs an NLI model, whose classes are entailment, neutral and contradiction."

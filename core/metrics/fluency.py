@@ -22,15 +22,14 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from core.batching import equal_length_batches, max_tokens, padded, to_device, token_batches
+from core.arithmetic import put_on
+from core.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
-from core.gpu_arithmetic import put_on
 from core.model_tokens import Tokens, joined
 from core.models import ModelRef, model_folder
 from core.provenance import files_sha256
 from core.text.corpus import BUNDLED
 from core.text.language import Language
-from core.token_budget import TokenBudget
 from core.transformer import load_model
 
 _CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."

@@ -10,8 +10,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 import torch
 
+from core.arithmetic import find_device
 from core.errors import CorpusError, RecipeError
-from core.gpu_arithmetic import find_device
 from core.metrics.config import Options
 from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.models import LANGUAGE_MODELS, ModelRef, parse_model, resolve_model

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from core.metrics.config import Options
 from core.metrics.metric import Metric
 from core.metrics.specs import BY_MODEL
-from core.registry import Registry
+from core.names import Registry
 
 _OF_SOURCE = ("density", "coverage")
 NEED_SOURCE = (*_OF_SOURCE, "faithfulness")

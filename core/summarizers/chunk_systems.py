@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.registry import Registry
+from core.names import Registry
 from core.summarizers.composition import compose, filled, taken_room, words_at
 from core.summarizers.importance import FloatArray, centroid, chunk_weights, ranking, rounded
 from core.summarizers.lead import first_sentences

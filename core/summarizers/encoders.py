@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from core.batching import max_tokens, padded
+from core.arithmetic import find_device
+from core.batching import TokenBudget, encoder_budget, max_tokens, padded
 from core.errors import ModelError
-from core.gpu_arithmetic import find_device
 from core.model_tokens import tokenized
 from core.models import ModelRef, model_folder
 from core.precision import Precision
-from core.token_budget import TokenBudget, encoder_budget
 from core.transformer import hide_progress_bars, in_own_memory, load_model, put_fast_on, require_weights
 
 FloatArray = npt.NDArray[np.float32]

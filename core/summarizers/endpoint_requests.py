@@ -26,8 +26,8 @@ from tenacity import (
 )
 
 from core.errors import EndpointError
-from core.summarizers.endpoint import Endpoint
-from core.summarizers.endpoint_replies import (
+from core.summarizers.endpoint import (
+    Endpoint,
     EndpointAnswer,
     Reply,
     UnusableReplyError,

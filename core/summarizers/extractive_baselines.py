@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from core.registry import Registry
+from core.names import Registry
 from core.summarizers.rulers import RULERS
 from core.summarizers.systems import System
 

@@ -8,7 +8,7 @@ from typing import ClassVar, NoReturn, Protocol, TypeAlias
 from core.errors import RecipeError
 from core.summarizers.importance import FloatArray
 from core.text.length import LengthUnit, kept_to, length_of
-from core.types import SegmentedArticle, SystemKind
+from core.types import Article, SegmentedArticle, SystemKind
 
 # From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
 AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
@@ -124,6 +124,30 @@ class UsualSystem:
     def encoders(self) -> tuple[str, ...]:
         """None."""
         return ()
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizedArticle(Article):
+    """An article with summaries that were written of it before: the system and the draft of each."""
+
+    drafts: tuple[tuple[str, Draft], ...] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(UsualSystem):
+    """Writes what a run has stored of `signature`, for a `SummarizedArticle`."""
+
+    signature: str
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        """All its drafts, whatever `lengths` there are; none for another article."""
+        return known_drafts(document.segmented.article, self.signature)
+
+
+def known_drafts(article: Article, signature: str) -> list[Draft]:
+    """What an article brings along of a system."""
+    drafts = article.drafts if isinstance(article, SummarizedArticle) else ()
+    return [draft for system, draft in drafts if system == signature]
 
 
 def require_name(name: str) -> None:

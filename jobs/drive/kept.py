@@ -13,8 +13,7 @@ from rich.console import Console
 
 from core.metrics.panel import Panel, others
 from core.metrics.specs import KEPT
-from core.summarizers.stored import Stored, SummarizedArticle
-from core.summarizers.systems import Draft
+from core.summarizers.systems import Draft, Stored, SummarizedArticle
 from core.sweep_plan import NO_SEGMENTS, SweepPlan
 from jobs.drive.pool_watch import PoolWatch, look_at_sources
 from jobs.drive.pools import Pools

@@ -123,7 +123,7 @@ def _actor_plan(session: Session, recipe: RunRecipe, plans: Sequence[Plan], tell
 def _arithmetic_here(device: str) -> str:
     """How this process multiplies there. The imports bring torch along."""
     if device == "cuda":
-        from core.gpu_arithmetic import describe_gpu_arithmetic
+        from core.arithmetic import describe_gpu_arithmetic
 
         return describe_gpu_arithmetic()
     from core.arithmetic import describe_arithmetic

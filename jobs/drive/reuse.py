@@ -15,8 +15,7 @@ import numpy as np
 
 from core.article_id_set import ArticleIds
 from core.summarizers.endpoint import Endpoint
-from core.summarizers.stored import Stored, SummarizedArticle
-from core.summarizers.systems import UNCUT, Draft, uncut_and_cut
+from core.summarizers.systems import UNCUT, Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.sweep_plan import NO_SEGMENTS, SweepPlan, plan_for_missing
 from core.types import CHOSEN_SCORES, Article, BundleResult
 from jobs.drive.bundles import unfinished_bundles

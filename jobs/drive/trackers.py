@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from core.errors import RecipeError
-from core.registry import did_you_mean
+from core.names import did_you_mean
 from jobs.store import CurveMeans, RunInfo
 
 if TYPE_CHECKING:  # a sweep must not wait for torch

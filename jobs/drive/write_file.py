@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import CorpusError, NwsError
 from core.provenance import library_versions
-from core.summarizers.endpoint_replies import BACKEND
+from core.summarizers.endpoint import BACKEND
 from core.summarizers.systems import Draft
 from core.sweep_plan import SweepPlan
 from core.text.article_rows import ArticleRows
@@ -128,7 +128,7 @@ def write_summaries(
     """
     import torch
 
-    from core.gpu_arithmetic import find_device
+    from core.arithmetic import find_device
     from core.sweep import ArticleWriter
     from core.text.language_data import require_same_data
     from core.text.segmentation import Segmenter, unsegmented
@@ -171,8 +171,7 @@ def _of_plan(plan: SweepPlan, device: "torch.device") -> dict[str, str]:
 
     Of libraries, files by which texts are cut, and arithmetic it has a hash.
     """
-    from core.arithmetic import describe_arithmetic
-    from core.gpu_arithmetic import describe_gpu_arithmetic
+    from core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
     from core.text.segmentation import pipeline_revision
 
     (system,) = plan.signatures

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import CorpusError, EndpointError, NwsError, RecipeError
-from core.summarizers.endpoint_replies import USAGE, EndpointAnswer
+from core.summarizers.endpoint import USAGE, EndpointAnswer
 from core.summarizers.endpoint_requests import LoadedEndpoint
 from jobs.evaluate.judge_questions import ATTEMPTS, Judge, JudgedText, JudgeQuestion, read_score
 

@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from core.errors import RecipeError
-from core.registry import did_you_mean
+from core.names import did_you_mean
 from core.text.corpus import DatasetSpec
 from core.text.files import is_file
 from jobs.recipes.base import NOT_BOTH, RunRecipe

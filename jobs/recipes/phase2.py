@@ -13,8 +13,8 @@ from core.learning.reward import FLUENCY, OWN_REWARDS
 from core.learning.training_config import OptimizerConfig, TrainingConfig
 from core.metrics.registry import make_metric
 from core.metrics.specs import KEPT_WORDS
+from core.names import did_you_mean
 from core.precision import Precision
-from core.registry import did_you_mean
 from core.summarizers.extractive_baselines import BASELINES
 from core.text.corpus import DatasetSpec
 from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, require_different

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 from pydantic import Field, field_validator, model_validator
 
 from core.errors import ModelError
-from core.registry import did_you_mean
+from core.names import did_you_mean
 from core.summarizers.chunk_systems import IMPORTANCE
 from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES

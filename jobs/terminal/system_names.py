@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from core.analysis import POLICY
 from core.errors import RecipeError
-from core.registry import did_you_mean
+from core.names import did_you_mean
 from jobs.store import RunInfo
 from jobs.terminal.numerals import listed
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from fake_cuda import FakeCuda
 
-import core.gpu_arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
+import core.arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
 from cluster.article_work import SegmentedBundle, segment_bundle, sweep_bundle
 from cluster.worker_info import this_worker
 from core.types import SegmentedArticle, Summary
@@ -86,7 +86,7 @@ def test_out_of_memory_is_named() -> None:
 
 
 def test_what_core_tells_during_a_bundle_is_in_its_notes() -> None:
-    logger = logging.getLogger("core.token_budget")
+    logger = logging.getLogger("core.batching")
 
     def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
         logger.info("model: up to %d tokens in a pass", 64)

@@ -11,13 +11,13 @@ from core import arithmetic
 from core.arithmetic import (
     CPUINFO,
     describe_arithmetic,
+    describe_gpu_arithmetic,
     keeps_rows,
     multiply_rows,
     rows_are_independent,
     warn_if_rows_depend,
 )
 from core.fast_linear import PackedLinear, onednn_works
-from core.gpu_arithmetic import describe_gpu_arithmetic
 from core.sweep import take_share
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pytest
 import torch
 from fake_cuda import A100, GB, FakeCuda
 
-from core.gpu_arithmetic import find_device
+from core.arithmetic import find_device
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +21,7 @@ def test_a_gpu_has_the_index_of_the_current_one(monkeypatch: pytest.MonkeyPatch)
 def test_devices_are_made_in_one_place() -> None:
     files = [file for room in ("core", "cluster", "jobs", "bench") for file in (ROOT / room).rglob("*.py")]
     makers = [file.name for file in files if re.search(r"torch\.device\(", file.read_text())]
-    assert makers == ["gpu_arithmetic.py"]
+    assert makers == ["arithmetic.py"]
 
 
 def test_the_fake_refuses_what_torch_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from core import gpu_arithmetic
+from core import arithmetic
+from core.arithmetic import multiply_exactly, put_on, require_precision
 from core.errors import ModelError
-from core.gpu_arithmetic import multiply_exactly, put_on, require_precision
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
@@ -137,11 +137,11 @@ def test_the_environment_does_not_turn_tf32_on() -> None:
     """In a process of its own, since the switches are the process's, and with PyTorch's own."""
     code = (
         "import torch; b = torch.backends; first = b.cuda.matmul.fp32_precision\n"
-        "from core.gpu_arithmetic import multiply_exactly\n"
+        "from core.arithmetic import multiply_exactly\n"
         "multiply_exactly(); print(first, b.cuda.matmul.fp32_precision, b.cudnn.conv.fp32_precision, "
         "b.cudnn.rnn.fp32_precision)"
     )
-    root = Path(gpu_arithmetic.__file__).parents[1]
+    root = Path(arithmetic.__file__).parents[1]
     environment = {**os.environ, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1", "PYTHONPATH": str(root)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.split() == ["tf32", "ieee", "ieee", "ieee"]

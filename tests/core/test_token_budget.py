@@ -10,10 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModel
 
-from core.batching import TOKEN_BUDGET, equal_length_batches, token_batches
+from core.arithmetic import find_device
+from core.batching import (
+    TOKEN_BUDGET,
+    Batches,
+    TokenBudget,
+    available_bytes,
+    bytes_per_token,
+    encoder_budget,
+    equal_length_batches,
+    token_batches,
+    tokens_for,
+)
 from core.errors import DeviceError
-from core.gpu_arithmetic import find_device
-from core.token_budget import Batches, TokenBudget, available_bytes, bytes_per_token, encoder_budget, tokens_for
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
@@ -56,7 +65,7 @@ def test_every_text_goes_through_once_whenever_memory_runs_out(lengths: list[int
 
 def test_the_budget_is_halved_said_and_kept_when_memory_runs_out(caplog: pytest.LogCaptureFixture) -> None:
     memory, budget = Memory([10] * 500, 700), TokenBudget("bert", GPU, lambda: 4096)
-    with caplog.at_level(logging.INFO, "core.token_budget"):
+    with caplog.at_level(logging.INFO, "core.batching"):
         budget.run(memory.lengths, memory.forward)
     assert budget.tokens == 512
     assert [len(batch) for batch in memory.passes] == [51] * 9 + [41]
@@ -117,7 +126,7 @@ def test_the_budget_of_a_gpu_is_chosen_once_after_all_models_are_loaded(
     tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[torch.device] = []
-    monkeypatch.setattr("core.token_budget.available_bytes", lambda device: asked.append(device) or 200_000_000)
+    monkeypatch.setattr("core.batching.available_bytes", lambda device: asked.append(device) or 200_000_000)
     model = AutoModel.from_pretrained(tiny_models["bert"])
     budget = encoder_budget("bert", model, 128, GPU)
     assert asked == []

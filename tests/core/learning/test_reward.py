@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from core.arithmetic import rows_are_independent
-from core.batching import equal_length_batches, token_batches
+from core.batching import Batches, equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.learning.reward import (
     BertScoreReward,
@@ -29,7 +29,6 @@ from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
 from core.models import parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
-from core.token_budget import Batches
 from core.types import Article
 
 CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)

@@ -21,8 +21,8 @@ from tenacity import wait_none
 
 from core.errors import EndpointError
 from core.summarizers import endpoint_requests
-from core.summarizers.endpoint import Endpoint
-from core.summarizers.endpoint_replies import (
+from core.summarizers.endpoint import (
+    Endpoint,
     EndpointAnswer,
     Reply,
     UnusableReplyError,

@@ -1,7 +1,6 @@
 """Systems that write what a run has stored."""
 
-from core.summarizers.stored import Stored, SummarizedArticle
-from core.summarizers.systems import Document, Draft
+from core.summarizers.systems import Document, Draft, Stored, SummarizedArticle
 from core.text.segmentation import unsegmented
 from core.types import Article
 

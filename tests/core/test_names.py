@@ -3,7 +3,7 @@ from types import ModuleType
 
 import pytest
 
-from core.registry import Registry, did_you_mean
+from core.names import Registry, did_you_mean
 
 
 @pytest.fixture
