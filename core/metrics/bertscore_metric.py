@@ -26,7 +26,7 @@ from core.metrics.pairs import References, over_references
 from core.metrics.surface import Efficiency
 from core.models import model_folder, parse_model, resolve_model
 from core.text.tokenizers import EnglishTokenizer
-from core.transformer import hide_progress_bars, in_own_memory
+from core.transformer import in_own_memory, only_errors
 from core.types import Score
 
 # Rows whose token vectors are held at a time.
@@ -221,11 +221,11 @@ class BatchedBertScore(_RowScores):
     def _loaded(self) -> tuple[Any, Any]:
         from bert_score.utils import get_model, get_tokenizer
 
-        hide_progress_bars()
-        folder = model_folder(self._config.model)
+        folder = str(model_folder(self._config.model))
         try:
-            model = in_own_memory(get_model(str(folder), self._config.num_layers)).to(self._device)
-            tokenizer = get_tokenizer(str(folder))
+            with only_errors():
+                model = in_own_memory(get_model(folder, self._config.num_layers)).to(self._device)
+                tokenizer = get_tokenizer(folder)
         except (OSError, ValueError, KeyError, AssertionError) as error:
             raise ModelError(f"bert-score cannot use {self._config.model.name}: {error}") from error
         # The library cuts to what the tokenizer states, and fails where it states none.

@@ -18,7 +18,7 @@ from core.errors import ModelError
 from core.model_tokens import tokenized
 from core.models import ModelRef, model_folder
 from core.precision import Precision
-from core.transformer import hide_progress_bars, in_own_memory, load_model, put_fast_on, require_weights
+from core.transformer import in_own_memory, load_model, only_errors, put_fast_on, require_weights
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).
@@ -97,9 +97,9 @@ def embedding_width(ref: ModelRef) -> int:
 def _sentence_transformer(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
     from sentence_transformers import SentenceTransformer  # seconds, which other models need not wait for
 
-    hide_progress_bars()
     try:
-        model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
+        with only_errors():
+            model = SentenceTransformer(str(folder), device=str(device), trust_remote_code=False).eval()
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ImportError) as error:
         raise ModelError(f"The encoder in {folder} cannot be loaded as its modules.json says: {error}") from error
     for module in model:

@@ -36,26 +36,22 @@ None if there is no room for an article beside the prompt.
 def prompt_maker(generator: Generator, tokenizer: Any) -> MakePrompt:
     """What makes the prompts of a generator."""
     if generator.prompt is None:
-        return _Around(generator.prefix, generator.suffix, tokenizer)
+        return _around(generator.prefix, generator.suffix, tokenizer)
     return _Asking(generator.prompt, generator.chat, tokenizer)
 
 
-class _Around:
+def _around(prefix: str, suffix: str, tokenizer: Any) -> MakePrompt:
     """Prefix, as many tokens of the article as fit, suffix."""
+    head, special = _special_tokens(tokenizer)
+    tail = _ids(tokenizer, suffix) + special
 
-    def __init__(self, prefix: str, suffix: str, tokenizer: Any) -> None:
-        self._prefix = prefix
-        self._tokenizer = tokenizer
-        self._head, special = _special_tokens(tokenizer)
-        self._tail = _ids(tokenizer, suffix) + special
-
-    def __call__(self, text: str, n: int, room: int) -> Prompt | None:
-        space = room - len(self._head + self._tail)
-        if space < 1:
-            return None
+    def make(text: str, n: int, room: int) -> Prompt | None:
+        space = room - len(head + tail)
         # Tokenised as one text: a prefix that ends in a space changes the article's first token.
-        ids = _ids(self._tokenizer, self._prefix + text.strip())
-        return Prompt(self._head + ids[:space] + self._tail, max(0, len(ids) - space))
+        ids = _ids(tokenizer, prefix + text.strip())
+        return Prompt(head + ids[:space] + tail, max(0, len(ids) - space)) if space > 0 else None
+
+    return make
 
 
 class _Asking:
