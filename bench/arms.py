@@ -19,11 +19,10 @@ from rouge_score.rouge_scorer import RougeScorer
 from sentence_transformers import SentenceTransformer
 
 from cluster.article_work import Work
-from core import fast_linear
 from core.arithmetic import find_device
 from core.metrics.rouge import VARIANTS
-from core.models import model_folder
-from core.summarizers.encoders import FloatArray
+from core.models import fast_linear, model_folder
+from core.models.encoders import FloatArray
 from core.sweep import BeginEncode, Sweeper, embed, write
 from core.sweep_plan import SweepPlan
 from core.types import Article, Score, SegmentedArticle

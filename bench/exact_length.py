@@ -23,8 +23,8 @@ from bench.machine import cpu_model
 from core.arithmetic import find_device
 from core.errors import ModelError
 from core.models import model_folder, resolve_model
+from core.models.generation import load_generator
 from core.summarizers.exact_length import ExactLength, WordTable
-from core.summarizers.generation import load_generator
 from core.summarizers.generators import Generator, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
 from core.text.corpus import DatasetSpec, open_corpus

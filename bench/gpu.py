@@ -31,7 +31,7 @@ from bench.parts import Stopwatch, watched
 from bench.random_models import make_bert
 from bench.sweep import compare
 from core.arithmetic import find_device
-from core.fast_linear import onednn_works
+from core.models.fast_linear import onednn_works
 from core.precision import Precision
 from core.sweep import Sweeper
 from core.sweep_plan import SweepPlan
@@ -164,7 +164,7 @@ def measure_all(
 
 
 def packed_layers() -> dict[object, Callable[..., int]]:
-    """How PyTorch's counter, which knows only its public operations, counts the layers of `core.fast_linear`."""
+    """How PyTorch's counter, which knows only its public operations, counts the layers of `core.models.fast_linear`."""
     if not onednn_works():
         return {}
 

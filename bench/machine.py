@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from core.fast_linear import PackedLinear, onednn_is_faster
+from core.models.fast_linear import PackedLinear, onednn_is_faster
 
 
 def cpu_model() -> str:

@@ -15,8 +15,8 @@ MODELS, ELSE = "models", "else"
 FUNCTIONS = {
     "segmenting": (("cluster.sweep_pool", "segment_bundle"),),
     "tokenizing": (
-        ("core.summarizers.encoders", "tokenized"),
-        ("core.summarizers.encoders", "padded"),
+        ("core.models.encoders", "tokenized"),
+        ("core.models.encoders", "padded"),
         ("core.metrics.bertscore", "tokenized"),
         ("core.metrics.bertscore", "padded"),
     ),

@@ -32,9 +32,9 @@ from bench.arms import CPU, Arm, Row, load_arms, nws, plan_of, read_rows
 from bench.machine import cpu_model, linear_gflops
 from bench.parts import MODELS, watched
 from core.models import model_folder
+from core.models.loading import load_model
 from core.sweep import Sweeper, take_share
 from core.sweep_plan import SweepPlan
-from core.transformer import load_model
 from core.types import Score
 from core.worker_factories import make_segmenter
 from jobs.plan.pinned import Pinned

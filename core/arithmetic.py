@@ -6,8 +6,8 @@ seventh digit soon leads to other summaries. By default MKL, which multiplies fo
 order that depends on the shape of the whole matrix. In the mode `MKL_CBWR=AUTO,STRICT` it did not do so for any shape
 that was tried, and took up to a tenth more CPU time. Intel promises this only for a change in the number of threads
 (oneMKL Developer Guide, "Obtaining Numerically Reproducible Results"). On AMD CPUs oneDNN multiplies the layers
-(`core/fast_linear.py`), and MKL all else. There MKL takes another way for one to three rows, so `multiply_rows` never
-asks it for so few. `rows_are_independent` tries both, and a run records what it multiplied with.
+(`core/models/fast_linear.py`), and MKL all else. There MKL takes another way for one to three rows, so `multiply_rows`
+never asks it for so few. `rows_are_independent` tries both, and a run records what it multiplied with.
 
 MKL reads the mode once, at its first product. `core/__init__.py` sets it. That is early enough, unless a notebook
 multiplies before it imports NWS.
@@ -25,7 +25,7 @@ import torch
 from torch import nn
 
 from core.errors import ModelError
-from core.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
+from core.models.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
 from core.precision import AMPERE, ROWS_DEPEND, Precision
 
 logger = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 from core.arithmetic import multiply_exactly, warn_if_rows_depend
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.standard import StandardMetrics
+from core.models.encoders import FloatArray, load_encoder
+from core.models.endpoint import Endpoint
 from core.plugins.plugin_metric import Judged, PluginMetric
-from core.summarizers.encoders import FloatArray, load_encoder
-from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import (
@@ -37,9 +37,9 @@ from core.types import DRAWS, Article, Score, SegmentedArticle, Summary
 
 if TYPE_CHECKING:
     from core.metrics.model_metric import ModelScorer
-    from core.summarizers.endpoint import EndpointAnswer
-    from core.summarizers.endpoint_requests import LoadedEndpoint
-    from core.summarizers.generation import Generated, LoadedGenerator
+    from core.models.endpoint import EndpointAnswer
+    from core.models.endpoint_requests import LoadedEndpoint
+    from core.models.generation import Generated, LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
@@ -109,10 +109,10 @@ def load_generator_of(
 ) -> "LoadedGenerator | LoadedEndpoint":
     """What writes for a generator. Its libraries take seconds, which most sweeps need not wait for."""
     if isinstance(generator, Endpoint):
-        from core.summarizers.endpoint_requests import LoadedEndpoint
+        from core.models.endpoint_requests import LoadedEndpoint
 
         return LoadedEndpoint(generator, plan.seed)
-    from core.summarizers.generation import load_generator
+    from core.models.generation import load_generator
 
     return load_generator(generator, device, plan.seed)
 

@@ -8,9 +8,9 @@ from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.panel import KEPT_SIGNATURE, Panel
 from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
+from core.models.endpoint import Endpoint
 from core.plugins.plugin_metric import PluginMetric
 from core.precision import Precision
-from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.systems import System
 from core.text.cutting import Units

@@ -109,7 +109,7 @@ def make_episode_runner(plan: EpisodePlan, device: str, memory_fraction: float |
     from core.arithmetic import find_device
     from core.episodes import EpisodeRunner
     from core.learning.reward import make_reward
-    from core.summarizers.encoders import load_encoder
+    from core.models.encoders import load_encoder
     from core.sweep import take_share
     from core.text.segmentation import Segmenter
 

@@ -13,7 +13,7 @@ import torch
 
 from core.arithmetic import multiply_rows
 from core.learning.features import chunk_features, duplicates, repeats, sentence_features
-from core.model_tokens import IntArray
+from core.models.tokens import IntArray
 from core.summarizers.composition import filled, taken_room, words_at
 from core.summarizers.importance import FloatArray, textrank
 from core.summarizers.systems import Embeddings

@@ -16,7 +16,7 @@ from torch import nn
 from core.errors import ModelError, RecipeError
 from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
-from core.model_tokens import IntArray
+from core.models.tokens import IntArray
 from core.summarizers.importance import FloatArray
 
 # From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from core.batching import equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
@@ -30,6 +29,7 @@ from core.metrics.panel import KEPT_SIGNATURE, Panel, others
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.metrics.token_matching import Matching, TokenVectors
+from core.models.batching import equal_length_batches, token_batches
 from core.summarizers.lead import first_sentences
 from core.text.language import Language
 from core.types import Article, Score, SegmentedArticle

@@ -17,7 +17,7 @@ import torch
 
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.policies import Policies
-from core.model_tokens import IntArray
+from core.models.tokens import IntArray
 from core.summarizers.importance import FloatArray
 
 LogProbability = Literal["plackett-luce", "softmax-sum"]

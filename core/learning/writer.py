@@ -8,7 +8,7 @@ from core.arithmetic import find_device
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem, load_policies
 from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.summarizers.encoders import load_encoder
+from core.models.encoders import load_encoder
 from core.summarizers.systems import no_fluency
 from core.sweep import embed
 from core.text.language import require_language

@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
-from core.batching import Batches, encoder_budget, equal_length_batches, max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
 from core.metrics.config import BertScoreConfig
 from core.metrics.token_matching import (
@@ -30,10 +29,19 @@ from core.metrics.token_matching import (
     begin_recalls,
     precision_and_recall,
 )
-from core.model_tokens import IntArray, Tokens, tokenized
 from core.models import is_folder, model_folder
+from core.models.batching import (
+    Batches,
+    encoder_budget,
+    equal_length_batches,
+    max_tokens,
+    padded,
+    to_device,
+    token_batches,
+)
+from core.models.loading import load_model, put_fast_on
+from core.models.tokens import IntArray, Tokens, tokenized
 from core.text.words import idf_of
-from core.transformer import load_model, put_fast_on
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)

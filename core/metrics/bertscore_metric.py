@@ -17,7 +17,6 @@ import numpy as np
 import torch
 
 from core.arithmetic import find_device
-from core.batching import max_tokens
 from core.errors import ModelError, RecipeError
 from core.metrics.bertscore import BertScorer, Idf
 from core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer, tuned_layer
@@ -25,8 +24,9 @@ from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, M
 from core.metrics.pairs import References, over_references
 from core.metrics.surface import Efficiency
 from core.models import model_folder, parse_model, resolve_model
+from core.models.batching import max_tokens
+from core.models.loading import in_own_memory, only_errors
 from core.text.tokenizers import EnglishTokenizer
-from core.transformer import in_own_memory, only_errors
 from core.types import Score
 
 # Rows whose token vectors are held at a time.

@@ -18,13 +18,13 @@ import numpy as np
 import torch
 
 from core.arithmetic import put_on
-from core.batching import encoder_budget, max_tokens, padded
 from core.errors import ModelError
-from core.model_tokens import joined
 from core.models import ModelRef, model_folder
+from core.models.batching import encoder_budget, max_tokens, padded
+from core.models.loading import load_model
+from core.models.tokens import joined
 from core.text.language import Language
 from core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
-from core.transformer import load_model
 
 _CURE = "Faithfulness needs an NLI model, whose classes are entailment, neutral and contradiction."
 _MOST_SENTENCES = 100

@@ -23,14 +23,14 @@ import numpy as np
 import torch
 
 from core.arithmetic import put_on
-from core.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
 from core.errors import ModelError
-from core.model_tokens import Tokens, joined
 from core.models import ModelRef, model_folder
+from core.models.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
+from core.models.loading import load_model
+from core.models.tokens import Tokens, joined
 from core.provenance import files_sha256
 from core.text.corpus import BUNDLED
 from core.text.language import Language
-from core.transformer import load_model
 
 _CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."
 # Of each bundled article: 24 of them say more than the whole of three.

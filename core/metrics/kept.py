@@ -134,7 +134,7 @@ class KeptScorer(WordsKept):
 
     def _panel_embedded(self, dataset: str) -> "Mapping[str, Reference]":
         """A reference without words is the empty text."""
-        from core.batching import equal_length_batches
+        from core.models.batching import equal_length_batches
 
         if dataset not in self._embedded:
             references = list(dict.fromkeys(article.references[0] for article in self._panels[dataset].articles))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from core.arithmetic import multiply_rows
-from core.batching import to_device
+from core.models.batching import to_device
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """The abstractive generators: frozen values that say what a model reads, how it writes, and what its summary is.
 
-How they are loaded and run is in `core/summarizers/generation.py`.
+How they are loaded and run is in `core/models/generation.py`.
 """
 
 import json

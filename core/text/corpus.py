@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError, RecipeError
-from core.hub_cache import HUB_FAILURES, is_reachable, is_repository_name, offline_if_unreachable, resolve_commit
+from core.models.hub_cache import HUB_FAILURES, is_reachable, is_repository_name, offline_if_unreachable, resolve_commit
 from core.names import did_you_mean
 from core.text.article_rows import ArticleRows, KnownArticles, changed, read_once, stream
 from core.text.data_files import DataFiles, FoundFile, find_files, is_address, is_files

@@ -219,7 +219,7 @@ def data(
 
     Each row has a key, the text, and its references. The dataset's licence is printed, as its card names it.
     """
-    from core.hub_cache import read_card
+    from core.models.hub_cache import read_card
     from core.text.corpus import DatasetSpec, open_corpus, write_articles
 
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")

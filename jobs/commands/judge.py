@@ -60,7 +60,7 @@ def judge(
 
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
-    from core.summarizers.endpoint import Endpoint, default_url
+    from core.models.endpoint import Endpoint, default_url
     from jobs.evaluate.judge_questions import Judge, parse_scale, read_prompt, read_texts
     from jobs.evaluate.judge_replies import Judging, open_replies
     from jobs.evaluate.judge_results import print_dry

@@ -121,8 +121,8 @@ def push(
 
     Their model card goes with them. Needs a token (`hf auth login`).
     """
-    from core.hub_cache import upload_model
     from core.learning.policy_system import load_policies
+    from core.models.hub_cache import upload_model
 
     system = load_policies(folder)
     if not (folder / "README.md").is_file():

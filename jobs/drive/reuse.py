@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from core.article_id_set import ArticleIds
-from core.summarizers.endpoint import Endpoint
+from core.models.endpoint import Endpoint
 from core.summarizers.systems import UNCUT, Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.sweep_plan import NO_SEGMENTS, SweepPlan, plan_for_missing
 from core.types import CHOSEN_SCORES, Article, BundleResult

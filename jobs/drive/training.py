@@ -12,7 +12,7 @@ from core.learning.exchange import Decoded
 from core.learning.learner import Learner, Updated, train
 from core.learning.policies import make_policies
 from core.learning.training_config import TrainingConfig
-from core.summarizers.encoders import embedding_width
+from core.models.encoders import embedding_width
 from core.types import Article, BundleResult
 from jobs.drive.pool_watch import PoolWatch, look_at_sources
 from jobs.drive.pools import Pools

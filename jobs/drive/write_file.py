@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import CorpusError, NwsError
+from core.models.endpoint import BACKEND
 from core.provenance import library_versions
-from core.summarizers.endpoint import BACKEND
 from core.summarizers.systems import Draft
 from core.sweep_plan import SweepPlan
 from core.text.article_rows import ArticleRows

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CorpusError, RecipeError
-from core.summarizers.endpoint import Endpoint
-from core.summarizers.endpoint_requests import Question
+from core.models.endpoint import Endpoint
+from core.models.endpoint_requests import Question
 from core.summarizers.prompt_template import placeholders
 from core.text.files import is_file, read_rows
 from core.text.rows import cleaned

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import CorpusError, EndpointError, NwsError, RecipeError
-from core.summarizers.endpoint import USAGE, EndpointAnswer
-from core.summarizers.endpoint_requests import LoadedEndpoint
+from core.models.endpoint import USAGE, EndpointAnswer
+from core.models.endpoint_requests import LoadedEndpoint
 from jobs.evaluate.judge_questions import ATTEMPTS, Judge, JudgedText, JudgeQuestion, read_score
 
 _MOST_FAILED = 20

@@ -223,8 +223,8 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
     if isinstance(text_tokenizer(options), EnglishTokenizer):
         return
     # They import PyTorch, which takes seconds, and most metrics need none.
-    from core.model_tokens import MOST_UNREAD, unread_share
     from core.models import parse_model, resolve_model
+    from core.models.tokens import MOST_UNREAD, unread_share
 
     model = resolve_model(parse_model(options.bertscore_model))
     share = unread_share(model, (text for row in rows for text in (row.prediction, *row.references)))

@@ -8,7 +8,7 @@ from rich.console import Console
 from cluster.gpus import TYPE_PREFIX, GpuNode, cards_here
 from cluster.resources import ActorPlan, plan_actors
 from core.errors import ClusterError
-from core.summarizers.endpoint import Endpoint
+from core.models.endpoint import Endpoint
 from jobs.plan.pinned import Pinned
 from jobs.plan.sharing import sharing_on
 

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from core.errors import RecipeError
-from core.model_tokens import MOST_UNREAD, unread_share
 from core.models import ModelRef
+from core.models.tokens import MOST_UNREAD, unread_share
 from core.plugins.load import Plugin
 from core.summarizers.predictions import PredictionsSpec
 from core.text.corpus import Corpus, ReadBefore

@@ -6,8 +6,8 @@ from typing import Any
 
 from core.errors import RecipeError
 from core.models import ModelRef, resolve_model, tokenizer_folder
+from core.models.endpoint import PREFIX, Endpoint, default_url
 from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.endpoint import PREFIX, Endpoint, default_url
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generators import Generator, complete, parse_generator
 from core.summarizers.lead import Lead

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from core.analysis.points import POLICY
+from core.models.endpoint import Endpoint
 from core.provenance import are_as_imported, code_as_imported, is_known
-from core.summarizers.endpoint import Endpoint
 from core.summarizers.generators import Generator
 from core.summarizers.predictions import Predictions
 from core.summarizers.rulers import OTHER_ARTICLE

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 from pydantic import Field, field_validator, model_validator
 
 from core.errors import ModelError
+from core.models.endpoint import PREFIX
 from core.names import did_you_mean
 from core.summarizers.chunk_systems import IMPORTANCE
-from core.summarizers.endpoint import PREFIX
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.prompt_template import PromptTemplate

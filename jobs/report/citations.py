@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from core.hub_cache import read_card
 from core.metrics.specs import BY_MODEL
-from core.smollm2 import SMOLLM2
+from core.models.hub_cache import read_card
+from core.models.smollm2 import SMOLLM2
 from core.text.corpus import BUNDLED
 from jobs.plan.revisions import told_version
 from jobs.report.formats import latex_cell

@@ -86,7 +86,7 @@ def test_out_of_memory_is_named() -> None:
 
 
 def test_what_core_tells_during_a_bundle_is_in_its_notes() -> None:
-    logger = logging.getLogger("core.batching")
+    logger = logging.getLogger("core.models.batching")
 
     def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
         logger.info("model: up to %d tokens in a pass", 64)

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from core import arithmetic, fast_linear
+from core import arithmetic
+from core.models import fast_linear
 
 
 @pytest.fixture(params=["MKL", "oneDNN"])

@@ -17,7 +17,7 @@ from core.arithmetic import (
     rows_are_independent,
     warn_if_rows_depend,
 )
-from core.fast_linear import PackedLinear, onednn_works
+from core.models.fast_linear import PackedLinear, onednn_works
 from core.sweep import take_share
 
 ROOT = Path(__file__).parents[2]

@@ -6,9 +6,9 @@ import re
 import pytest
 import torch
 
-from core.batching import TokenBudget
 from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
 from core.errors import DeviceError, PluginError
+from core.models.batching import TokenBudget
 
 GPU = torch.device("cuda", 0)
 CUBLAS = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"

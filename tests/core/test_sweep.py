@@ -16,9 +16,9 @@ from core.errors import EmptyArticleError, LanguageError
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
+from core.models.generation import Generated, LoadedGenerator
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.generation import Generated, LoadedGenerator
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.lead import Lead
 from core.summarizers.prompt_template import DEFAULT_PROMPT

@@ -12,10 +12,9 @@ from fake_cuda import FakeCuda
 from core import sweep
 from core.metrics import bertscore
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.models import parse_model, resolve_model
-from core.summarizers import encoders
+from core.models import encoders, parse_model, resolve_model
+from core.models.generation import load_generator
 from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.generation import load_generator
 from core.summarizers.generators import parse_generator
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import DatasetSpec, open_corpus

@@ -13,7 +13,7 @@ from openai_server import serving
 from rich.console import Console
 
 from core.errors import ModelError
-from core.smollm2 import smollm2_gguf
+from core.models.smollm2 import smollm2_gguf
 from jobs import cli
 from jobs.drive import driver
 from jobs.plan.pinned import Pinned
@@ -101,7 +101,7 @@ def test_a_run_stops_resumes_and_is_paid_once(
         return dict(answer(request))
 
     monkeypatch.setattr(server.model, "answer", break_off)
-    monkeypatch.setattr("core.summarizers.endpoint_requests._ATTEMPTS", 1)
+    monkeypatch.setattr("core.models.endpoint_requests._ATTEMPTS", 1)
     first = driver.start(store, found, "inline", QUIET, reuse=True)
     assert (first.articles, first.failures) == (1, 1)
     paid = server.asked

@@ -67,7 +67,7 @@ def test_memory_that_runs_out_halves_the_passes_and_changes_no_text(
     total = torch.cuda.get_device_properties(index).total_memory
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved(index) + 16 * 2**20) / total, index)
     try:
-        with caplog.at_level(logging.WARNING, logger="core.batching"):
+        with caplog.at_level(logging.WARNING, logger="core.models.batching"):
             found = sweeper(articles)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0, index)

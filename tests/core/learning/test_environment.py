@@ -4,7 +4,7 @@ from documents import segmented
 from prepared_articles import prepared
 
 from core.learning.environment import DYNAMIC_FEATURES, Writing, compose_taken
-from core.model_tokens import IntArray
+from core.models.tokens import IntArray
 
 ARTICLE = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 # Chunks: "Alpha beta met gamma", "delta epsilon saw zeta", "eta theta left".

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from core.arithmetic import rows_are_independent
-from core.batching import Batches, equal_length_batches, token_batches
 from core.errors import RecipeError
 from core.learning.reward import (
     BertScoreReward,
@@ -28,6 +27,7 @@ from core.metrics.registry import make_metric
 from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
 from core.models import parse_model, resolve_model
+from core.models.batching import Batches, equal_length_batches, token_batches
 from core.sweep_plan import MetricsConfig
 from core.types import Article
 

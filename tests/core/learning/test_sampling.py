@@ -15,7 +15,7 @@ from core.learning.features import content_word
 from core.learning.policies import FeaturePolicies, PolicyConfig, StudyPolicies, make_policies
 from core.learning.reinforce import ReinforceConfig, advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
-from core.model_tokens import IntArray
+from core.models.tokens import IntArray
 from core.summarizers.importance import FloatArray, ranking, textrank
 from core.text.words import count_words
 

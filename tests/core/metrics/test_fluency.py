@@ -10,7 +10,7 @@ from core.arithmetic import rows_are_independent
 from core.errors import ModelError
 from core.metrics.fluency import Fluency
 from core.models import SMOLLM2_MODEL, parse_model, resolve_model
-from core.smollm2 import smollm2_folder
+from core.models.smollm2 import smollm2_folder
 from core.text.corpus import BUNDLED
 
 pytestmark = pytest.mark.slow  # SmolLM2 reads texts

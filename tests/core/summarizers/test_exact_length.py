@@ -14,8 +14,8 @@ from tokenizers import Tokenizer, decoders, models
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from core.models import resolve_model
+from core.models.generation import LoadedGenerator, load_generator
 from core.summarizers.exact_length import ExactLength, WordTable, Written, _byte_signs
-from core.summarizers.generation import LoadedGenerator, load_generator
 from core.summarizers.generators import parse_generator
 from core.summarizers.prompt_template import PromptTemplate
 from core.text.rows import cleaned

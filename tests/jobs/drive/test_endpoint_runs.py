@@ -13,7 +13,7 @@ from rich.console import Console
 from tenacity import wait_none
 
 from core.errors import EndpointError, NwsError, RecipeError
-from core.summarizers import endpoint_requests
+from core.models import endpoint_requests
 from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.run import Outcome

@@ -14,7 +14,7 @@ from nws_process import end, start
 from openai_server import OpenAiServer, Reply, completion, openai_server
 from tenacity import wait_none
 
-from core.summarizers import endpoint_requests
+from core.models import endpoint_requests
 
 SYSTEMS = {"good": 5, "fair": 4, "poor": 2, "bad": 1}
 DOCUMENTS = range(6)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError, RecipeError
-from core.summarizers.endpoint import EndpointAnswer
-from core.summarizers.endpoint_requests import Question
+from core.models.endpoint import EndpointAnswer
+from core.models.endpoint_requests import Question
 from jobs.evaluate.judge_questions import JudgeQuestion
 from jobs.evaluate.judge_replies import Replies, open_replies
 

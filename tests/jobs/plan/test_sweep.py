@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from core.errors import ModelError, RecipeError
-from core.smollm2 import smollm2_folder
+from core.models.smollm2 import smollm2_folder
 from core.summarizers.chunk_systems import IMPORTANCE
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS

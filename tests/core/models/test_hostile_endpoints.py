@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from tenacity import wait_none
 
 from core.errors import EndpointError
-from core.summarizers import endpoint_requests
-from core.summarizers.endpoint import (
+from core.models import endpoint_requests
+from core.models.endpoint import (
     Endpoint,
     EndpointAnswer,
     Reply,
@@ -31,7 +31,7 @@ from core.summarizers.endpoint import (
     refusal,
     retry_after,
 )
-from core.summarizers.endpoint_requests import LoadedEndpoint
+from core.models.endpoint_requests import LoadedEndpoint
 from core.summarizers.prompt_template import PromptTemplate
 
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")
@@ -201,8 +201,8 @@ def test_a_thread_that_has_a_loop_as_in_a_notebook_may_ask(
 
 ASKS_FOR_EVER = """
 import sys
-from core.summarizers.endpoint import Endpoint
-from core.summarizers.endpoint_requests import LoadedEndpoint
+from core.models.endpoint import Endpoint
+from core.models.endpoint_requests import LoadedEndpoint
 from hostile_server import naming
 loaded = LoadedEndpoint(Endpoint("tiny", sys.argv[1]), 3)
 print("asks", flush=True)

@@ -7,10 +7,9 @@ import pytest
 import torch
 from transformers import BartConfig, GPT2Config, LlamaConfig, T5Config
 
-from core.batching import tokens_for
-from core.models import resolve_model
-from core.summarizers import generation
-from core.summarizers.generation import MOST_GPU_TOKENS, LoadedGenerator, generator_bytes_per_token, load_generator
+from core.models import generation, resolve_model
+from core.models.batching import tokens_for
+from core.models.generation import MOST_GPU_TOKENS, LoadedGenerator, generator_bytes_per_token, load_generator
 from core.summarizers.generators import parse_generator
 
 ARTICLES = ["the cat sat on the mat . " * 3, "a dog ran . ", "the dog sat . " * 4]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from core.device_errors import device_errors_in_words, is_memory_error
-from core.model_tokens import Tokens
+from core.models.tokens import Tokens
 
 logger = logging.getLogger(__name__)
 

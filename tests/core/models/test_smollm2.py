@@ -9,11 +9,10 @@ import huggingface_hub.constants
 import pytest
 import torch
 
-from core import smollm2
 from core.errors import ModelError
-from core.models import model_folder, parse_model, resolve_model, tokenizer_folder
-from core.smollm2 import smollm2_folder, smollm2_gguf
-from core.summarizers.generation import load_generator
+from core.models import model_folder, parse_model, resolve_model, smollm2, tokenizer_folder
+from core.models.generation import load_generator
+from core.models.smollm2 import smollm2_folder, smollm2_gguf
 from core.summarizers.generators import KNOWN_GENERATORS, Generator, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
 from core.text.words import count_words
@@ -95,7 +94,7 @@ def test_the_folder_is_made_once_and_is_looked_at_each_time(made: list[Path]) ->
         smollm2_folder()
 
 
-@pytest.mark.parametrize("changed", ["core.smollm2._OWN_SHA256", "gguf", "transformers"])
+@pytest.mark.parametrize("changed", ["core.models.smollm2._OWN_SHA256", "gguf", "transformers"])
 def test_what_other_code_or_another_library_made_is_not_taken(
     made: list[Path], monkeypatch: pytest.MonkeyPatch, changed: str
 ) -> None:

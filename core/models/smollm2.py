@@ -107,7 +107,7 @@ def _convert(file: Path, folder: Path) -> None:
     # Seconds, which only the first use waits for.
     from transformers import AutoConfig, AutoTokenizer, LlamaForCausalLM
 
-    from core.transformer import only_errors
+    from core.models.loading import only_errors
 
     with only_errors():
         config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from transformers import AutoModel
 
 from core.arithmetic import find_device
-from core.batching import (
+from core.errors import DeviceError
+from core.models.batching import (
     TOKEN_BUDGET,
     Batches,
     TokenBudget,
@@ -22,7 +23,6 @@ from core.batching import (
     token_batches,
     tokens_for,
 )
-from core.errors import DeviceError
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
@@ -65,7 +65,7 @@ def test_every_text_goes_through_once_whenever_memory_runs_out(lengths: list[int
 
 def test_the_budget_is_halved_said_and_kept_when_memory_runs_out(caplog: pytest.LogCaptureFixture) -> None:
     memory, budget = Memory([10] * 500, 700), TokenBudget("bert", GPU, lambda: 4096)
-    with caplog.at_level(logging.INFO, "core.batching"):
+    with caplog.at_level(logging.INFO, "core.models.batching"):
         budget.run(memory.lengths, memory.forward)
     assert budget.tokens == 512
     assert [len(batch) for batch in memory.passes] == [51] * 9 + [41]
@@ -126,7 +126,7 @@ def test_the_budget_of_a_gpu_is_chosen_once_after_all_models_are_loaded(
     tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[torch.device] = []
-    monkeypatch.setattr("core.batching.available_bytes", lambda device: asked.append(device) or 200_000_000)
+    monkeypatch.setattr("core.models.batching.available_bytes", lambda device: asked.append(device) or 200_000_000)
     model = AutoModel.from_pretrained(tiny_models["bert"])
     budget = encoder_budget("bert", model, 128, GPU)
     assert asked == []

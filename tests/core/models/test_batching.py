@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from core.batching import TOKEN_BUDGET, equal_length_batches, padded, to_device, token_batches
-from core.model_tokens import Tokens, tokenized
+from core.models.batching import TOKEN_BUDGET, equal_length_batches, padded, to_device, token_batches
+from core.models.tokens import Tokens, tokenized
 
 CPU = torch.device("cpu")
 

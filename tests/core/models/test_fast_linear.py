@@ -8,12 +8,11 @@ import torch
 from torch import nn
 from transformers import AutoModel
 
-from core import fast_linear
-from core.fast_linear import PackedLinear, onednn_works, speed_up_linear_layers
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
-from core.summarizers.encoders import load_encoder
+from core.models import fast_linear, parse_model, resolve_model
+from core.models.encoders import load_encoder
+from core.models.fast_linear import PackedLinear, onednn_works, speed_up_linear_layers
 from core.summarizers.importance import unit_rows
 
 CPU = torch.device("cpu")

@@ -3,8 +3,8 @@ from unicodedata import normalize
 
 import pytest
 
-from core.model_tokens import MOST_UNREAD, unread_share
 from core.models import KNOWN_MODELS, parse_model, resolve_model
+from core.models.tokens import MOST_UNREAD, unread_share
 from core.text.corpus import DatasetSpec, open_corpus
 
 KOREAN, ENGLISH = ([article.text for article in open_corpus(DatasetSpec(name))] for name in ("sample-ko", "sample"))

@@ -15,7 +15,7 @@ from core.errors import ModelError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
-from core.summarizers.encoders import Encoder, load_encoder
+from core.models.encoders import Encoder, load_encoder
 
 CPU = torch.device("cpu")
 TEXTS = [

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from core.models import ModelRef
-from core.summarizers.generation import TopKSampling, clean, first_sentences
+from core.models.generation import TopKSampling, clean, first_sentences
 from core.summarizers.generators import for_architecture
 
 MODEL = ModelRef("m", "/m", "")

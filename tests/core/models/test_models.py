@@ -18,9 +18,9 @@ from core.models import (
     parse_model,
     resolve_model,
 )
+from core.models.encoders import load_encoder
+from core.models.generation import load_generator
 from core.provenance import file_sha256
-from core.summarizers.encoders import load_encoder
-from core.summarizers.generation import load_generator
 from core.summarizers.generators import Generator
 
 

@@ -1,6 +1,6 @@
 """A model that others run, behind an endpoint with the API of OpenAI: which one, what it is asked, what it has sent.
 
-How it is asked is in `core/summarizers/endpoint_requests.py`. What it has sent is read with suspicion: it may be
+How it is asked is in `core/models/endpoint_requests.py`. What it has sent is read with suspicion: it may be
 anybody's, and a reply may hold anything. Nothing of it is kept but texts, on one line and without the key, and whole
 numbers of a plausible size.
 """

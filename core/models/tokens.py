@@ -180,7 +180,7 @@ def unread_share(model: ModelRef, texts: Iterable[str]) -> float:
         ModelError: the model has no tokenizer that can be loaded.
         HubError: the tokenizer is not in the local cache and the Hub cannot be reached.
     """
-    from core.transformer import load_tokenizer  # English articles need not wait for transformers
+    from core.models.loading import load_tokenizer  # English articles need not wait for transformers
 
     composed = (unicodedata.normalize("NFC", text) for text in texts)
     words = sorted({word for text in composed for word in text.split() if any(map(str.isalpha, word))})

@@ -8,10 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from core import model_tokens
-from core.model_tokens import tokenized
 from core.models import KNOWN_MODELS, model_folder
-from core.transformer import load_tokenizer
+from core.models import tokens as model_tokens
+from core.models.loading import load_tokenizer
+from core.models.tokens import tokenized
 
 MINILM = load_tokenizer(model_folder(KNOWN_MODELS["all-MiniLM-L6-v2"]))
 # What a tokenizer of BERT's kind drops, cuts at, joins, or takes for a special token, beside letters.

@@ -12,18 +12,18 @@ import torch
 from spacy.language import Language
 from transformers import LogitsProcessor, LogitsProcessorList
 
-from core.batching import TokenBudget, available_bytes, max_tokens, to_device, token_batches, tokens_for
 from core.errors import ModelError
-from core.model_tokens import IntArray
 from core.models import model_folder
+from core.models.batching import TokenBudget, available_bytes, max_tokens, to_device, token_batches, tokens_for
+from core.models.loading import load_model, only_errors
+from core.models.model_input import Prompt, prompt_maker
+from core.models.tokens import IntArray
 from core.precision import AMPERE
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generators import Generator, Half, complete
-from core.summarizers.model_input import Prompt, prompt_maker
 from core.summarizers.prompt_template import most_new_tokens
 from core.summarizers.systems import UNCUT
 from core.text.rows import cleaned
-from core.transformer import load_model, only_errors
 
 CPU_TOKEN_BUDGET = 8_192
 # Tokens of articles and summaries in one batch, times beams. 32 articles of BART-large with 4 beams have 150,000: with
@@ -230,7 +230,7 @@ def generator_bytes_per_token(model: torch.nn.Module, beams: int, window: int) -
 
     The decoder keeps keys and values of each token in each layer: of those it has written, and of those it attends to
     in the article, which it holds for each beam. The encoder's passes are over by then. They are as large as those of
-    `core.batching.bytes_per_token`, with scores only where attention is not fused, and have no beams.
+    `core.models.batching.bytes_per_token`, with scores only where attention is not fused, and have no beams.
 
     Args:
         model: a transformer that writes.

@@ -7,7 +7,7 @@ import huggingface_hub
 import pytest
 
 from core.errors import HubError
-from core.hub_cache import download_model, is_reachable, offline_if_unreachable, resolve_commit
+from core.models.hub_cache import download_model, is_reachable, offline_if_unreachable, resolve_commit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -26,7 +26,7 @@ from tenacity import (
 )
 
 from core.errors import EndpointError
-from core.summarizers.endpoint import (
+from core.models.endpoint import (
     Endpoint,
     EndpointAnswer,
     Reply,

@@ -12,9 +12,9 @@ from openai_server import OpenAiServer, Reply, completion, openai_server
 from tenacity import wait_none
 
 from core.errors import EndpointError, RecipeError
-from core.summarizers import endpoint_requests
-from core.summarizers.endpoint import Endpoint, default_url
-from core.summarizers.endpoint_requests import LoadedEndpoint
+from core.models import endpoint_requests
+from core.models.endpoint import Endpoint, default_url
+from core.models.endpoint_requests import LoadedEndpoint
 from core.summarizers.prompt_template import PromptTemplate
 
 KEY = "sk-not-to-be-seen-0123456789"
