@@ -70,7 +70,6 @@ class LoadedGenerator:
         self._tokenizer = tokenizer
         self._model = model
         self._seed = seed
-        self._configs: dict[int, Any] = {}
         self._words = WordTable(tokenizer) if generator.is_exact else None
         self._budget = TokenBudget(generator.model.name, device, self._choose_budget)
         self._window = max_tokens(tokenizer, model)
@@ -79,7 +78,10 @@ class LoadedGenerator:
         self._encodes = bool(model.config.is_encoder_decoder)
         # On a GPU, so that there are few shapes. A CPU would compute the padding for nothing.
         self._multiple = SOURCE_MULTIPLE if self._encodes and device.type == "cuda" else 1
-        self._stated = model.generation_config
+        model_configs = model.config, model.generation_config
+        self._config = functools.cache(
+            functools.partial(generation_config, generator, *model_configs, tokenizer, self._window)
+        )
         self.prompt("a")  # that the prompt fits is to be known before any article is tried
 
     def __call__(
@@ -121,11 +123,7 @@ class LoadedGenerator:
 
     def config(self, n: int = UNCUT) -> Any:
         """The `GenerationConfig` that the model writes with if `n` words are asked for."""
-        if n not in self._configs:
-            self._configs[n] = generation_config(
-                self.generator, self._model.config, self._stated, self._tokenizer, self._window, n
-            )
-        return self._configs[n]
+        return self._config(n)
 
     def _new_tokens(self, n: int) -> int:
         config = self.config(n)

@@ -77,18 +77,15 @@ class WordTable:
         self.breaks[self._inner] = False
         one = self._is_usable & self._is_whole & (self._adds[1] == 1)
         self.tokens_per_word = 1 if one.any() else 2
-        self._steps: dict[tuple[bool, bytes, int], tuple[int, bool, bytes]] = {}
-        self._completions: dict[tuple[bytes, bool], list[tuple[int, int, bool, bool]]] = {}
+        self._step = functools.cache(self._make_step)
+        self._completions = functools.cache(lambda begun, is_inside: list(self._completion(begun, is_inside)))
 
     def after(self, written: Written, token: int) -> Written:
         """What is known when `token` was added."""
-        key = written.is_inside, written.begun, token
-        if key not in self._steps:
-            self._steps[key] = self._step(*key)
-        added, is_inside, begun = self._steps[key]
+        added, is_inside, begun = self._step(written.is_inside, written.begun, token)
         return Written(written.words + added, is_inside, begun)
 
-    def _step(self, is_inside: bool, begun: bytes, token: int) -> tuple[int, bool, bytes]:
+    def _make_step(self, is_inside: bool, begun: bytes, token: int) -> tuple[int, bool, bytes]:
         piece = self.pieces[token] if token < len(self.pieces) else None
         if not piece:
             return 0, is_inside, begun
@@ -122,12 +119,9 @@ class WordTable:
 
     def _completing(self, written: Written, missing: int, pace: Pace) -> list[int]:
         """Tokens that go on with the character that was begun."""
-        key = written.begun, written.is_inside
-        if key not in self._completions:
-            self._completions[key] = list(self._completion(*key))
         return [
             token
-            for token, most, has_space, begins in self._completions[key]
+            for token, most, has_space, begins in self._completions(written.begun, written.is_inside)
             if most <= missing and not (missing == 0 and has_space) and not (pace != "free" and begins)
         ]
 
@@ -175,7 +169,7 @@ class ExactLength(LogitsProcessor):
         self._start = -1
         self._known: dict[bytes, Written] = {}
         self._mask = functools.cache(self._make_mask)
-        self._endings: dict[bool, tuple[torch.Tensor, ...]] = {}
+        self._ending = functools.cache(self._make_ending)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """From scores (rows, vocabulary) to scores of the same shape; of what is not allowed, -inf."""
@@ -244,17 +238,15 @@ class ExactLength(LogitsProcessor):
         gain = torch.where(torch.isfinite(over - closing), over - closing, 0.0)
         return scores.index_copy(0, places, torch.where(is_target, rows + gain, rows))
 
-    def _ending(self, is_closed: bool, width: int, device: torch.device) -> tuple[torch.Tensor, ...]:
+    def _make_ending(self, is_closed: bool, width: int, device: torch.device) -> tuple[torch.Tensor, ...]:
         """Which tokens would show that the last word is over, and which of them may be written; (vocabulary,) each."""
-        if is_closed not in self._endings:
-            size = min(width, len(self._table.closes))
-            is_target = np.zeros(width, dtype=bool)
-            is_target[:size] = self._table.closes[:size] & (not is_closed)
-            is_target[self._ends] = True
-            is_over = is_target.copy()
-            is_over[:size] |= self._table.breaks[:size]
-            self._endings[is_closed] = torch.from_numpy(is_over).to(device), torch.from_numpy(is_target).to(device)
-        return self._endings[is_closed]
+        size = min(width, len(self._table.closes))
+        is_target = np.zeros(width, dtype=bool)
+        is_target[:size] = self._table.closes[:size] & (not is_closed)
+        is_target[self._ends] = True
+        is_over = is_target.copy()
+        is_over[:size] |= self._table.breaks[:size]
+        return torch.from_numpy(is_over).to(device), torch.from_numpy(is_target).to(device)
 
 
 def token_pieces(tokenizer: Any) -> list[bytes | None]:
