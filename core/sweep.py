@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from core.metrics.model_metric import ModelScorer
     from core.models.endpoint import EndpointAnswer
     from core.models.endpoint_requests import LoadedEndpoint
-    from core.models.generation import Generated, LoadedGenerator
+    from core.models.generation import LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
 # From texts to the function that waits for their vectors: it is called once all encoders have begun.
 BeginEncode = Callable[[Sequence[str]], Callable[[], FloatArray]]
 # From texts, a number each that seeds what is drawn for it, and how many words each prompt asks for, to summaries.
-Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Generated | EndpointAnswer]]"
+Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Draft | EndpointAnswer]]"
 # An article, the signature of the system, and what it wrote.
 Written = tuple[Article, str, Draft]
 

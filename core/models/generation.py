@@ -3,7 +3,7 @@
 import copy
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from core.precision import AMPERE
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generators import Generator, Half, complete
 from core.summarizers.prompt_template import most_new_tokens
-from core.summarizers.systems import UNCUT
+from core.summarizers.systems import UNCUT, Draft
 from core.text.rows import cleaned
 
 CPU_TOKEN_BUDGET = 8_192
@@ -32,28 +32,6 @@ MOST_GPU_TOKENS = 262_144
 # Articles are padded to a multiple of this on a GPU: libraries prepare for each shape that they have not seen.
 SOURCE_MULTIPLE = 64
 _CURE = "Give a checkpoint that was saved with its decoder and language-model head."
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """What a model wrote for one article.
-
-    Attributes:
-        text: one line without special tokens; may be "".
-        input_tokens: what the model would have read without a limit: prompt, article and special tokens.
-        truncated_tokens: how many of them, all from the article's end, did not fit into the model's window.
-        dtype: what the model ran in: "float32", "float16" or "bfloat16".
-    """
-
-    text: str
-    input_tokens: int
-    truncated_tokens: int
-    dtype: str
-
-    @property
-    def extra(self) -> dict[str, float | str]:
-        """What is stored with the summary."""
-        return {"input_tokens": self.input_tokens, "truncated_tokens": self.truncated_tokens, "dtype": self.dtype}
 
 
 class LoadedGenerator:
@@ -84,10 +62,12 @@ class LoadedGenerator:
         )
         self.prompt("a")  # that the prompt fits is to be known before any article is tried
 
-    def __call__(
-        self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None
-    ) -> list[Generated]:
-        """A summary of each text, in their order. In float32 it does not depend on what else is in the batch.
+    def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None) -> list[Draft]:
+        """A summary of each text on one line, in their order. In float32 it does not depend on what else is in a batch.
+
+        In `extra` are `input_tokens`, what the model would have read without a limit (prompt, article and special
+        tokens); `truncated_tokens`, how many of them, all from the article's end, did not fit into its window; and
+        `dtype`, what it ran in.
 
         Args:
             texts: articles of any length; what goes beyond the model's window is cut.
@@ -102,10 +82,8 @@ class LoadedGenerator:
         for n in dict.fromkeys(asked):  # a batch is written with one limit
             self._write_all(n, [i for i, length in enumerate(asked) if length == n], prompts, keys, written)
         dtype = str(self._model.dtype).removeprefix("torch.")
-        return [
-            Generated(written[i], len(prompt.ids) + prompt.truncated, prompt.truncated, dtype)
-            for i, prompt in enumerate(prompts)
-        ]
+        counts = [{"input_tokens": len(one.ids) + one.truncated, "truncated_tokens": one.truncated} for one in prompts]
+        return [Draft(n, written[i], extra={**counts[i], "dtype": dtype}) for i, n in enumerate(asked)]
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
         """What the model reads for `text`: as much of the article as fits beside prompt and special tokens.

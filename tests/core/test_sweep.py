@@ -16,7 +16,7 @@ from core.errors import EmptyArticleError, LanguageError
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
-from core.models.generation import Generated, LoadedGenerator
+from core.models.generation import LoadedGenerator
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
@@ -24,7 +24,7 @@ from core.summarizers.lead import Lead
 from core.summarizers.prompt_template import DEFAULT_PROMPT
 from core.summarizers.random_controls import Random
 from core.summarizers.rulers import RULERS
-from core.summarizers.systems import Document
+from core.summarizers.systems import UNCUT, Document, Draft
 from core.sweep import Sweeper, generated, take_share
 from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.corpus import DatasetSpec, open_corpus
@@ -163,9 +163,9 @@ def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
     article = segmented("Some text.").article
     seen: list[Sequence[int]] = []
 
-    def generate(texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Generated]:
+    def generate(texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Draft]:
         seen.append(keys)
-        return [Generated("Text.", 1, 0, "float32") for _ in texts]
+        return [Draft(UNCUT, "Text.") for _ in texts]
 
     for of in (article, replace(article, dataset="other"), replace(article, text="Some other text.")):
         generated([unsegmented(of)], generate, KNOWN_GENERATORS["gpt2-xl"], [1])
@@ -191,9 +191,7 @@ def test_a_generator_writes_once_and_its_text_is_cut_to_every_length(
     calls: list[int] = []
     generate = LoadedGenerator.__call__
 
-    def counted(
-        self: LoadedGenerator, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]
-    ) -> list[Generated]:
+    def counted(self: LoadedGenerator, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Draft]:
         calls.append(len(texts))
         return generate(self, texts, keys, asked)
 
@@ -234,16 +232,16 @@ def test_a_generator_that_is_asked_for_n_words_says_how_many_it_wrote() -> None:
     generator = replace(KNOWN_GENERATORS["gpt2-xl"], prompt=DEFAULT_PROMPT)
     articles = [segmented("Some text."), segmented("Another text.")]
     seen: list[tuple[Sequence[str], Sequence[int]]] = []
+    read = {"input_tokens": 9, "truncated_tokens": 1, "dtype": "float32"}
 
-    def generate(texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Generated]:
+    def generate(texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Draft]:
         seen.append((texts, asked))
-        return [Generated("One two, three – four.", 9, 1, "float32") for _ in texts]
+        return [Draft(n, "One two, three – four.", extra=read) for n in asked]
 
     written = generated(articles, generate, generator, [2, 7])
     assert seen == [(["Some text."] * 2 + ["Another text."] * 2, [2, 7, 2, 7])]
     assert [(article, draft.n, draft.text) for article, _, draft in written] == [
         (found.article, n, text) for found in articles for n, text in ((2, "One two,"), (7, "One two, three – four."))
     ]
-    read = {"input_tokens": 9, "truncated_tokens": 1, "dtype": "float32"}
     assert written[0][2].extra == read | {"words_asked": 2, "words_written": 4}
     assert {system for _, system, _ in written} == {f"gpt2-xl|prompt={DEFAULT_PROMPT.short_sha256}|exact"}

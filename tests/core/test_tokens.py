@@ -60,7 +60,7 @@ def test_tokens_of_a_generator_are_the_same_in_any_batch(tiny_models: dict[str, 
     articles = list(open_corpus(DatasetSpec("sample", limit=3)))
     texts = [articles[0].text, articles[1].text[:40], articles[2].text[:150]]
     together, apart = (load_generator(generator, torch.device("cpu"), 0) for _ in range(2))
-    read = sum(output.input_tokens - output.truncated_tokens for output in together(texts, [0, 1, 2]))
+    read = sum(output.extra["input_tokens"] - output.extra["truncated_tokens"] for output in together(texts, [0, 1, 2]))
     for text in texts:
         apart([text], [0])
     assert together.tokens == apart.tokens
