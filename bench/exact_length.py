@@ -27,7 +27,7 @@ from core.models.generation import load_generator
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generators import Generator, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.rows import cleaned
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
@@ -40,7 +40,7 @@ TINY = ("llama", "t5", "pegasus", "bart", "gpt2_lm")
 
 def sentences() -> list[str]:
     cut = Segmenter("blank")
-    return [sentence.text for article in open_corpus(DatasetSpec("sample")) for sentence in cut(article).sentences]
+    return [sentence.text for article in open_dataset(Dataset("sample")) for sentence in cut(article).sentences]
 
 
 class Clock:

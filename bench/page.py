@@ -24,7 +24,7 @@ from playwright.sync_api import Page, sync_playwright
 from bench.large_store import LENGTHS, SYSTEMS
 from bench.machine import cpu_model
 from core.metrics.specs import F1S, as_columns
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from core.text.words import word_spans
 from core.types import Article, BundleResult, Score, Summary
 from jobs.report.page.page import write_page

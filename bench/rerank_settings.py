@@ -35,7 +35,7 @@ from core.metrics.fluency import Fluency
 from core.models import LANGUAGE_MODELS, parse_model, resolve_model
 from core.summarizers.composition import adjacent_share
 from core.summarizers.lead import first_sentences
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.types import Article
 from core.worker_factories import EpisodePlan, make_episode_runner
 
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--fluency-model", help="add the fluency of every draw to the file")
     asked = parser.parse_args()
     if asked.show is None:
-        articles = list(open_corpus(DatasetSpec(asked.dataset, limit=asked.articles)))
+        articles = list(open_dataset(Dataset(asked.dataset, limit=asked.articles)))
         rows = list(cross_validated(articles, asked.folds, asked.seeds))
         _write(asked.out, rows)
     draws = asked.show or asked.out

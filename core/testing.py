@@ -15,7 +15,7 @@ from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import UNCUT, Document, Draft, Embeddings, System
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article, Segment, SegmentedArticle

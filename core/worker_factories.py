@@ -15,8 +15,7 @@ from core.sweep_plan import SweepPlan
 from core.text.cutting import Units
 from core.text.language import Language, require_language
 from core.text.language_data import require_same_data
-from core.text.length import LengthUnit
-from core.text.limits import require_summary_length
+from core.text.length import LengthUnit, require_summary_length
 from core.types import Article, SegmentedArticle
 
 if TYPE_CHECKING:

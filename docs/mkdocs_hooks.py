@@ -24,7 +24,7 @@ from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
 from core.learning.training_config import OptimizerConfig
 from core.summarizers.predictions import PredictionsSpec
-from core.text.corpus import DatasetSpec
+from core.text.dataset import Dataset
 from jobs.cli import app
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
@@ -43,7 +43,7 @@ RECIPES: dict[str, type] = {
     "phase1": Phase1Recipe,
     "baselines": BaselinesRecipe,
     "phase2": Phase2Recipe,
-    "datasets, train_datasets": DatasetSpec,
+    "datasets, train_datasets": Dataset,
     "bertscore": BertScoreRecipe,
     "rouge": RougeRecipe,
     "predictions": PredictionsSpec,

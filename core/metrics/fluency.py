@@ -29,7 +29,7 @@ from core.models.batching import TokenBudget, equal_length_batches, max_tokens, 
 from core.models.loading import load_model
 from core.models.tokens import Tokens, joined
 from core.provenance import files_sha256
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from core.text.language import Language
 
 _CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."

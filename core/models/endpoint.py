@@ -17,7 +17,7 @@ from core.errors import NwsError, RecipeError, SegmentationError
 from core.models import ModelRef
 from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens, most_new_tokens_text
 from core.summarizers.systems import UNCUT
-from core.text.limits import require_summary_length
+from core.text.length import require_summary_length
 from core.text.rows import cleaned
 
 PREFIX = "openai:"

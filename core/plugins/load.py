@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from core.errors import PluginError
 from core.plugins.call import blaming, file_of
 from core.provenance import file_sha256, files_below, files_sha256
-from core.text.files import is_file
+from core.text.reader import is_file
 
 if TYPE_CHECKING:
     from core.summarizers.systems import System

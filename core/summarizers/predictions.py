@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from core.errors import CorpusError, RecipeError, SegmentationError
+from core.errors import CorpusError, RecipeError
 from core.summarizers.systems import Document, Draft, UsualSystem, require_name, uncut_and_cut
-from core.text.files import content_sha256, is_file, read_rows
-from core.text.limits import require_summary_length
+from core.text.length import require_summary_length
+from core.text.reader import content_sha256, is_file, naming, read_rows
 from core.text.rows import cleaned
 from core.text.words import count_words
 
@@ -88,18 +88,17 @@ def read_predictions(path: Path, name: str) -> Predictions:
 
     Raises:
         CorpusError: there is no such file or no row in it, or a row (named by its line) is malformed, lacks a field,
-            has a prediction without a word or one that is too long, or repeats an id.
+            has a prediction without a word, or repeats an id.
+        SegmentationError: a prediction (named by its line) is too long.
     """
     texts: dict[str, str] = {}
     places: dict[str, str] = {}
     sha256 = content_sha256(path)
-    for place, row in read_rows(path, lambda names: [name for name in (KEY_FIELD, TEXT_FIELD) if name in names]):
-        try:
+    for place, row in read_rows(path, (KEY_FIELD, TEXT_FIELD)):
+        with naming(path, place):
             key, text = _prediction(row)
-        except (CorpusError, SegmentationError) as error:
-            raise CorpusError(f"{path}, {place}: {error}") from error
-        if key in texts:
-            raise CorpusError(f"{path}, {place}: the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
+            if key in texts:
+                raise CorpusError(f"the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
         texts[key], places[key] = text, place
     if not texts:
         raise CorpusError(f"{path} holds no prediction.")

@@ -7,7 +7,6 @@ import ast
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from core.errors import CorpusError
 from core.types import Article
@@ -17,36 +16,21 @@ REFERENCE_FIELDS = ("highlights", "summary", "summaries", "references", "referen
 KEY_FIELDS = ("id", "key", "fname")
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The names of the fields that hold text, reference and key.
-
-    Without a reference, articles have none. Without a key, the row number names the article.
-    """
-
-    text: str
-    reference: str | None
-    key: str | None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the fields that are not None."""
-        return tuple(name for name in (self.text, self.reference, self.key) if name is not None)
-
-
 def recognise_fields(
     names: Iterable[str], text: str | None, reference: str | None, key: str | None, needs_reference: bool = True
-) -> Fields:
-    """The fields to read among `names`: those given, else the first usual name that is there.
+) -> tuple[str, str | None, str | None]:
+    """The fields that hold text, reference and key: those given, else the first usual name that is among `names`.
+
+    Without a reference, articles have none. Without a key, the row number names the article.
 
     Raises:
         CorpusError: a given name is not there, or no usual name is of a field that is needed.
     """
     names = list(names)
-    return Fields(
-        text=_field(names, text, TEXT_FIELDS, "text_field") or "",
-        reference=_field(names, reference, REFERENCE_FIELDS, "reference_field", required=needs_reference),
-        key=_field(names, key, KEY_FIELDS, "key_field", required=False),
+    return (
+        _field(names, text, TEXT_FIELDS, "text_field") or "",
+        _field(names, reference, REFERENCE_FIELDS, "reference_field", required=needs_reference),
+        _field(names, key, KEY_FIELDS, "key_field", required=False),
     )
 
 
@@ -66,31 +50,28 @@ def _field(
     return field
 
 
-def to_article(row: Mapping[str, object], fields: Fields, dataset: str, split: str, index: int) -> Article:
-    """The article in `row`, the `index`-th (from 0) of its dataset.
+def to_article(
+    row: Mapping[str, object], fields: tuple[str, str | None, str | None], dataset: str, split: str, index: int
+) -> Article:
+    """The article in `row`, the `index`-th (from 0) of its dataset; `fields` as `recognise_fields` gives them.
 
     A null text becomes an empty one, which the run records as a failure of that article.
 
     Raises:
         CorpusError: a field is missing or of another type than text (for references: text or a list of texts).
     """
-    text = row.get(fields.text, "") if fields.text in row else _missing(fields.text)
+    text_field, reference_field, key_field = fields
+    text = row[text_field] if text_field in row else _missing(text_field)
     references: tuple[str, ...] = ()
-    if fields.reference is not None:
-        given = row.get(fields.reference) if fields.reference in row else _missing(fields.reference)
-        references = to_references(given, fields.reference)
+    if reference_field is not None:
+        given = row[reference_field] if reference_field in row else _missing(reference_field)
+        references = to_references(given, reference_field)
     if text is not None and not isinstance(text, str):
-        raise CorpusError(f"Field {fields.text!r} holds {type(text).__name__}, not text.")
-    key = f"row-{index}" if fields.key is None else row.get(fields.key)
+        raise CorpusError(f"Field {text_field!r} holds {type(text).__name__}, not text.")
+    key = f"row-{index}" if key_field is None else row.get(key_field)
     if key is None or isinstance(key, list | dict):
-        raise CorpusError(f"Field {fields.key!r} holds no key.")
-    return Article(
-        dataset=dataset,
-        split=split,
-        key=cleaned(str(key)),
-        text=cleaned(text or ""),
-        references=references,
-    )
+        raise CorpusError(f"Field {key_field!r} holds no key.")
+    return Article(dataset, split, cleaned(str(key)), cleaned(text or ""), references)
 
 
 def _missing(field: str) -> object:

@@ -16,7 +16,7 @@ from core.errors import EmptyArticleError, SegmentationError
 from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
 from core.text.korean_analysers import versions
 from core.text.language import Language
-from core.text.limits import MAX_SENTENCES, require_length, too_long
+from core.text.length import MAX_SENTENCES, require_length, too_long
 from core.text.words import word_spans
 from core.types import Article, Segment, SegmentedArticle
 

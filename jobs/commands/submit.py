@@ -99,7 +99,7 @@ def require_test_splits(datasets: list[str]) -> None:
     Raises:
         RecipeError: one of them has but one split.
     """
-    from core.text.corpus import has_splits
+    from core.text.dataset import has_splits
 
     for name in datasets:
         if not has_splits(name):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.article_id_set import ArticleIds, IdNumbers, id_numbers
 from core.errors import RecipeError
-from core.text.corpus import Corpus
+from core.text.dataset import OpenDataset
 from core.types import Article
 from jobs.plan.pinned import Pinned
 
@@ -28,19 +28,19 @@ def unfinished_bundles(pinned: Pinned, finished: ArticleIds, announced: "array[i
     """
     size = pinned.recipe.bundle_size
     for corpus in pinned.corpora:
-        if corpus.known is None:
+        if corpus.ids is None:
             yield from _stream_bundles(corpus, size, finished, announced)
         else:
-            announced.frombytes(corpus.known.ids.tobytes())
-            yield from _bundles(corpus.known.read(_in_unfinished(corpus.known.ids, size, finished)), size)
+            announced.frombytes(corpus.ids.tobytes())
+            yield from _bundles(corpus.read(_in_unfinished(corpus.ids, size, finished)), size)
 
 
 def has_unfinished(pinned: Pinned, finished: ArticleIds) -> bool:
     """Whether there is any unfinished bundle. Only streamed datasets are read to find out."""
-    known = [corpus.known.ids for corpus in pinned.corpora if corpus.known is not None]
+    known = [corpus.ids for corpus in pinned.corpora if corpus.ids is not None]
     if not all(finished.holds(ids).all() for ids in known):
         return True
-    streamed = (corpus for corpus in pinned.corpora if corpus.known is None)
+    streamed = (corpus for corpus in pinned.corpora if corpus.ids is None)
     size = pinned.recipe.bundle_size
     return any(any(_stream_bundles(corpus, size, finished, array("Q"))) for corpus in streamed)
 
@@ -53,7 +53,7 @@ def require_known_articles(pinned: Pinned, finished: ArticleIds, run_id: str) ->
     Raises:
         RecipeError: code that read them otherwise began the run: it did not compose decomposed text (`cleaned`).
     """
-    known = [corpus.known.ids for corpus in pinned.corpora if corpus.known is not None]
+    known = [corpus.ids for corpus in pinned.corpora if corpus.ids is not None]
     if len(known) < len(pinned.corpora):
         return
     others = len(finished - ArticleIds(np.unique(np.concatenate(known))))
@@ -70,7 +70,7 @@ def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, 
 
 
 def _stream_bundles(
-    corpus: Corpus, size: int, finished: ArticleIds, announced: "array[int]"
+    corpus: OpenDataset, size: int, finished: ArticleIds, announced: "array[int]"
 ) -> Iterator[tuple[Article, ...]]:
     for bundle in _bundles(iter(corpus), size):
         numbers = id_numbers(article.id for article in bundle)

@@ -95,8 +95,7 @@ def resume(
     claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
-    before, whole = store.datasets_read(run_id, code_version()), store.whole_of(run_id)
-    pinned = find_job(run.job).plan_again(values, before, whole)
+    pinned = find_job(run.job).plan_again(values, store.whole_of(run_id))
     require_same_revisions(run.revisions, pinned.revisions, run_id)
     to_train = pinned.training is not None and not _is_trained(store.policy_infos(run_id), pinned.training)
     finished = [store.finished_article_ids(run_id, planned.stage) for planned in pinned.stages]
@@ -175,7 +174,6 @@ def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers:
     run.start(pools.device, code_version(), pinned.systems, works(pinned))
     _tell_of_reuse(run, pinned)
     run.set_panel(sha256_of(panels))
-    _keep_read(run, pinned)
     if pinned.articles is not None:
         run.set_total(pinned.articles)
     equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)
@@ -215,13 +213,6 @@ def _tell_of_reuse(run: Run, pinned: Pinned) -> None:
     for obstacle, systems in obstacles(pinned).items() if info.reuse else ():
         named = "" if len(systems) == len(pinned.systems) else f" of {', '.join(systems)}"
         run.say(f"Nothing{named} is copied from other runs: {obstacle}.")
-
-
-def _keep_read(run: Run, pinned: Pinned) -> None:
-    """Keep what was found in the datasets, for a driver that resumes the run. A streamed dataset has not been read."""
-    read = [corpus.read_before for corpus in pinned.corpora]
-    if None not in read:
-        run.keep_read(code_version(), [dataset for dataset in read if dataset is not None])
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ Lines that the file of summaries has already are not written again, so a command
 """
 
 import contextlib
-import functools
 import hashlib
 import itertools
 import json
@@ -19,11 +18,10 @@ from core.models.endpoint import BACKEND
 from core.provenance import library_versions
 from core.summarizers.systems import Draft
 from core.sweep_plan import SweepPlan
-from core.text.article_rows import ArticleRows
-from core.text.files import read_rows
 from core.text.language import Language, article_language
 from core.text.length import count_characters
-from core.text.rows import Fields, recognise_fields
+from core.text.reader import naming, read_rows
+from core.text.rows import recognise_fields, to_article
 from core.text.words import count_words
 from core.types import Article
 from jobs.plan.revisions import code_version
@@ -93,14 +91,15 @@ def read_articles(path: Path, names: FieldNames) -> list[Article]:
     Raises:
         CorpusError: a row holds none (named by its line), the file has none, or two have one key.
     """
-
-    def choose(found: Iterable[str]) -> Fields:
-        return recognise_fields(found, names.text, None, names.key, needs_reference=False)
-
-    read = functools.partial(read_rows, path, lambda found: choose(found).names)
-    articles = list(ArticleRows(str(path), path.name, "all", read, choose).articles())
-    if not articles:
+    place, first = next(read_rows(path, ()), ("", None))
+    if first is None:
         raise CorpusError(f"{path} holds no article.")
+    with naming(path, place):
+        fields = recognise_fields(first, names.text, None, names.key, needs_reference=False)
+    articles = []
+    for index, (place, row) in enumerate(read_rows(path, [name for name in fields if name is not None])):
+        with naming(path, place):
+            articles.append(to_article(row, fields, path.name, "all", index))
     keys = {article.key for article in articles}
     if len(keys) < len(articles):
         raise CorpusError(f"{path} has {len(articles)} articles and {len(keys)} keys: give each a key of its own.")

@@ -16,7 +16,7 @@ from core.analysis.correlation import LEVELS, Correlation, Level, correlations, 
 from core.analysis.paired import ALPHA
 from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import CorpusError, RecipeError
-from core.text.files import read_rows
+from core.text.reader import naming, read_rows
 from core.text.rows import cleaned
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import counted, decimals, p_text, signed
@@ -70,15 +70,13 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     _check_columns(columns)
     cells: dict[tuple[str, str], tuple[float, ...]] = {}
     lines: dict[tuple[str, str], str] = {}
-    for where, row in read_rows(path, lambda names: (SYSTEM, DOCUMENT, *columns)):
-        try:
+    for where, row in read_rows(path, (SYSTEM, DOCUMENT, *columns)):
+        with naming(path, where):
             key = _name(row, SYSTEM), _name(row, DOCUMENT)
             if key in cells:
                 raise CorpusError(f"System {key[0]!r} has document {key[1]!r} in {lines[key]} already.")
             cells[key] = tuple(_number(row, column) for column in columns)
             lines[key] = where
-        except CorpusError as error:
-            raise CorpusError(f"{path}, {where}: {error}") from error
     if not cells:
         raise CorpusError(f"{path} holds no row.")
     return _table(path, cells, columns)

@@ -14,7 +14,7 @@ from core.errors import CorpusError, RecipeError
 from core.models.endpoint import Endpoint
 from core.models.endpoint_requests import Question
 from core.summarizers.prompt_template import placeholders
-from core.text.files import is_file, read_rows
+from core.text.reader import is_file, naming, read_rows
 from core.text.rows import cleaned
 
 DEFAULT_PROMPT = (
@@ -228,11 +228,9 @@ def read_texts(path: Path, judge: Judge, limit: int | None) -> list[JudgedText]:
     """
     by_document: dict[str, dict[str, JudgedText]] = {}
     systems: dict[str, int] = {}
-    for where, row in read_rows(path, lambda names: names):
-        try:
+    for where, row in read_rows(path):
+        with naming(path, where):
             text = _judged_text(row, judge)
-        except CorpusError as error:
-            raise CorpusError(f"{path}, {where}: {error}") from error
         if limit is not None and text.document not in by_document and len(by_document) == limit:
             continue
         systems.setdefault(text.system, len(systems))

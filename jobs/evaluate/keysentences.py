@@ -14,9 +14,9 @@ from rich.text import Text
 from core.errors import CorpusError, RecipeError
 from core.summarizers import korean_textrank, kr_wordrank
 from core.summarizers.korean_key_sentences import check_selection, keyword_recall, share_found
-from core.text.files import is_file
 from core.text.korean_analysers import nouns_and_adjectives, readable
 from core.text.language import hangul_share
+from core.text.reader import is_file
 from core.text.tokenizers import named_tokenizer
 from jobs.terminal.numerals import counted
 from jobs.terminal.table_style import WIDTH

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from core.analysis.intervals import Interval, mean_intervals, score_intervals
-from core.errors import CorpusError, LanguageError, RecipeError, SegmentationError
+from core.errors import CorpusError, RecipeError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
-from core.text.files import LocatedRow, read_rows
 from core.text.language import check_language
-from core.text.limits import require_summary_length
+from core.text.length import require_summary_length
+from core.text.reader import naming, read_rows
 from core.text.rows import cleaned, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
@@ -117,12 +117,12 @@ def score_file(
         LanguageError: the tokenizer would delete a text (named by its line).
         ModelError: BERTScore's backbone cannot be found.
     """
-    return score_rows(str(path), read_rows(path, lambda names: _FIELDS), names, options, seed, others, human)
+    return score_rows(str(path), read_rows(path, _FIELDS), names, options, seed, others, human)
 
 
 def score_rows(
     place: str,
-    located: Iterable[LocatedRow],
+    located: Iterable[tuple[str, dict[str, object]]],
     names: Sequence[str],
     options: Options,
     seed: int,
@@ -250,7 +250,7 @@ def _score(metric: Metric, statistics: FloatArray, seed: int) -> MetricScore:
 
 
 def to_predictions(
-    place: str, located: Iterable[LocatedRow], tokenizer: Tokenizer, needs_source: str | None = None
+    place: str, located: Iterable[tuple[str, dict[str, object]]], tokenizer: Tokenizer, needs_source: str | None = None
 ) -> tuple[Prediction, ...]:
     """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
 
@@ -267,7 +267,7 @@ def to_predictions(
     """
     predictions = []
     for where, row in located:
-        try:
+        with naming(place, where):
             prediction = _prediction(row)
             if needs_source and prediction.row.source is None:
                 raise CorpusError(
@@ -276,8 +276,6 @@ def to_predictions(
             for text in (prediction.row.prediction, *prediction.row.references):
                 require_summary_length(text)
             check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
-        except (CorpusError, LanguageError, SegmentationError) as error:
-            raise type(error)(f"{place}, {where}: {error}", settings=error.settings) from error
         predictions.append(prediction)
     if not predictions:
         raise CorpusError(f"{place} holds no row.")

@@ -9,8 +9,8 @@ from core.models import ModelRef
 from core.models.tokens import MOST_UNREAD, unread_share
 from core.plugins.load import Plugin
 from core.summarizers.predictions import PredictionsSpec
-from core.text.corpus import Corpus, ReadBefore
-from jobs.plan.pinned import Pinned, open_corpora
+from core.text.dataset import OpenDataset
+from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import require_same_revisions
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import FROM, load_recipe, parse_recipe
@@ -36,8 +36,8 @@ class Job(Generic[Recipe]):
     """
 
     recipe: type[Recipe]
-    pin: Callable[[Recipe, tuple[Corpus, ...] | None], Pinned]
-    pin_shard: Callable[[Recipe, tuple[Corpus, ...] | None, Whole], Pinned] | None = None
+    pin: Callable[[Recipe, tuple[OpenDataset, ...] | None], Pinned]
+    pin_shard: Callable[[Recipe, tuple[OpenDataset, ...] | None, Whole], Pinned] | None = None
 
     def plan(
         self, name: str, overrides: Mapping[str, Any], lengths_of: Callable[[str], Sequence[int]] | None = None
@@ -57,22 +57,17 @@ class Job(Generic[Recipe]):
         pinned = new_run(self.pin(recipe, None))
         return replace(pinned, revisions=pinned.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else pinned
 
-    def plan_again(
-        self, recipe: Mapping[str, Any], before: Sequence[ReadBefore] = (), whole: Whole | None = None
-    ) -> Pinned:
-        """A run from its stored recipe. Its datasets are not read again where this code has read them `before`.
-
-        `whole` is what the parent of a shard has decided.
+    def plan_again(self, recipe: Mapping[str, Any], whole: Whole | None = None) -> Pinned:
+        """A run from its stored recipe. `whole` is what the parent of a shard has decided.
 
         Raises:
             NwsError: as for `plan`.
         """
         parsed = parse_recipe(self.recipe, recipe, "stored with the run")
-        corpora = open_corpora(parsed.datasets, before) if before else None
         if whole is None:
-            return with_own(self.pin(parsed, corpora))
+            return with_own(self.pin(parsed, None))
         assert self.pin_shard is not None
-        return with_own(self.pin_shard(parsed, corpora, whole))
+        return with_own(self.pin_shard(parsed, None, whole))
 
 
 def new_run(pinned: Pinned, *session: Plugin) -> Pinned:

@@ -20,8 +20,8 @@ from core.summarizers.generators import KNOWN_GENERATORS
 from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
 from core.summarizers.systems import Document, Embeddings
 from core.sweep_plan import NO_SEGMENTS
-from core.text.files import path_from_anywhere
 from core.text.length import cut
+from core.text.reader import path_from_anywhere
 from core.text.segmentation import unsegmented
 from core.types import Article, SegmentedArticle
 from core.worker_factories import checked, make_segmenter
@@ -247,7 +247,7 @@ def coverages(pinned: Pinned) -> tuple[Coverage, ...]:
         RecipeError: no prediction of a file is of an article of this run, or one may be of several.
     """
     systems = [s for planned in pinned.stages for s in planned.plan.systems if isinstance(s, Predictions)]
-    if not systems or any(corpus.known is None for corpus in pinned.corpora):
+    if not systems or any(corpus.ids is None for corpus in pinned.corpora):
         return ()
     keys = Counter(article.key for corpus in pinned.corpora for article in corpus)
     return tuple(_coverage(system, keys) for system in systems)

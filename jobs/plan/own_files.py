@@ -6,7 +6,7 @@ from typing import Any
 
 from core.errors import RecipeError
 from core.provenance import file_sha256
-from core.text.files import is_file
+from core.text.reader import is_file
 from jobs.installation import ROOT
 
 SHIPPED = ROOT / ".nws_files"

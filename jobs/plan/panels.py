@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.metrics.panel import PANEL, Panel, draw_panel
-from core.text.corpus import Corpus
+from core.text.dataset import OpenDataset
 from jobs.plan.pinned import Pinned
 
 STREAMED = 4_096
@@ -34,15 +34,15 @@ def sha256_of(panels: tuple[Panel, ...]) -> str:
     return hashlib.sha256("\n".join(panel.sha256 for panel in panels).encode()).hexdigest()
 
 
-def panel_of(corpus: Corpus) -> Panel:
+def panel_of(corpus: OpenDataset) -> Panel:
     """That of one dataset.
 
     Raises:
         CorpusError: it is not what it was.
     """
-    if corpus.known is None:
+    if corpus.ids is None:
         return draw_panel(corpus.name, itertools.islice(iter(corpus), STREAMED))
-    ids = corpus.known.ids
+    ids = corpus.ids
     chosen = np.zeros(len(ids), dtype=np.bool_)
     chosen[np.argsort(ids)[:PANEL]] = True
-    return draw_panel(corpus.name, corpus.known.read(chosen))
+    return draw_panel(corpus.name, corpus.read(chosen))

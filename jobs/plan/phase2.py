@@ -9,7 +9,7 @@ from core.learning.policy_system import PolicySystem
 from core.learning.reward import FLUENCY, RewardConfig, reward_signature
 from core.metrics.specs import KEPT
 from core.summarizers.extractive_baselines import make_baseline
-from core.text.corpus import Corpus
+from core.text.dataset import OpenDataset
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
 from core.worker_factories import EpisodePlan
@@ -35,7 +35,7 @@ LEAST, ENOUGH = 0.8, 0.9
 """Shares of what a system's longest n keeps: from where the first is kept to where the second is."""
 
 
-def pin(recipe: Phase2Recipe, corpora: tuple[Corpus, ...] | None = None) -> Pinned:
+def pin(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = None) -> Pinned:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
     Args:
@@ -104,7 +104,7 @@ def pin(recipe: Phase2Recipe, corpora: tuple[Corpus, ...] | None = None) -> Pinn
     )
 
 
-def require_disjoint(train: Sequence[Corpus], test: Sequence[Corpus]) -> None:
+def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) -> None:
     """Refuse to evaluate policies on articles that they were trained on.
 
     Raises:
@@ -122,7 +122,7 @@ def require_disjoint(train: Sequence[Corpus], test: Sequence[Corpus]) -> None:
         )
 
 
-def _articles(corpora: Iterable[Corpus]) -> Iterable[Article]:
+def _articles(corpora: Iterable[OpenDataset]) -> Iterable[Article]:
     return (article for corpus in corpora for article in corpus)
 
 

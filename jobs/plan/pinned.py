@@ -14,8 +14,8 @@ from core.provenance import library_versions
 from core.summarizers.random_controls import DRAWS
 from core.summarizers.systems import System
 from core.sweep_plan import MetricsConfig, SweepPlan
-from core.text.corpus import Corpus, DatasetSpec, ReadBefore, open_corpus
 from core.text.cutting import Units
+from core.text.dataset import Dataset, OpenDataset, open_dataset
 from core.text.language import Language, article_language
 from core.text.language_data import language_data
 from core.text.segmentation import pipeline_revision, resolve_pipeline
@@ -58,7 +58,7 @@ class PlannedTraining:
 
     systems: Mapping[str, tuple["TrainingConfig", ...]]
     plan: EpisodePlan
-    corpora: tuple[Corpus, ...]
+    corpora: tuple[OpenDataset, ...]
     datasets: tuple[Mapping[str, Any], ...]
     reward: str
 
@@ -85,7 +85,7 @@ class Pinned:
     recipe: RunRecipe
     stages: tuple[PlannedStage, ...]
     metrics: MetricsConfig
-    corpora: tuple[Corpus, ...]
+    corpora: tuple[OpenDataset, ...]
     revisions: dict[str, Any]
     training: PlannedTraining | None = None
     panels: tuple[Panel, ...] | None = None
@@ -156,7 +156,7 @@ class PinnedSetting:
     language: Language
     pipeline: str
     metrics: MetricsConfig
-    corpora: tuple[Corpus, ...]
+    corpora: tuple[OpenDataset, ...]
     language_data: tuple[tuple[str, str], ...]
     units: Units
 
@@ -212,7 +212,7 @@ def pin_model(text: str) -> ModelRef:
 
 
 def pin_setting(
-    recipe: RunRecipe, corpora: tuple[Corpus, ...] | None = None, language: Language | None = None
+    recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, language: Language | None = None
 ) -> PinnedSetting:
     """Look up the articles and metrics that a recipe leaves open. Loads no model.
 
@@ -272,21 +272,20 @@ def pin_bertscore(recipe: RunRecipe) -> BertScoreConfig:
     return BertScoreConfig(backbone, layer, recipe.bertscore.rescale, recipe.precision)
 
 
-def open_corpora(datasets: Sequence[DatasetSpec], before: Sequence[ReadBefore] = ()) -> tuple[Corpus, ...]:
-    """Open datasets that are used together. Those that were all read `before` are not read again.
+def open_corpora(datasets: Sequence[Dataset]) -> tuple[OpenDataset, ...]:
+    """Open datasets that are used together.
 
     Raises:
         NwsError: a dataset or revision cannot be found, or two have one name.
     """
-    read_before = before or (None,) * len(datasets)
-    corpora = tuple(itertools.starmap(open_corpus, zip(datasets, read_before, strict=True)))
+    corpora = tuple(map(open_dataset, datasets))
     names = [corpus.name for corpus in corpora]
     if len(set(names)) < len(names):
         raise RecipeError(f"Two datasets have the same name ({', '.join(names)}), so their rows would be mixed up.")
     return corpora
 
 
-def common_language(corpora: Sequence[Corpus]) -> Language:
+def common_language(corpora: Sequence[OpenDataset]) -> Language:
     """The language that datasets are in, as the first article of each says.
 
     Raises:
@@ -298,7 +297,7 @@ def common_language(corpora: Sequence[Corpus]) -> Language:
     return languages[corpora[0].name]
 
 
-def pinned_datasets(datasets: Sequence[DatasetSpec], corpora: Sequence[Corpus]) -> tuple[DatasetSpec, ...]:
+def pinned_datasets(datasets: Sequence[Dataset], corpora: Sequence[OpenDataset]) -> tuple[Dataset, ...]:
     """The datasets of a recipe, at the revisions that were opened."""
     return tuple(replace(dataset, name=corpus.pinned_name) for dataset, corpus in zip(datasets, corpora, strict=True))
 

@@ -12,14 +12,14 @@ from core.provenance import SOURCES, are_as_imported, code_as_imported
 from jobs.installation import ROOT, git, is_installed
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for spaCy
-    from core.text.corpus import Corpus
+    from core.text.dataset import OpenDataset
 
 VERSION_FILE = ".nws_code_version"
 """Beside packages without their git, in a wheel or in a checkout that was shipped: the version of their code."""
 _DIRTY = "-dirty"
 
 
-def dataset_revisions(corpora: "Sequence[Corpus]") -> dict[str, str]:
+def dataset_revisions(corpora: "Sequence[OpenDataset]") -> dict[str, str]:
     """As a run records them."""
     return {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.errors import RecipeError
-from core.text.corpus import Corpus
+from core.text.dataset import OpenDataset
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import dataset_revisions
 from jobs.store import RunSpec, ShardSpec
@@ -30,11 +30,11 @@ def shards_of(pinned: Pinned, spec: RunSpec, shards: int | None, articles: int |
     """
     if pinned.training is not None:
         raise RecipeError("A training is one run: leave out --shards.")
-    streamed = [corpus.name for corpus in pinned.corpora if corpus.known is None]
+    streamed = [corpus.name for corpus in pinned.corpora if corpus.ids is None]
     if streamed:
         raise RecipeError(f"Shards need to know all articles, and {', '.join(streamed)} is streamed: download it.")
     size = pinned.recipe.bundle_size
-    bundles = [-(-len(corpus.known.ids) // size) for corpus in pinned.corpora if corpus.known is not None]
+    bundles = [-(-len(corpus.ids) // size) for corpus in pinned.corpora if corpus.ids is not None]
     if shards is None:
         assert articles is not None
         shards = -(-sum(bundles) // -(-articles // size))
@@ -65,16 +65,14 @@ def parts_of(bundles: Sequence[int], size: int, shards: int) -> Iterator[list[tu
 
 
 def _shard(pinned: Pinned, spec: RunSpec, parts: Sequence[tuple[int, int] | None]) -> ShardSpec:
-    datasets, read, corpora = [], [], list[Corpus]()
+    datasets, corpora = [], list[OpenDataset]()
     articles = 0
     for dataset, corpus, part in zip(pinned.recipe.datasets, pinned.corpora, parts, strict=True):
-        if part is None or corpus.known is None:
+        if part is None or corpus.ids is None:
             continue
-        begin, end = part[0], min(part[1], len(corpus.known.ids))
+        begin, end = part[0], min(part[1], len(corpus.ids))
         datasets.append(replace(dataset, skip=dataset.skip + begin, limit=end - begin))
-        found = corpus.read_part(begin, end)
-        read.append(found)
-        corpora.append(replace(corpus, revision=found.revision))
+        corpora.append(replace(corpus, revision=corpus.part_revision(end)))
         articles += end - begin
     recipe = pinned.recipe.model_copy(update={"datasets": tuple(datasets)})
     own = replace(
@@ -83,4 +81,4 @@ def _shard(pinned: Pinned, spec: RunSpec, parts: Sequence[tuple[int, int] | None
         recipe_hash=recipe.hash,
         revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
     )
-    return ShardSpec(own, articles, tuple(read))
+    return ShardSpec(own, articles)

@@ -16,14 +16,14 @@ from core.summarizers.random_controls import Random
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
 from core.summarizers.systems import System
 from core.sweep_plan import SweepPlan
-from core.text.corpus import Corpus
+from core.text.dataset import OpenDataset
 from core.text.language import Language
 from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text, setting_in
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 from jobs.store import SWEEP, Stage, Whole
 
 
-def pin(recipe: SweepRecipe, corpora: tuple[Corpus, ...] | None = None, whole: Whole | None = None) -> Pinned:
+def pin(recipe: SweepRecipe, corpora: tuple[OpenDataset, ...] | None = None, whole: Whole | None = None) -> Pinned:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
     All extractive systems are one stage; each generator is a stage of its own, so that a GPU holds one at a time.
@@ -84,7 +84,7 @@ def plan_to_write(recipe: BaselinesRecipe, language: Language) -> SweepPlan:
     return replace(plan, encoders=(), systems=(), generator=_generator(name, recipe))
 
 
-def _with_rulers(recipe: SweepRecipe, corpora: Sequence[Corpus]) -> SweepRecipe:
+def _with_rulers(recipe: SweepRecipe, corpora: Sequence[OpenDataset]) -> SweepRecipe:
     field = "rulers" if isinstance(recipe, Phase1Recipe) else "systems"
     return recipe.model_copy(update={field: with_rulers(getattr(recipe, field), corpora)})
 
@@ -151,7 +151,7 @@ def _in_recipe(
     return {"encoder": pinned_text(encoder), "systems": systems, "endpoint": endpoint}
 
 
-def with_rulers(systems: Sequence[str], corpora: Sequence[Corpus]) -> tuple[str, ...]:
+def with_rulers(systems: Sequence[str], corpora: Sequence[OpenDataset]) -> tuple[str, ...]:
     """The names of systems, and where `reference-words` is among them, the other rulers that the articles allow.
 
     `person` is one if every article has two references, `other-article` if every dataset has two articles.

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from core.errors import CorpusError, NwsError, RecipeError
 from core.summarizers.rulers import REFERENCE_WORDS
-from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows, open_corpus
+from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows
 from jobs.python_api.result import SWEEP, Result
 from jobs.store import open_store
 from jobs.terminal.console import PrintableConsole
@@ -87,7 +87,7 @@ def sweep(
     Six of the bundled articles, for example:
 
     >>> import nws, pandas
-    >>> from core.text.corpus import BUNDLED
+    >>> from core.text.dataset import BUNDLED
     >>> articles = pandas.read_json(BUNDLED["sample"], lines=True).head(6)
     >>> sweep = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
     >>> sweep
@@ -134,7 +134,7 @@ def sweep(
         "labels": None if labels is None else dict(labels),
         "seed": seed,
     }
-    spec = DatasetSpec(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
+    spec = Dataset(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
     try:
         asked = {key: value for key, value in given.items() if value is not None}
         pinned = _plan(articles, spec, asked, *([plugin_of_session(*own)] if any(own) else []))
@@ -168,7 +168,7 @@ def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[st
     return named
 
 
-def _plan(articles: object, spec: DatasetSpec, given: dict[str, Any], *session: "Plugin") -> "Pinned":
+def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plugin") -> "Pinned":
     """The work of `nws submit baselines`, with articles from Python objects."""
     from jobs.plan.job import new_run
     from jobs.plan.sweep import pin
@@ -230,7 +230,7 @@ NAME = "articles"
 _ACCEPTED = "a list of dicts, a frame (pandas, polars or Arrow), a datasets.Dataset, or the path of a file"
 
 
-def corpus_of(articles: object, spec: DatasetSpec) -> Corpus:
+def corpus_of(articles: object, spec: Dataset) -> OpenDataset:
     """The corpus in `articles`, which are read once, now; its revision is the SHA-256 of its rows.
 
     Args:
@@ -242,12 +242,12 @@ def corpus_of(articles: object, spec: DatasetSpec) -> Corpus:
         CorpusError: `articles` is something else or empty, or a row holds no article (named by its number from 1).
     """
     if isinstance(articles, str | Path):
-        return open_corpus(replace(spec, name=str(articles), split="test"))
+        return open_dataset(replace(spec, name=str(articles), split="test"))
     rows = _rows(articles)
     if not rows:
         raise CorpusError("There is no article: `articles` is empty.")
     content = json.dumps(rows, sort_keys=True, default=str).encode("utf-8", "surrogatepass")
-    return corpus_of_rows(rows, NAME, NAME, f"sha256:{hashlib.sha256(content).hexdigest()}", spec)
+    return open_rows(rows, NAME, NAME, f"sha256:{hashlib.sha256(content).hexdigest()}", spec)
 
 
 def _rows(articles: object) -> Sequence[Mapping[str, Any]]:

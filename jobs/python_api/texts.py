@@ -12,7 +12,6 @@ from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
     from core.plugins.load import Judge
-    from core.text.files import LocatedRow
     from jobs.evaluate.score import FileScore
 
 _COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
@@ -106,7 +105,9 @@ def score(
     return ScoreResult(score_rows("predictions", rows, names, options, seed, own))
 
 
-def _rows(predictions: list[Any], references: list[Any], sources: list[Any] | None) -> "Iterator[LocatedRow]":
+def _rows(
+    predictions: list[Any], references: list[Any], sources: list[Any] | None
+) -> "Iterator[tuple[str, dict[str, object]]]":
     """The rows of a file of predictions, as they are asked for."""
     for name, given in (("references", references), ("sources", sources)):
         if given is not None and len(given) != len(predictions):

@@ -12,8 +12,8 @@ from core.models import LANGUAGE_MODELS, parse_model
 from core.plugins.load import PluginSpec
 from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec
-from core.text.corpus import DatasetSpec
 from core.text.cutting import Units
+from core.text.dataset import Dataset
 from core.text.length import LengthUnit
 
 
@@ -105,7 +105,7 @@ class RunRecipe(Strict):
 
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
-        datasets: what to summarise, in this order, see `core.text.corpus.DatasetSpec`.
+        datasets: what to summarise, in this order, see `core.text.dataset.Dataset`.
         pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
             blank); for Korean ones always Kiwi.
         units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
@@ -141,7 +141,7 @@ class RunRecipe(Strict):
 
     job: ClassVar[str]
 
-    datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
+    datasets: Annotated[tuple[Dataset, ...], Field(min_length=1)]
     pipeline: str = "auto"
     # Before `n`, whose validator reads it.
     max_chars: MaxChars = None

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ValidationError
 
 from core.errors import RecipeError
 from core.names import did_you_mean
-from core.text.corpus import DatasetSpec
-from core.text.files import is_file
+from core.text.dataset import Dataset
+from core.text.reader import is_file
 from jobs.recipes.base import NOT_BOTH, RunRecipe
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
@@ -37,7 +37,7 @@ def _keys(part: type) -> tuple[str, ...]:
     )
 
 
-_DATASET_KEYS = [key for key in _keys(DatasetSpec) if key != "name"]
+_DATASET_KEYS = [key for key in _keys(Dataset) if key != "name"]
 # Overrides that are a key of a part of a recipe, or of each of its parts. A layer comes after its model.
 INSIDE = {
     "bertscore_model": ("bertscore", "model"),

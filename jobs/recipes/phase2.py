@@ -16,7 +16,7 @@ from core.metrics.specs import KEPT_WORDS
 from core.names import did_you_mean
 from core.precision import Precision
 from core.summarizers.extractive_baselines import BASELINES
-from core.text.corpus import DatasetSpec
+from core.text.dataset import Dataset
 from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, require_different
 
 _NAME = re.compile(r"[\w.-]+")
@@ -130,7 +130,7 @@ class Phase2Recipe(RunRecipe):
 
     job: ClassVar[str] = "phase2"
 
-    train_datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)]
+    train_datasets: Annotated[tuple[Dataset, ...], Field(min_length=1)]
     n: Annotated[tuple[PositiveInt, ...], Field(min_length=1, validate_default=True)] = (7, 9, 11, 13)
     encoder: ModelText = "all-MiniLM-L6-v2"
     methods: Annotated[tuple[MethodRecipe, ...], Field(min_length=1)] = (MethodRecipe(name="reinforce"),)

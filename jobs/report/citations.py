@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from core.metrics.specs import BY_MODEL
 from core.models.hub_cache import read_card
 from core.models.smollm2 import SMOLLM2
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from jobs.plan.revisions import told_version
 from jobs.report.formats import latex_cell
 from jobs.store import RunInfo

@@ -6,26 +6,21 @@ Each query finds its rows by an index: a store may hold ten million summaries.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import JSON, Connection, Row, Select, and_, delete, exists, func, insert, or_, select, union
+from sqlalchemy import JSON, Connection, Row, Select, and_, exists, func, or_, select, union
 from sqlalchemy.orm import aliased
 
 from core.metrics.specs import BY_COLUMN
 from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.engine import Database, reads
 from jobs.store.runs import runs_with_rows
-from jobs.store.tables import ArticleRow, DatasetReadRow, FailureRow, SummaryRow, SystemRow
-
-if TYPE_CHECKING:
-    from core.text.corpus import ReadBefore
+from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 
 _LEAST_OF_ID = 4
 """Characters of an id that may stand for it: fewer are a part of many texts, too."""
 _HEX = frozenset("0123456789abcdef")
 _TEXTS_AT_ONCE = 200
-PART_BYTES = 8 * 2**20
-"""Of one row: databases refuse values of a gigabyte, and take long for one of a tenth of it."""
 SUMMARY_COLUMNS: Mapping[str, type] = {
     column.name: dict if isinstance(column.type, JSON) else column.type.python_type
     for column in SummaryRow.__table__.columns
@@ -68,7 +63,7 @@ class NewSummary:
 
 
 class Articles(Database):
-    """The methods of a store that read articles with their texts and summaries, and what was read of datasets."""
+    """The methods of a store that read articles with their texts and summaries."""
 
     @reads
     def article_texts(self, connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
@@ -114,27 +109,6 @@ class Articles(Database):
             .where(summary.run_id.in_(runs_with_rows(connection, run_id)), summary.article_id == article_id)
         )
         return [NewSummary(**row._mapping) for row in connection.execute(query)]
-
-    @reads
-    def datasets_read(self, connection: Connection, run_id: str, code_version: str) -> "tuple[ReadBefore, ...]":
-        """What was found in each dataset of a run, in their order; empty where this code has not read them yet.
-
-        It is 8 bytes an article, and holds only for the code that read: other code may find other articles.
-        """
-        from core.text.corpus import ReadBefore
-
-        row = DatasetReadRow
-        query = (
-            select(row.dataset_number, row.revision, row.articles)
-            .where(row.run_id == run_id, row.code_version == code_version)
-            .order_by(row.dataset_number, row.part)
-        )
-        parts: dict[int, list[bytes]] = {}
-        revisions: dict[int, str] = {}
-        for found in connection.execute(query):
-            parts.setdefault(found.dataset_number, []).append(found.articles)
-            revisions[found.dataset_number] = found.revision
-        return tuple(ReadBefore(revisions[number], b"".join(parts[number])) for number in sorted(parts))
 
     @reads
     def systems(self, connection: Connection, run_id: str) -> dict[str, SystemKind]:
@@ -266,17 +240,3 @@ def _summary(row: Row[Any]) -> Summary:
 def _with_chosen_scores(row: Row[Any]) -> dict[str, Any]:
     extra = dict(row.extra)
     return {**row._mapping, **extra.pop(CHOSEN_SCORES, {}), "extra": extra}
-
-
-def keep_read(connection: Connection, run_id: str, code_version: str, datasets: "Sequence[ReadBefore]") -> None:
-    """Keep what was found in the datasets of a run, in place of what other code found in them."""
-    row = DatasetReadRow
-    known = connection.execute(select(row.code_version).where(row.run_id == run_id).limit(1)).scalar()
-    if known == code_version:
-        return
-    connection.execute(delete(row).where(row.run_id == run_id))
-    for number, dataset in enumerate(datasets):
-        values = {"run_id": run_id, "dataset_number": number, "code_version": code_version}
-        for part, start in enumerate(range(0, len(dataset.known), PART_BYTES)):
-            articles = dataset.known[start : start + PART_BYTES]
-            connection.execute(insert(row).values(**values, part=part, revision=dataset.revision, articles=articles))

@@ -4,13 +4,12 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from core.metrics.specs import OPTIONAL
 from core.types import Landed, Summary, SystemKind
-from jobs.store.articles import keep_read
 from jobs.store.checkpoints import RoundResult, check_round, episode_rows, save_checkpoints, update_row
 from jobs.store.copies import Reusable, copy, require_complete
 from jobs.store.engine import Database, escaped, insert_new, upsert
@@ -42,9 +41,6 @@ from jobs.store.tables import (
     SystemRow,
     UpdateRow,
 )
-
-if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
-    from core.text.corpus import ReadBefore
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -108,11 +104,6 @@ class RunWriter:
     def set_total(self, connection: Connection, articles: int) -> None:
         """Say how many articles the run is about."""
         self._set(connection, total_articles=articles)
-
-    @fenced
-    def keep_read(self, connection: Connection, code_version: str, datasets: "Sequence[ReadBefore]") -> None:
-        """Keep what this code found in each of the run's datasets, see `Store.datasets_read`."""
-        keep_read(connection, self.id, code_version, datasets)
 
     @fenced
     def set_panel(self, connection: Connection, panel: str) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from core.types import Article, SystemKind
-from jobs.store.articles import keep_read
 from jobs.store.engine import Database, insert_new, reads, writes
 from jobs.store.lifecycle import check_fence, claim_row, insert_run
 from jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
@@ -20,7 +19,6 @@ from jobs.store.tables import RunRow, ShardedRunRow, SystemRow
 
 if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
     from core.metrics.panel import Panel
-    from core.text.corpus import ReadBefore
     from core.text.language import Language
 
 MOST_FAILED = 3
@@ -48,12 +46,10 @@ class ShardSpec:
     Attributes:
         spec: as of every run.
         articles: how many it has.
-        read: what was found of them in each of its datasets.
     """
 
     spec: RunSpec
     articles: int
-    read: "tuple[ReadBefore, ...]"
 
 
 class ShardedRuns(Database):
@@ -88,7 +84,6 @@ class ShardedRuns(Database):
         ids = [f"{run_id}-{number:0{width}}" for number in range(1, len(shards) + 1)]
         for number, (shard_id, shard) in enumerate(zip(ids, shards, strict=True), start=1):
             insert_run(connection, shard.spec, shard_id, parent=run_id, shard=number, total_articles=shard.articles)
-            keep_read(connection, shard_id, shard.spec.code_version, shard.read)
         return ids
 
     @reads

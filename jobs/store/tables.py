@@ -352,22 +352,6 @@ class ProgressRow(Base):
     newest: Mapped[str | None]
 
 
-class DatasetReadRow(Base):
-    """A part of what a driver of a run found when it read one of the run's datasets, see `jobs.store.articles`.
-
-    The parts of `articles`, in order, are `core.text.article_rows.KnownArticles.to_bytes`.
-    """
-
-    __tablename__ = "datasets_read"
-
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
-    dataset_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    part: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    code_version: Mapped[str]
-    revision: Mapped[str]
-    articles: Mapped[bytes]
-
-
 class PolicyRow(Base):
     """The newest checkpoint of one pair of policies, after `updates` of `total_updates`; `state` is its learner."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from core.analysis import LEAD, POLICY, RANDOM, split_seed
-from core.text.corpus import Corpus
+from core.text.dataset import OpenDataset
 from core.text.language import Language, find_foreign
 from jobs.terminal.numerals import counted
 from jobs.terminal.system_names import system_names
@@ -25,7 +25,7 @@ _LACKING = {
 }
 
 
-def warn_of_corpora(corpora: Iterable[Corpus], language: Language, console: Console) -> None:
+def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console: Console) -> None:
     """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream."""
     for corpus in corpora:
         step = max(1, (corpus.size or 0) // _LOOKED_AT)
@@ -51,12 +51,12 @@ def _warn(label: str, texts: Sequence[str], language: Language, console: Console
         )
 
 
-def warn_of_repeats(corpora: Iterable[Corpus], console: Console) -> None:
+def warn_of_repeats(corpora: Iterable[OpenDataset], console: Console) -> None:
     """Say how many rows of each dataset are left out since they repeat another. Of a stream this is not known."""
     for corpus in corpora:
-        if corpus.known is not None and corpus.known.repeats:
-            what = "repeats another row and is" if corpus.known.repeats == 1 else "repeat another row and are"
-            rows = counted(corpus.known.repeats, "row")
+        if corpus.repeats:
+            what = "repeats another row and is" if corpus.repeats == 1 else "repeat another row and are"
+            rows = counted(corpus.repeats, "row")
             console.print(f"Warning: {rows} of {corpus.name} {what} left out.", markup=False)
 
 

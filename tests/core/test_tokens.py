@@ -17,7 +17,7 @@ from core.models.generation import load_generator
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.generators import parse_generator
 from core.sweep_plan import MetricsConfig, SweepPlan
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.worker_factories import make_segmenter, make_sweeper
 
 
@@ -45,7 +45,7 @@ def test_tokens_of_encoder_and_metric_are_those_that_attention_sees(
     monkeypatch.setattr(bertscore, "padded", counting("metric", bertscore.padded))
     segment, sweeper = make_segmenter(plan), make_sweeper(plan, "cpu")
     assert sweeper.tokens == 0
-    bundle = [segment(article) for article in open_corpus(DatasetSpec("sample", limit=2))]
+    bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=2))]
     sweeper(bundle)
     assert seen["encoder"] > 100
     assert seen["metric"] > 100
@@ -57,7 +57,7 @@ def test_tokens_of_encoder_and_metric_are_those_that_attention_sees(
 def test_tokens_of_a_generator_are_the_same_in_any_batch(tiny_models: dict[str, Path]) -> None:
     parsed = parse_generator(str(tiny_models["bart"]))
     generator = replace(parsed, model=resolve_model(parsed.model))
-    articles = list(open_corpus(DatasetSpec("sample", limit=3)))
+    articles = list(open_dataset(Dataset("sample", limit=3)))
     texts = [articles[0].text, articles[1].text[:40], articles[2].text[:150]]
     together, apart = (load_generator(generator, torch.device("cpu"), 0) for _ in range(2))
     read = sum(output.extra["input_tokens"] - output.extra["truncated_tokens"] for output in together(texts, [0, 1, 2]))

@@ -16,7 +16,7 @@ from core.learning.policies import PolicyConfig
 from core.learning.reinforce import ReinforceConfig
 from core.learning.training_config import OptimizerConfig
 from core.summarizers.predictions import PredictionsSpec
-from core.text.corpus import DatasetSpec
+from core.text.dataset import Dataset
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe
@@ -28,7 +28,7 @@ NOT_OURS = {"mine.py", "recipe.yaml", "library.txt", "jobs/store/migrations"}
 """Files of who reads the page, and what only a wheel has."""
 TEST = re.compile(r"(?P<file>tests/[\w/]+\.py)::(?P<name>\w+)")
 RECIPES = (
-    *(Phase1Recipe, BaselinesRecipe, Phase2Recipe, DatasetSpec, BertScoreRecipe, RougeRecipe, PredictionsSpec),
+    *(Phase1Recipe, BaselinesRecipe, Phase2Recipe, Dataset, BertScoreRecipe, RougeRecipe, PredictionsSpec),
     *(EndpointRecipe, MethodRecipe, PolicyConfig, ReinforceConfig, OptimizerConfig, Decoding, RewardRecipe),
 )
 KEYS = frozenset(name for recipe in RECIPES for name in inspect.signature(recipe).parameters)

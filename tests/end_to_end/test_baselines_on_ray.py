@@ -12,7 +12,7 @@ from nws_process import Rows, assert_equal, finish, rows, start, wait_for_rows
 from rich.console import Console
 
 from core.summarizers.extractive_baselines import BASELINES
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from jobs.drive import driver
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe

@@ -20,7 +20,7 @@ from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_MODEL, make_metric
 from core.summarizers.composition import compose
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
 from core.types import Article
 from jobs.plan.job import JOBS, find_job
@@ -49,7 +49,7 @@ def test_readers(tmp_path: Path) -> None:
         }
         limit = draw.choice((None, 1, 10**30))
         try:
-            articles = list(open_corpus(DatasetSpec(str(path), limit=limit, **fields)))
+            articles = list(open_dataset(Dataset(str(path), limit=limit, **fields)))
         except NwsError:
             return
         for article in articles:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from jobs.plan.phase2 import pin
 from jobs.plan.pinned import Pinned
 from jobs.recipes.load import load_recipe

@@ -11,7 +11,7 @@ from core.errors import ModelError
 from core.metrics.fluency import Fluency
 from core.models import SMOLLM2_MODEL, parse_model, resolve_model
 from core.models.smollm2 import smollm2_folder
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 
 pytestmark = pytest.mark.slow  # SmolLM2 reads texts
 

@@ -19,7 +19,7 @@ from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
 from core.models import ModelRef, parse_model, resolve_model
 from core.sweep_plan import MetricsConfig
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.words import idf_of
 from core.types import Article
 
@@ -155,7 +155,7 @@ def test_korean_texts_have_it_by_a_backbone_that_reads_them(tiny_models: dict[st
     """Morphemes count as words, and the numbers are those of `nws score` on the same texts."""
     backbone = str(tiny_models["multilingual"])
     config = MetricsConfig(BertScoreConfig(resolve_model(parse_model(backbone)), 2), RougeConfig(tokenizer="kiwi"))
-    articles = list(open_corpus(DatasetSpec("sample-ko")))
+    articles = list(open_dataset(Dataset("sample-ko")))
     metrics = StandardMetrics(config, CPU, [draw_panel("sample-ko", articles)])
     references = [article.references[0] for article in articles]
     halves = [" ".join(text.split()[: len(text.split()) // 2]) for text in references]

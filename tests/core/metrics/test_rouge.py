@@ -10,7 +10,7 @@ from core.errors import RecipeError
 from core.metrics.config import RougeConfig
 from core.metrics.metric import Row
 from core.metrics.rouge import VARIANTS, Rouge, rouge
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 from core.text.words import first_words
 from core.types import Score
@@ -121,7 +121,7 @@ def test_a_config_that_does_not_work_is_refused(config: RougeConfig, why: str) -
 def test_korean_articles_by_morphemes() -> None:
     kiwi = korean_tokenizer("kiwi")
     standard = Rouge(RougeConfig(tokenizer="kiwi"))
-    for article in open_corpus(DatasetSpec("sample-ko")):
+    for article in open_dataset(Dataset("sample-ko")):
         summary = first_words(article.text, 30)
         found = standard.score(summary, article.references)
         assert found == {name: rouge(name, kiwi).score_row(Row(summary, article.references)) for name in VARIANTS}

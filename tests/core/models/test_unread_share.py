@@ -5,9 +5,9 @@ import pytest
 
 from core.models import KNOWN_MODELS, parse_model, resolve_model
 from core.models.tokens import MOST_UNREAD, unread_share
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 
-KOREAN, ENGLISH = ([article.text for article in open_corpus(DatasetSpec(name))] for name in ("sample-ko", "sample"))
+KOREAN, ENGLISH = ([article.text for article in open_dataset(Dataset(name))] for name in ("sample-ko", "sample"))
 MINILM = KNOWN_MODELS["all-MiniLM-L6-v2"]
 
 

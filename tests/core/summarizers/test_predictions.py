@@ -10,7 +10,7 @@ from documents import document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import CorpusError, RecipeError
+from core.errors import CorpusError, RecipeError, SegmentationError
 from core.summarizers import predictions
 from core.summarizers.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
 from core.summarizers.systems import UNCUT, Document
@@ -58,7 +58,7 @@ def test_csv_and_parquet_are_read_too(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, rows: list[object], message: str) -> None:
-    with pytest.raises(CorpusError, match=rf"mine\.jsonl.*{message}"):
+    with pytest.raises((CorpusError, SegmentationError), match=rf"mine\.jsonl.*{message}"):
         read_predictions(written(tmp_path / "mine.jsonl", *rows), "mine")
 
 

@@ -12,7 +12,7 @@ from korean_tokenizers import korean_tokenizer
 
 from core.summarizers.composition import compose
 from core.text.alignment import align, bare_spans, bare_words
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from core.text.segmentation import Segmenter
 from core.text.words import count_words, word_spans
 from core.types import SegmentedArticle

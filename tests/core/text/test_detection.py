@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.language import find_foreign, foreign_language
 
 LANGUAGES = ["fr", "de", "es", "it", "nl", "pt", "sv", "fi", "pl", "ro", "tr", "id", "vi", "hu"]
-ENGLISH = [article.text for article in open_corpus(DatasetSpec("sample"))]
+ENGLISH = [article.text for article in open_dataset(Dataset("sample"))]
 
 
 def sentences_in(code: str) -> list[str]:
@@ -43,6 +43,6 @@ def test_summaries_of_a_few_words_are_no_false_alarm() -> None:
 
 @pytest.mark.parametrize("name", ["cnn_dailymail", "xsum", "dialogsum"])
 def test_real_articles_and_summaries_are_english(shared_data: Path, name: str) -> None:
-    articles = list(open_corpus(DatasetSpec(str(shared_data / f"{name}.jsonl"))))
+    articles = list(open_dataset(Dataset(str(shared_data / f"{name}.jsonl"))))
     assert find_foreign([article.text for article in articles], "en").count == 0
     assert find_foreign([text for article in articles for text in article.references], "en").count == 0

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
 from core.errors import EmptyArticleError
-from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
+from core.text.dataset import Dataset, open_dataset
 from core.text.korean_analysers import load_kiwi
 from core.text.segmentation import Segmenter
 from core.text.words import count_words, word_spans
@@ -38,7 +38,7 @@ def segment() -> Segment:
 
 @pytest.fixture(scope="module")
 def sample(segment: Segment) -> list[SegmentedArticle]:
-    return [segment(article.text) for article in open_corpus(DatasetSpec("sample-ko"))]
+    return [segment(article.text) for article in open_dataset(Dataset("sample-ko"))]
 
 
 def chunk_texts(segmented: SegmentedArticle) -> list[str]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import LanguageError
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.language import (
     article_language,
     check_language,
@@ -56,7 +56,7 @@ def test_other_scripts_are_refused_in_every_language(text: str) -> None:
 
 def test_the_bundled_articles_are_in_their_language() -> None:
     for name, language, other in (("sample", "en", "ko"), ("sample-ko", "ko", "en")):
-        for item in open_corpus(DatasetSpec(name)):
+        for item in open_dataset(Dataset(name)):
             assert article_language(item) == language
             require_language(item, language)
             with pytest.raises(LanguageError, match=f"{item.key}.*a run of their own"):

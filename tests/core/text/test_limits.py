@@ -1,7 +1,7 @@
 import pytest
 
 from core.errors import SegmentationError
-from core.text.limits import require_length, require_summary_length
+from core.text.length import require_length, require_summary_length
 from core.text.segmentation import Segmenter, unsegmented
 from core.types import Article
 from core.worker_factories import checked

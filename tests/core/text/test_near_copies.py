@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from core.text.near_copies import WORDS, NearCopy, near_copies
 from core.types import Article
 
@@ -81,7 +81,7 @@ def test_short_texts_are_copies_only_of_the_same_words() -> None:
     [("cnn_dailymail.jsonl", []), ("xsum.jsonl", []), ("dialogsum.jsonl", [("test_33", "test_49")])],
 )
 def test_real_articles_are_told_apart(shared_data: Path, name: str, expected: list[tuple[str, str]]) -> None:
-    articles = list(open_corpus(DatasetSpec(str(shared_data / name))))
+    articles = list(open_dataset(Dataset(str(shared_data / name))))
     found = {frozenset((c.first.key, c.second.key)) for c in near_copies(articles, articles) if c.first != c.second}
     # That pair is one dialogue, written down twice ("any more" and "anymore", "three" and "3").
     assert found == {frozenset(pair) for pair in expected}

@@ -6,7 +6,7 @@ import pyarrow.parquet
 import pytest
 
 from core.errors import CorpusError
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 
 NOT_UTF8 = pyarrow.array([b"\xff\xfe", b"fine"]).cast(pyarrow.binary()).view(pyarrow.string())
 BEFORE_ALL_DATES = pyarrow.array([-(2**31), 0], pyarrow.int32()).cast(pyarrow.date32())
@@ -21,15 +21,15 @@ def write(path: Path, **columns: object) -> Path:
 @pytest.mark.parametrize("column", [NOT_UTF8, BEFORE_ALL_DATES, AFTER_ALL_DATES])
 def test_only_columns_that_are_needed_are_read(tmp_path: Path, column: pyarrow.Array) -> None:
     path = write(tmp_path / "news.parquet", printed=column)
-    assert [article.text for article in open_corpus(DatasetSpec(str(path)))] == ["One.", "Two."]
+    assert [article.text for article in open_dataset(Dataset(str(path)))] == ["One.", "Two."]
     with pytest.raises(CorpusError, match=r"news.parquet, row 1: field 'printed' cannot be read \("):
-        open_corpus(DatasetSpec(str(path), key_field="printed"))
+        open_dataset(Dataset(str(path), key_field="printed"))
 
 
 def test_a_field_that_is_not_there_is_named_beside_those_that_are(tmp_path: Path) -> None:
     path = write(tmp_path / "news.parquet", printed=NOT_UTF8)
-    with pytest.raises(CorpusError, match=r"news.parquet: .*'body'; the fields are: article, summary, printed"):
-        open_corpus(DatasetSpec(str(path), text_field="body"))
+    with pytest.raises(CorpusError, match=r"news.parquet, row 1: .*'body'; the fields are: article, summary, printed"):
+        open_dataset(Dataset(str(path), text_field="body"))
 
 
 def test_two_columns_of_one_name(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
     table = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 3, names=["article", "article", "summary"])
     pyarrow.parquet.write_table(table, path)
     with pytest.raises(CorpusError, match="several columns 'article'"):
-        open_corpus(DatasetSpec(str(path)))
+        open_dataset(Dataset(str(path)))
 
 
 @pytest.fixture
@@ -56,10 +56,10 @@ def test_a_file_of_kilobytes_that_unpacks_to_a_hundred_megabytes(tmp_path: Path,
     assert path.stat().st_size < 20_000
     pyarrow.set_memory_pool(memory)
     with pytest.raises(CorpusError, match=r"column 'article' unpacks from \d+ bytes to 100\d+"):
-        open_corpus(DatasetSpec(str(path)))
+        open_dataset(Dataset(str(path)))
     # Where it is not needed, it may lie there.
-    spec = DatasetSpec(str(path), text_field="summary", reference_field="summary")
-    assert [article.text for article in open_corpus(spec)] == ["x"]
+    spec = Dataset(str(path), text_field="summary", reference_field="summary")
+    assert [article.text for article in open_dataset(spec)] == ["x"]
     assert memory.max_memory() < 2**20
 
 
@@ -72,7 +72,7 @@ def test_one_long_article_again_and_again_is_read_with_bounded_memory(
     table = pyarrow.table({"article": repeated, "summary": ["x"] * 256, "id": list(map(str, range(256)))})
     pyarrow.parquet.write_table(table, path, compression="zstd")
     pyarrow.set_memory_pool(memory)
-    (article,) = open_corpus(DatasetSpec(str(path), limit=1))
+    (article,) = open_dataset(Dataset(str(path), limit=1))
     assert len(article.text) == 20_000_000
     assert memory.max_memory() < 300_000_000  # of all 256 it is 5 GB
 
@@ -82,4 +82,4 @@ def test_more_rows_than_bytes(tmp_path: Path) -> None:
     table = pyarrow.table({"article": ["x"] * 1_000_000, "summary": ["x"] * 1_000_000})
     pyarrow.parquet.write_table(table, path, compression="zstd")
     with pytest.raises(CorpusError, match="more than it has bytes"):
-        open_corpus(DatasetSpec(str(path)))
+        open_dataset(Dataset(str(path)))

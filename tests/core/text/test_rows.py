@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.text.rows import Fields, cleaned, storable, to_article
+from core.text.rows import cleaned, storable, to_article
 
 SURROGATES = st.characters(categories=["Cs"])
 FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
@@ -37,7 +37,7 @@ def test_an_article_is_the_same_however_it_was_encoded(form: Literal["NFC", "NFD
         "article": normalize(form, row["article"]),
         "highlights": [normalize(form, text) for text in row["highlights"]],
     }
-    fields = Fields("article", "highlights", "id")
+    fields = ("article", "highlights", "id")
     article, expected = (to_article(of, fields, "d", "all", 0) for of in (encoded, row))
     assert article == expected
     assert article.id == expected.id

@@ -9,8 +9,8 @@ from spacy.tokens import Doc
 
 from core.errors import EmptyArticleError, NwsError, SegmentationError
 from core.text import korean_analysers
-from core.text.corpus import DatasetSpec, open_corpus
 from core.text.cutting import MAX_CHUNK_WORDS
+from core.text.dataset import Dataset, open_dataset
 from core.text.language_data import language_data
 from core.text.segmentation import (
     DEFAULT_TRAINED_PIPELINE,
@@ -143,7 +143,7 @@ def test_any_text_is_cut_consistently(segment: Segmenter, text: str) -> None:
 
 def test_sample_articles_are_cut_consistently(segment: Segmenter) -> None:
     for name in ("sample", "sample-ko"):
-        for item in open_corpus(DatasetSpec(name)):
+        for item in open_dataset(Dataset(name)):
             check_invariants(segment(item))
 
 

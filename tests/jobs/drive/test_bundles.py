@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.article_id_set import ArticleIds
 from core.errors import CorpusError
-from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows
+from core.text.dataset import Dataset, OpenDataset, open_rows
 from core.types import Article
 from jobs.drive.bundles import has_unfinished, unfinished_bundles
 from jobs.plan.pinned import Pinned
@@ -26,12 +26,12 @@ class Work:
     """As much of a `Pinned` as bundles are made of."""
 
     recipe: Recipe
-    corpora: tuple[Corpus, ...]
+    corpora: tuple[OpenDataset, ...]
 
 
-def keyed(name: str, texts: list[int], streaming: bool, skip: int, limit: int | None) -> Corpus:
+def keyed(name: str, texts: list[int], streaming: bool, skip: int, limit: int | None) -> OpenDataset:
     rows = [{"text": f"Text {one}.", "summary": "x", "id": one} for one in texts]
-    return corpus_of_rows(rows, name, name, "abc", DatasetSpec(name, streaming=streaming, skip=skip, limit=limit))
+    return open_rows(rows, name, name, "abc", Dataset(name, streaming=streaming, skip=skip, limit=limit))
 
 
 # Numbers that come again are rows that are repeats.
@@ -62,7 +62,7 @@ def test_what_is_read_is_every_bundle_with_an_unfinished_article(
 
 def test_an_article_that_changed_behind_finished_ones_is_named_by_its_place() -> None:
     rows = [{"text": f"Text {one}.", "summary": "x"} for one in range(6)]
-    opened = corpus_of_rows(rows, "a", "a", "abc", DatasetSpec("a"))
+    opened = open_rows(rows, "a", "a", "abc", Dataset("a"))
     articles = list(opened)
     finished = ArticleIds.of(article.id for article in articles[:4])
     rows[4] = {"text": "Another.", "summary": "x"}
@@ -72,7 +72,7 @@ def test_an_article_that_changed_behind_finished_ones_is_named_by_its_place() ->
 
 def test_the_rows_of_what_is_finished_are_not_parsed() -> None:
     rows: list[dict[str, object]] = [{"text": f"Text {one}.", "summary": "x"} for one in range(6)]
-    opened = corpus_of_rows(rows, "a", "a", "abc", DatasetSpec("a"))
+    opened = open_rows(rows, "a", "a", "abc", Dataset("a"))
     articles = list(opened)
     for row in rows[:4]:
         row["text"] = 3  # would be an error

@@ -12,7 +12,7 @@ from rich.console import Console
 from bench import stub_work
 from cluster.sweep_pool import SweepPool
 from core.errors import CorpusError, StoreError
-from core.text.corpus import DatasetSpec, corpus_of_rows
+from core.text.dataset import Dataset, open_rows
 from core.types import Article, Landed
 from jobs.drive import driver
 from jobs.drive.pools import Makers
@@ -165,8 +165,8 @@ class Stream:
 
 def streamed(pinned: Pinned, *sizes: int) -> Pinned:
     """Read to be opened, to draw the panel, and then by each stage."""
-    spec = DatasetSpec("org/news", streaming=True, limit=100)
-    return replace(pinned, corpora=(corpus_of_rows(Stream(1, 6, *sizes), "org/news", "org/news@abc", "abc", spec),))
+    spec = Dataset("org/news", streaming=True, limit=100)
+    return replace(pinned, corpora=(open_rows(Stream(1, 6, *sizes), "org/news", "org/news@abc", "abc", spec),))
 
 
 def test_what_a_stream_gave_is_what_was_announced(store: Store, file: Path) -> None:

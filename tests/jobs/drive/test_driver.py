@@ -10,9 +10,8 @@ import pytest
 from rich.console import Console
 
 from bench import stub_work
-from core.errors import CorpusError, HubError, NwsError, RecipeError, StoreError, StoreUnavailableError
+from core.errors import HubError, NwsError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
-from core.text import corpus
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
 from jobs.drive.pools import Makers
@@ -91,30 +90,14 @@ def test_an_interrupted_run_is_resumed_where_it_stopped(
     assert rows(store, resumed.run_id) == rows(store, whole.run_id)
 
 
-def test_the_dataset_is_not_read_again_to_resume(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset_that_changed_is_not_resumed(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "news.jsonl"
     line = '{"id": "%d", "article": "The mayor of the town opened new bridge %d today.", "summary": "New bridge."}\n'
     file.write_text("".join(line % (one, one) for one in range(6)))
     recipe = {"datasets": [{"name": str(file)}], "n": [1, 7], "bundle_size": 2}
-    pinned = pin(load_recipe(Phase1Recipe, "sample", recipe))
-    whole = driver.start(store, pinned, "inline", QUIET)
-
-    def interrupted_run() -> str:
-        with monkeypatch.context() as patched:
-            patched.setattr(Sweeper, "__call__", mock.Mock(side_effect=KeyboardInterrupt))
-            return driver.start(store, pinned, "inline", QUIET).run_id
-
-    run_id = interrupted_run()
     with monkeypatch.context() as patched:
-        patched.setattr(corpus, "read_once", None)  # would fail if it were called
-        assert driver.resume(store, run_id, "inline", None, None, QUIET).state == "done"
-    assert rows(store, run_id) == rows(store, whole.run_id)
-    run_id = interrupted_run()
-    with monkeypatch.context() as patched:  # other code may find other articles in the same rows
-        patched.setattr(driver, "code_version", lambda: "other code")
-        patched.setattr(corpus, "read_once", mock.Mock(side_effect=CorpusError("read again")))
-        with pytest.raises(CorpusError, match="read again"):
-            driver.resume(store, run_id, "inline", None, None, QUIET)
+        patched.setattr(Sweeper, "__call__", mock.Mock(side_effect=KeyboardInterrupt))
+        run_id = driver.start(store, pin(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
     file.write_text(file.read_text().replace("opened", "closed"))
     with pytest.raises(NwsError, match="datasets"):
         driver.resume(store, run_id, "inline", None, None, QUIET)

@@ -12,7 +12,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from core.errors import CorpusError, LanguageError, NwsError, RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.text.files import read_rows
+from core.text.reader import read_rows
 from core.text.tokenizers import EnglishTokenizer
 from core.whole_files import check_target, write_json_lines
 from jobs.evaluate.printed_scores import print_score
@@ -33,7 +33,7 @@ def test_reads_jsonl(tmp_path: Path) -> None:
         {"prediction": "", "references": ["one", " ", "two"]},
         {"prediction": "x\u0000\ud800", "summaries": ["three"], "source": None},
     )
-    found = to_predictions("p", read_rows(file, list), ENGLISH)
+    found = to_predictions("p", read_rows(file), ENGLISH)
     assert [prediction.id for prediction in found] == [7, None, None]
     assert [prediction.row for prediction in found] == [
         Row("a cat", ("a cat sat",), "A cat sat down."),
@@ -45,7 +45,7 @@ def test_reads_jsonl(tmp_path: Path) -> None:
 def test_reads_csv(tmp_path: Path) -> None:
     file = tmp_path / "p.csv"
     file.write_text('id,prediction,references,source\na,"a, cat","[""x"", ""y""]",\nb,dog,z,article\n')
-    found = to_predictions("p", read_rows(file, list), ENGLISH)
+    found = to_predictions("p", read_rows(file), ENGLISH)
     assert [(p.id, p.row) for p in found] == [("a", Row("a, cat", ("x", "y"))), ("b", Row("dog", ("z",), "article"))]
 
 

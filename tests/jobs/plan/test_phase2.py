@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import CorpusError, RecipeError
 from core.learning.policy_system import PolicySystem
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from jobs.plan.phase2 import pin
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.phase2 import Phase2Recipe
@@ -62,7 +62,7 @@ def test_an_article_may_not_be_both_trained_on_and_judged_on(tmp_path: Path) -> 
 
 
 def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
-    learnt = [article.text for article in open_corpus(DatasetSpec("sample", limit=16))]
+    learnt = [article.text for article in open_dataset(Dataset("sample", limit=16))]
     words = learnt[3].split()
     edited = "(CNN) -- " + " ".join(words[:40] + words[45:]).upper().replace('"', "\u201d")
     rows = [{"id": "new", "article": "Snow fell on the town.", "summary": "Snow."}]

@@ -13,7 +13,7 @@ from core.errors import RecipeError
 from core.learning.policy_system import load_policies, save_policies
 from core.learning.reward import BERTSCORE, FLUENCY, RewardConfig, make_reward
 from core.learning.writer import PolicyWriter
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from jobs.drive import driver
 from jobs.drive.stored_policies import choose_system
 from jobs.store import Store
@@ -79,6 +79,6 @@ def test_a_run_reranks_by_it_and_so_does_a_writer_of_its_policies(
     system = choose_system(store, outcome.run_id, label)
     save_policies(system, tmp_path / "exported")
     writer = PolicyWriter(load_policies(tmp_path / "exported"))
-    for article in open_corpus(DatasetSpec(str(tmp_path / "test.jsonl"))):
+    for article in open_dataset(Dataset(str(tmp_path / "test.jsonl"))):
         written = {text for text, _ in by_label[label].values()}
         assert set(writer.write(article.text, [3, 7])) <= written

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import RecipeError
-from core.text.corpus import DatasetSpec, corpus_of_rows
+from core.text.dataset import Dataset, open_rows
 from jobs.plan.job import find_job
 from jobs.plan.sweep import with_rulers
 
@@ -50,7 +50,7 @@ def test_a_person_who_is_not_there_cannot_be_asked_for(tmp_path: Path) -> None:
 def test_of_a_stream_nobody_knows() -> None:
     rows = [{"article": TEXT, "references": ["A", "B"]}] * 3
     streamed, read = (
-        corpus_of_rows(rows, "d", "d@1", "1", DatasetSpec("d", streaming=streaming)) for streaming in (True, False)
+        open_rows(rows, "d", "d@1", "1", Dataset("d", streaming=streaming)) for streaming in (True, False)
     )
     assert with_rulers(["reference-words"], [read]) == ("reference-words", "person", "other-article")
     assert with_rulers(["reference-words"], [read, streamed]) == ("reference-words", "other-article")

@@ -4,7 +4,6 @@ import pytest
 from sqlalchemy import update
 
 from core.errors import StoreError
-from core.text.corpus import ReadBefore
 from core.types import BundleResult
 from jobs.store import LogLine, Progress, Reusable, Store, open_store
 from jobs.store.tables import Base, RunRow, SummaryRow
@@ -26,7 +25,6 @@ def full_run(store, spec, articles, sweep, failure, make_round, now) -> str:
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host-a", 11)
     store.writer(run_id, epoch).start(None, "v", {"lead": "control", "mini|centroid": "system"})
-    store.writer(run_id, epoch).keep_read("v", [ReadBefore("r", b"known")])
     store.writer(run_id, epoch).heartbeat([LogLine(now, "hello")], Progress(now, "sweep"))
     store.writer(run_id, epoch).record([(articles[:-1], sweep(articles[:-1])), (articles[-1:], failure(articles[-1]))])
     store.writer(run_id, epoch).record_round([make_round(articles[:2], "joint", greedy=True)])

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from rich.console import Console
 from training_run import small_training
 
-from core.text.corpus import BUNDLED
+from core.text.dataset import BUNDLED
 from jobs.drive import driver
 from jobs.plan.sweep import pin
 from jobs.recipes.load import load_recipe

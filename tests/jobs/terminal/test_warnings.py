@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.text.corpus import DatasetSpec, open_corpus
+from core.text.dataset import Dataset, open_dataset
 from jobs.terminal.warnings import warn_of_corpora, warn_of_texts
 
 ENGLISH = "The council has agreed to repair the old bridge before the winter."
@@ -38,7 +38,7 @@ def test_one_warning_for_each_dataset(tmp_path: Path, size: int) -> None:
     for name, text in (("english", ENGLISH), ("french", FRENCH)):
         rows = [json.dumps({"text": f"{text} {i}", "summary": "S."}) for i in range(size)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
-    corpora = [open_corpus(DatasetSpec(str(tmp_path / f"{name}.jsonl"))) for name in ("english", "french")]
+    corpora = [open_dataset(Dataset(str(tmp_path / f"{name}.jsonl"))) for name in ("english", "french")]
     console = Console(file=io.StringIO(), width=1000)
     warn_of_corpora(corpora, "en", console)
     (line,) = console.file.getvalue().splitlines()  # type: ignore[attr-defined]

@@ -1,10 +1,13 @@
-"""Rows that are not wanted are passed over, and a line is parsed as the json module parses its bytes."""
+"""Files in every format, packed or not, and what is refused of them."""
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow
@@ -14,15 +17,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError
-from core.text.files import LocatedRow, is_data_file, read_rows
+from core.text.reader import is_data_file, read_rows
 
 VALUES = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1, max_size=5)
 
 
-@given(
-    st.lists(VALUES, max_size=8), st.lists(st.booleans(), max_size=10), st.sampled_from([".jsonl", ".csv", ".parquet"])
-)
-def test_rows_that_are_not_wanted_are_passed_over(values: list[str], wanted: list[bool], suffix: str) -> None:
+@given(st.lists(VALUES, max_size=8), st.sampled_from([".jsonl", ".csv", ".parquet"]))
+def test_every_row_is_read(values: list[str], suffix: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"d{suffix}"
         if suffix == ".jsonl":
@@ -32,19 +33,14 @@ def test_rows_that_are_not_wanted_are_passed_over(values: list[str], wanted: lis
             path.write_text("text\n" + "".join(f'"{cell}"\n' for cell in cells), encoding="utf-8", newline="")
         else:
             pyarrow.parquet.write_table(pyarrow.table({"text": pyarrow.array(values, pyarrow.string())}), path)
-        every = list(read_rows(path, lambda names: names))
-        assert [row["text"] for _, row in every] == values
-        asked = [*wanted, *[True] * len(every)]  # all behind the last that was asked about
-        assert list(read_rows(path, lambda names: names, wanted)) == [
-            row for row, is_wanted in zip(every, asked, strict=False) if is_wanted
-        ]
+        assert [row["text"] for _, row in read_rows(path)] == values
 
 
-def _rows(content: bytes) -> list[LocatedRow] | None:
+def _rows(content: bytes) -> list[tuple[str, dict[str, object]]] | None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "d.jsonl").write_bytes(content)
         try:
-            return list(read_rows(Path(folder) / "d.jsonl", lambda names: names))
+            return list(read_rows(Path(folder) / "d.jsonl"))
         except CorpusError:
             return None
 
@@ -71,6 +67,16 @@ def test_what_is_no_json_as_bytes_is_none_as_text(line: bytes) -> None:
 ROWS = [{"text": 'a; "b", c\nd', "summary": "하나"}, {"text": "[x]", "summary": ""}, {"text": "e\tf", "summary": "g"}]
 
 
+def _zstd(content: bytes) -> bytes:
+    packed = pyarrow.BufferOutputStream()
+    with pyarrow.CompressedOutputStream(packed, "zstd") as file:
+        file.write(content)
+    return packed.getvalue().to_pybytes()
+
+
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": _zstd}
+
+
 def _written(path: Path, rows: list[dict[str, str]], kind: str) -> None:
     """The rows in a file of a kind, packed if its name ends so."""
     if kind in ("list", "pretty"):
@@ -84,10 +90,10 @@ def _written(path: Path, rows: list[dict[str, str]], kind: str) -> None:
         table.writerows(rows)
         text = file.getvalue()
     content = text.encode("utf-8-sig" if kind == ";" else "utf-8")
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    path.write_bytes(PACK.get(path.suffix, bytes)(content))
 
 
-@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("packed", ["", *PACK])
 @pytest.mark.parametrize(
     ("suffix", "kind"),
     [
@@ -98,8 +104,7 @@ def _written(path: Path, rows: list[dict[str, str]], kind: str) -> None:
 def test_files_as_people_have_them(tmp_path: Path, suffix: str, kind: str, packed: str) -> None:
     path = tmp_path / f"d{suffix}{packed}"
     _written(path, ROWS, kind)
-    assert [row for _, row in read_rows(path, lambda names: names)] == ROWS
-    assert [row for _, row in read_rows(path, lambda names: names, [False, True])] == ROWS[1:]
+    assert [row for _, row in read_rows(path)] == ROWS
     assert is_data_file(path.name)
 
 
@@ -134,13 +139,26 @@ def test_files_as_people_have_them(tmp_path: Path, suffix: str, kind: str, packe
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes, said: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(CorpusError, match=said) as refused:
-        list(read_rows(tmp_path / name, lambda names: names))
+        list(read_rows(tmp_path / name))
     assert name in str(refused.value)
 
 
-def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.text.files.ALWAYS_ALLOWED", 1_000)
-    for name, content in (("one.jsonl.gz", b"[" * 10**6), ("many.jsonl.gz", b'{"text": "a"}\n' * 10**5)):
-        (tmp_path / name).write_bytes(gzip.compress(content))
+@pytest.mark.parametrize("suffix", PACK)
+def test_what_unpacks_to_far_more_than_it_is_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr("core.text.reader.ALWAYS_ALLOWED", 1_000)
+    for name, content in (("one", b"[" * 10**6), ("many", b'{"text": "a"}\n' * 10**5)):
+        path = tmp_path / f"{name}.jsonl{suffix}"
+        path.write_bytes(PACK[suffix](content))
         with pytest.raises(CorpusError, match="unpacks from"):
-            list(read_rows(tmp_path / name, lambda names: names))
+            list(read_rows(path))
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("damage", [lambda packed: packed[:-9], lambda packed: b"no such thing"])
+def test_a_packed_file_that_is_damaged_is_named(tmp_path: Path, suffix: str, damage: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / f"d.jsonl{suffix}"
+    path.write_bytes(damage(PACK[suffix](b"".join(b'{"text": "%d"}\n' % n for n in range(10**4)))))
+    with pytest.raises(CorpusError, match=rf"d\.jsonl{suffix} cannot be read"):
+        list(read_rows(path))

@@ -9,12 +9,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from hub_cache import cache_dataset
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.errors import CorpusError, HubError
-from core.text import article_rows, corpus
-from core.text.corpus import DatasetSpec, corpus_of_rows, load_split, open_corpus
+from core.text import dataset
+from core.text.dataset import Dataset, load_split, open_dataset, open_rows
 from core.text.words import count_words
 from core.types import Article
 
@@ -41,7 +39,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_every_file_format_gives_the_same_articles(tmp_path: Path, suffix: str) -> None:
     path = write(tmp_path / f"news{suffix}", ROWS)
-    corpus = open_corpus(DatasetSpec(str(path)))
+    corpus = open_dataset(Dataset(str(path)))
     assert corpus.size == 3
     assert corpus.revision.startswith("sha256:")
     assert list(corpus) == [
@@ -50,46 +48,10 @@ def test_every_file_format_gives_the_same_articles(tmp_path: Path, suffix: str) 
     assert list(corpus) == list(corpus)  # it can be read again
 
 
-@given(
-    st.lists(st.integers(0, 20), min_size=1, max_size=40), st.integers(0, 3), st.one_of(st.none(), st.integers(1, 30))
-)
-def test_a_corpus_that_was_read_before_is_not_read_again(texts: list[int], skip: int, limit: int | None) -> None:
-    rows = [{"id": f"{one}", "article": f"Text {one}.", "summary": "x"} for one in texts]
-    spec = DatasetSpec("a", skip=skip, limit=limit)
-    try:
-        first = corpus_of_rows(rows, "a", "a", "abc", spec)
-    except CorpusError:
-        return  # all are skipped
-    articles = list(first)
-    again = corpus_of_rows(["no row"], "a", "a", "abc", spec, first.read_before)  # would be an error
-    assert (again.size, again.fewest_references) == (first.size, first.fewest_references)
-    assert again.known is not None
-    assert first.known is not None
-    assert (again.known.repeats, again.known.has_rest) == (first.known.repeats, first.known.has_rest)
-    again = corpus_of_rows(rows, "a", "a", "abc", spec, first.read_before)
-    assert list(again) == articles
-    other = corpus_of_rows(rows[::-1], "a", "a", "another", spec, first.read_before)
-    assert set(other) == set(corpus_of_rows(rows[::-1], "a", "a", "another", spec))
-
-
-@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
-def test_a_file_that_was_read_before(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write(tmp_path / f"news{suffix}", ROWS)
-    first = open_corpus(DatasetSpec(str(path)))
-    articles, before = list(first), first.read_before
-    assert before is not None
-    assert len(before.known) < 1200 + 8 * len(articles)
-    with monkeypatch.context() as patched:
-        patched.setattr(corpus, "read_once", None)  # would fail if it were called
-        assert list(open_corpus(DatasetSpec(str(path)), before)) == articles
-    write(path, ROWS[:2])
-    assert list(open_corpus(DatasetSpec(str(path)), before)) == articles[:2]
-
-
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
 def test_a_list_of_references(tmp_path: Path, suffix: str) -> None:
     path = write(tmp_path / f"d{suffix}", [{"fname": "x", "dialogue": "Hi.", "summaries": ["One.", "Two."]}])
-    (article,) = open_corpus(DatasetSpec(str(path)))
+    (article,) = open_dataset(Dataset(str(path)))
     assert article.references == ("One.", "Two.")
     assert article.key == "x"
 
@@ -97,15 +59,15 @@ def test_a_list_of_references(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize("cell", ['["One.", "Two."]', '[\n "One.", "Two."\n]', "['One.', 'Two.']"])
 def test_a_csv_cell_may_hold_a_list_of_references(tmp_path: Path, cell: str) -> None:
     path = write(tmp_path / "d.csv", [{"text": "Hi.", "references": cell}])
-    (article,) = open_corpus(DatasetSpec(str(path)))
+    (article,) = open_dataset(Dataset(str(path)))
     assert article.references == ("One.", "Two.")
     assert article.key == "row-0"
 
 
 def test_fields_by_flag(tmp_path: Path) -> None:
     path = write(tmp_path / "d.jsonl", [{"body": "Text.", "tldr": "T.", "n": 7, "article": "not this one"}])
-    spec = DatasetSpec(str(path), text_field="body", reference_field="tldr", key_field="n")
-    (article,) = open_corpus(spec)
+    spec = Dataset(str(path), text_field="body", reference_field="tldr", key_field="n")
+    (article,) = open_dataset(spec)
     assert (article.text, article.references, article.key) == ("Text.", ("T.",), "7")
 
 
@@ -124,7 +86,7 @@ def test_a_malformed_line_is_named_by_file_and_line(tmp_path: Path, line: str, m
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps(ROWS[0]) + "\n" + line + "\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=rf"d\.jsonl, {message}"):
-        open_corpus(DatasetSpec(str(path)))
+        open_dataset(Dataset(str(path)))
 
 
 def test_other_broken_files(tmp_path: Path) -> None:
@@ -147,18 +109,18 @@ def test_other_broken_files(tmp_path: Path) -> None:
     for (name, content), pattern in zip(broken.items(), patterns, strict=True):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(CorpusError, match=pattern) as refused:
-            open_corpus(DatasetSpec(str(tmp_path / name)))
+            open_dataset(Dataset(str(tmp_path / name)))
         assert refused.value.settings == (("text_field",) if name == "nofield.jsonl" else ())
     with pytest.raises(CorpusError, match="no file"):
-        open_corpus(DatasetSpec(str(tmp_path / "absent.jsonl")))
+        open_dataset(Dataset(str(tmp_path / "absent.jsonl")))
     with pytest.raises(CorpusError, match="no dataset 'nonsense'"):
-        open_corpus(DatasetSpec("nonsense"))
+        open_dataset(Dataset("nonsense"))
     for name in ("../curve.png", "a/b--c", "ö/news", "a/b/c", f"../news@{'0' * 40}"):
         with pytest.raises(CorpusError, match=rf"There is no file '{name}', and it is no name of a dataset on the Hub"):
-            open_corpus(DatasetSpec(name))
+            open_dataset(Dataset(name))
     (tmp_path / "folder").mkdir()
     with pytest.raises(CorpusError, match=r"folder holds no file that ends in"):
-        open_corpus(DatasetSpec(str(tmp_path / "folder")))
+        open_dataset(Dataset(str(tmp_path / "folder")))
 
 
 def test_a_dataset_that_is_a_script(tmp_path: Path) -> None:
@@ -170,11 +132,11 @@ def test_a_dataset_that_is_a_script(tmp_path: Path) -> None:
 
 def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> None:
     rows = [ROWS[0], ROWS[0], {**ROWS[0], "article": None}, {**ROWS[1], "highlights": None}]
-    corpus = open_corpus(DatasetSpec(str(write(tmp_path / "d.jsonl", rows))))
+    corpus = open_dataset(Dataset(str(write(tmp_path / "d.jsonl", rows))))
     articles = list(corpus)
     assert corpus.size == 3
-    assert corpus.known.repeats == 1
-    assert open_corpus(DatasetSpec(str(tmp_path / "d.jsonl"), skip=2)).known.repeats == 1
+    assert corpus.repeats == 1
+    assert open_dataset(Dataset(str(tmp_path / "d.jsonl"), skip=2)).repeats == 1
     assert [a.text for a in articles] == [ROWS[0]["article"], "", ROWS[1]["article"]]
     assert articles[2].references == ()
 
@@ -182,37 +144,37 @@ def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> 
 @pytest.mark.parametrize("setting", ["limit", "skip"])
 def test_numbers_that_python_cannot_count_to(tmp_path: Path, setting: str) -> None:
     path = write(tmp_path / "d.jsonl", ROWS)
-    spec = DatasetSpec(str(path), **{setting: 999_999_999_999_999_999_999})
+    spec = Dataset(str(path), **{setting: 999_999_999_999_999_999_999})
     if setting == "limit":
-        assert len(list(open_corpus(spec))) == 3
+        assert len(list(open_dataset(spec))) == 3
     else:
         with pytest.raises(CorpusError, match="holds no article after the first"):
-            open_corpus(spec)
+            open_dataset(spec)
 
 
 @pytest.mark.parametrize("reference", ["[" * 3000 + "]" * 3000, "[" + "-" * 50_000 + "1]", "[" * 100_000 + "]"])
 def test_brackets_without_end_are_a_reference_as_it_stands(tmp_path: Path, reference: str) -> None:
     path = write(tmp_path / "d.csv", [{"text": "Hi.", "reference": reference}])
-    (article,) = open_corpus(DatasetSpec(str(path)))
+    (article,) = open_dataset(Dataset(str(path)))
     assert article.references == (reference,)
 
 
 @pytest.mark.parametrize("name", ["a\0b.jsonl", "a" * 5000 + ".jsonl", "a\0b", "b" * 5000])
 def test_what_no_file_is_called(name: str) -> None:
     with pytest.raises(CorpusError, match=r"There is no (file|dataset)"):
-        open_corpus(DatasetSpec(name))
+        open_dataset(Dataset(name))
 
 
 def test_characters_that_no_database_holds_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text('{"article": "nul \\u0000 lone \\ud800 emoji \\ud83d\\ude00", "highlights": "x"}\n')
-    (article,) = open_corpus(DatasetSpec(str(path)))
+    (article,) = open_dataset(Dataset(str(path)))
     assert article.text == "nul \ufffd lone \ufffd emoji 😀"
 
 
 def test_a_long_article_fits_a_csv_cell(tmp_path: Path) -> None:
     text = "word " * 100_000
-    (article,) = open_corpus(DatasetSpec(str(write(tmp_path / "d.csv", [{"article": text, "summary": "s"}]))))
+    (article,) = open_dataset(Dataset(str(write(tmp_path / "d.csv", [{"article": text, "summary": "s"}]))))
     assert article.text == text
 
 
@@ -244,7 +206,7 @@ def _deleted(path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_a_changed_file_gives_no_changed_article(tmp_path: Path, suffix: str, change: Callable[[Path], None]) -> None:
     path = write(tmp_path / f"news{suffix}", ROWS)
-    corpus = open_corpus(DatasetSpec(str(path)))
+    corpus = open_dataset(Dataset(str(path)))
     corpus.require_unchanged()
     before = list(corpus)
     change(path)
@@ -258,7 +220,7 @@ def test_a_changed_file_gives_no_changed_article(tmp_path: Path, suffix: str, ch
 
 def test_rows_behind_the_limit_may_change_but_the_file_is_another_one(tmp_path: Path) -> None:
     path = write(tmp_path / "d.jsonl", ROWS)
-    corpus = open_corpus(DatasetSpec(str(path), limit=2))
+    corpus = open_dataset(Dataset(str(path), limit=2))
     before = list(corpus)
     _more(path)
     assert list(corpus) == before
@@ -268,7 +230,7 @@ def test_rows_behind_the_limit_may_change_but_the_file_is_another_one(tmp_path: 
 
 def test_a_file_that_is_written_while_it_is_opened_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "d.jsonl", ROWS)
-    to_article, read = article_rows.to_article, []
+    to_article, read = dataset.to_article, []
 
     def while_written(*arguments: object) -> Article:
         read.append(to_article(*arguments))
@@ -276,9 +238,9 @@ def test_a_file_that_is_written_while_it_is_opened_is_refused(tmp_path: Path, mo
             _fewer(path)
         return read[-1]
 
-    monkeypatch.setattr(article_rows, "to_article", while_written)
+    monkeypatch.setattr(dataset, "to_article", while_written)
     with pytest.raises(CorpusError, match="SHA-256"):
-        open_corpus(DatasetSpec(str(path)))
+        open_dataset(Dataset(str(path)))
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -286,9 +248,9 @@ def test_hub_rows_come_through_the_datasets_library(tmp_path: Path, streaming: b
     # A local folder in the Hub's layout goes through the same `datasets.load_dataset`.
     write(tmp_path / "test.parquet", ROWS)
     datasets.config.HF_DATASETS_CACHE = tmp_path / "cache"
-    spec = DatasetSpec("org/news", streaming=streaming, limit=2)
+    spec = Dataset("org/news", streaming=streaming, limit=2)
     rows = load_split(str(tmp_path), None, "test", None, streaming)
-    corpus = corpus_of_rows(rows, "org/news", "org/news@abc", "abc", spec)
+    corpus = open_rows(rows, "org/news", "org/news@abc", "abc", spec)
     assert corpus.size == 2
     assert [article.key for article in corpus] == ["a", "b"]
     assert [article.key for article in corpus] == ["a", "b"]
@@ -309,7 +271,7 @@ def test_a_folder_is_not_taken_for_a_dataset_of_the_hub(
     write(tmp_path / "org" / "news" / "test.parquet", ROWS)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CorpusError, match=r"The folder .*/org/news would be read in place of the Hub's dataset"):
-        open_corpus(DatasetSpec(f"org/news@{'a' * 40}", streaming=streaming))
+        open_dataset(Dataset(f"org/news@{'a' * 40}", streaming=streaming))
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -319,22 +281,22 @@ def test_another_commit_in_the_cache_is_not_taken_where_the_hub_is_away(
     cached, other = "b" * 40, "a" * 40
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path)
     cache_dataset(ROWS, tmp_path / "org___news" / "default" / "0.0.0" / cached)
-    corpus = open_corpus(DatasetSpec(f"org/news@{cached}", streaming=streaming))
+    corpus = open_dataset(Dataset(f"org/news@{cached}", streaming=streaming))
     assert [article.key for article in corpus] == ["a", "b", "c"]
     with pytest.raises(CorpusError, match=rf"in the cache is commit {cached}, not {other}"):
-        open_corpus(DatasetSpec(f"org/news@{other}", streaming=streaming))
+        open_dataset(Dataset(f"org/news@{other}", streaming=streaming))
 
 
 def test_the_hub_offline_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(HubError, match=r"EdinburghNLP/xsum@COMMIT"):
-        open_corpus(DatasetSpec("xsum"))
+        open_dataset(Dataset("xsum"))
     with pytest.raises(CorpusError, match="abisee/cnn_dailymail"):
-        open_corpus(DatasetSpec("abisee/cnn_dailymail:3.0.0"))
+        open_dataset(Dataset("abisee/cnn_dailymail:3.0.0"))
 
 
 def test_the_bundled_sample() -> None:
     for name, least in (("sample", 24), ("sample-ko", 6)):
-        corpus = open_corpus(DatasetSpec(name))
+        corpus = open_dataset(Dataset(name))
         articles = list(corpus)
         assert corpus.size == len(articles) >= least
         assert len({article.key for article in articles}) == len(articles)
@@ -355,4 +317,4 @@ def test_the_bundled_sample() -> None:
 def test_a_csv_error_names_the_line_where_the_row_begins(tmp_path: Path, content: bytes, line: int) -> None:
     (tmp_path / "d.csv").write_bytes(content)
     with pytest.raises(CorpusError, match=rf"d\.csv, line {line}: "):
-        open_corpus(DatasetSpec(str(tmp_path / "d.csv")))
+        open_dataset(Dataset(str(tmp_path / "d.csv")))

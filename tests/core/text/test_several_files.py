@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError
-from core.text import data_files
-from core.text.corpus import Corpus, DatasetSpec, has_splits, open_corpus
-from core.types import Article
+from core.text.dataset import Dataset, OpenDataset, has_splits, open_dataset
 
 
 def rows_of(numbers: list[int]) -> list[dict[str, str]]:
@@ -38,7 +36,7 @@ def write(path: Path, numbers: list[int]) -> None:
         path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
 
 
-def texts(corpus: Corpus) -> list[str]:
+def texts(corpus: OpenDataset) -> list[str]:
     return [article.text for article in corpus]
 
 
@@ -59,23 +57,22 @@ ALL = [f"Text {one}." for one in range(1, 11)]
 
 @pytest.mark.parametrize("name", ["", "/", "/*", "/**/*", "/../*/[abc]*"])
 def test_a_folder_or_a_pattern_is_one_dataset(folder: Path, name: str) -> None:
-    corpus = open_corpus(DatasetSpec(f"{folder}{name}"))
+    corpus = open_dataset(Dataset(f"{folder}{name}"))
     assert texts(corpus) == texts(corpus) == ALL
-    assert corpus.known is not None
-    assert (corpus.size, corpus.known.repeats, corpus.split) == (10, 1, "all")
-    again = open_corpus(DatasetSpec(corpus.pinned_name))
+    assert (corpus.size, corpus.repeats, corpus.split) == (10, 1, "all")
+    again = open_dataset(Dataset(corpus.pinned_name))
     assert (again.name, again.revision, texts(again)) == (corpus.name, corpus.revision, ALL)
     assert not has_splits(f"{folder}{name}")
 
 
 def test_the_revision_is_that_of_the_names_and_bytes_below_the_folder(folder: Path, tmp_path: Path) -> None:
-    first = open_corpus(DatasetSpec(str(folder))).revision
+    first = open_dataset(Dataset(str(folder))).revision
     elsewhere = folder.rename(tmp_path / "elsewhere")
-    assert open_corpus(DatasetSpec(str(elsewhere))).revision == first
+    assert open_dataset(Dataset(str(elsewhere))).revision == first
     (elsewhere / "a.jsonl").rename(elsewhere / "aa.jsonl")
-    assert open_corpus(DatasetSpec(str(elsewhere))).revision != first
-    one = open_corpus(DatasetSpec(f"{elsewhere}/*.parquet")).revision
-    assert one == open_corpus(DatasetSpec(f"{elsewhere}/b.parquet")).revision
+    assert open_dataset(Dataset(str(elsewhere))).revision != first
+    one = open_dataset(Dataset(f"{elsewhere}/*.parquet")).revision
+    assert one == open_dataset(Dataset(f"{elsewhere}/b.parquet")).revision
 
 
 def test_files_of_equal_names_in_several_folders(tmp_path: Path) -> None:
@@ -84,17 +81,17 @@ def test_files_of_equal_names_in_several_folders(tmp_path: Path) -> None:
         write(tmp_path / name / "news.jsonl", [number])
     (tmp_path / "2024" / "news.jsonl").write_text("{")
     with pytest.raises(CorpusError, match=r"2024/news.jsonl, line 1: not valid JSON"):
-        open_corpus(DatasetSpec(f"{tmp_path}/*/*.jsonl"))
+        open_dataset(Dataset(f"{tmp_path}/*/*.jsonl"))
 
 
 def test_a_folder_without_data_and_names_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "organisation" / "news").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CorpusError, match=r"no file organisation.*, and as a pattern it fits none"):
-        open_corpus(DatasetSpec("organisation/*.jsonl"))
+        open_dataset(Dataset("organisation/*.jsonl"))
     for name in ("organisation", "organisation/", "./organisation/news"):
         with pytest.raises(CorpusError, match="holds no file that ends in"):
-            open_corpus(DatasetSpec(name))
+            open_dataset(Dataset(name))
     assert has_splits("organisation/news")
     assert not has_splits("organisation/news/")
 
@@ -114,69 +111,33 @@ def test_any_division_into_files_gives_the_articles_of_one_file(
         if part or suffix == ".jsonl":
             write(folder / f"{number}{suffix}", part)
     wanted = list(dict.fromkeys(one for part in parts for one in part))[skip:][:limit]
-    spec = DatasetSpec(str(folder), skip=skip, limit=limit)
+    spec = Dataset(str(folder), skip=skip, limit=limit)
     if not wanted:
         with pytest.raises(CorpusError, match="holds no"):
-            open_corpus(spec)
+            open_dataset(spec)
         return
-    corpus = open_corpus(spec)
+    corpus = open_dataset(spec)
     assert texts(corpus) == [f"Text {one}." for one in wanted]
     corpus.require_unchanged()
-    again = open_corpus(spec, corpus.read_before)
-    assert (again.revision, texts(again)) == (corpus.revision, texts(corpus))
-    # The same articles as those of a part of them all.
-    known = open_corpus(DatasetSpec(str(folder))).known
-    assert known is not None
-    part_known = known.part(skip, skip + len(wanted))
-    assert list(part_known.read()) == list(corpus)
+    # A part of them all has the revision that it has alone.
+    everything = open_dataset(Dataset(str(folder)))
+    alone = open_dataset(Dataset(str(folder), skip=skip, limit=len(wanted)))
+    assert everything.part_revision(skip + len(wanted)) == alone.revision
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(wanted), max_size=len(wanted))))
-    chosen = [article for article, is_chosen in zip(corpus, mask, strict=True) if is_chosen]
-    for one in (corpus.known, part_known):
-        assert one is not None
-        assert list(one.read(mask)) == chosen
-
-
-def opened_by(read: Callable[[], Iterator[Article]], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    opened: list[str] = []
-    real = data_files.read_rows
-
-    def noted(path: Path, *rest: Any) -> Iterator[Any]:
-        opened.append(path.name)
-        return real(path, *rest)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(data_files, "read_rows", noted)
-        list(read())
-    return opened
-
-
-def test_files_without_a_wanted_article_are_not_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = open_corpus(DatasetSpec(str(folder))).known
-    assert known is not None
-    assert opened_by(known.read, monkeypatch) == ["a.jsonl", "b.parquet", "c.jsonl.gz"]
-    assert opened_by(known.part(3, 8).read, monkeypatch) == ["b.parquet"]
-    assert opened_by(known.part(8, 10).read, monkeypatch) == ["c.jsonl.gz"]
-    assert opened_by(lambda: known.read(np.arange(10) == 1), monkeypatch)[:1] == ["a.jsonl"]
-    # A run of the part alone opens and hashes nothing else.
-    part = known.part(8, 10)
-    (folder / "a.jsonl").write_text("changed")
-    assert part.rows.files is not None
-    assert part.rows.files.changed(part.holds_article) is None
-    assert part.rows.files.changed(known.holds_article) == "a.jsonl"
+    assert list(corpus.read(mask)) == [article for article, is_chosen in zip(corpus, mask, strict=True) if is_chosen]
 
 
 def test_a_limit_reads_and_hashes_no_file_behind_it(folder: Path) -> None:
-    corpus = open_corpus(DatasetSpec(str(folder), limit=2))
+    corpus = open_dataset(Dataset(str(folder), limit=2))
     (folder / "b.parquet").write_text("changed")
     assert texts(corpus) == ALL[:2]
     corpus.require_unchanged()
-    assert corpus.revision == open_corpus(DatasetSpec(str(folder / "a.jsonl"))).revision
+    assert corpus.revision == open_dataset(Dataset(str(folder / "a.jsonl"))).revision
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "remove", "rename"])
 def test_a_change_is_found(folder: Path, change: str) -> None:
-    corpus = open_corpus(DatasetSpec(str(folder)))
-    before = corpus.read_before
+    corpus = open_dataset(Dataset(str(folder)))
     if change == "edit":
         write(folder / "a.jsonl", [1, 2, 33])
         with pytest.raises(CorpusError, match=r"SHA-256 of a.jsonl differs"):
@@ -189,9 +150,9 @@ def test_a_change_is_found(folder: Path, change: str) -> None:
         (folder / "c.jsonl.gz").unlink()
     else:
         (folder / "c.jsonl.gz").rename(folder / "d.jsonl.gz")
-    again = open_corpus(DatasetSpec(str(folder)), before)
+    again = open_dataset(Dataset(str(folder)))
     assert again.revision != corpus.revision
-    assert texts(again) == texts(open_corpus(DatasetSpec(str(folder))))
+    assert len(texts(again)) == {"edit": 11, "add": 11, "remove": 8, "rename": 10}[change]
 
 
 @pytest.fixture
@@ -227,22 +188,22 @@ def server(folder: Path, asked: list[str]) -> Iterator[str]:
 
 def test_files_of_a_web_server(folder: Path, server: str, asked: list[str], cache: Path) -> None:
     name = f"{server}/*.parquet"
-    corpus = open_corpus(DatasetSpec(name))
+    corpus = open_dataset(Dataset(name))
     assert (corpus.name, corpus.pinned_name, texts(corpus)) == ("*.parquet", name, ALL[3:8])
-    assert corpus.revision == open_corpus(DatasetSpec(str(folder / "b.parquet"))).revision
-    one = open_corpus(DatasetSpec(f"{server}/a.jsonl"))
+    assert corpus.revision == open_dataset(Dataset(str(folder / "b.parquet"))).revision
+    one = open_dataset(Dataset(f"{server}/a.jsonl"))
     assert (one.name, texts(one)) == ("a.jsonl", ALL[:3])
     assert sum(line.startswith("GET /a.jsonl") for line in asked) == 1  # it is in the cache then
-    assert texts(open_corpus(DatasetSpec(f"{server}/"))) == ALL
+    assert texts(open_dataset(Dataset(f"{server}/"))) == ALL
     write(folder / "a.jsonl", [1, 2, 33, 4])
     os.utime(folder / "a.jsonl", (1, 1))
     with pytest.raises(CorpusError, match=r"SHA-256 of .*a.jsonl differs"):
         one.require_unchanged()
-    assert len(texts(open_corpus(DatasetSpec(f"{server}/a.jsonl"), one.read_before))) == 4
+    assert len(texts(open_dataset(Dataset(f"{server}/a.jsonl")))) == 4
 
 
 def test_a_limit_downloads_no_file_behind_it(server: str, asked: list[str], cache: Path) -> None:
-    assert texts(open_corpus(DatasetSpec(f"{server}/", limit=2))) == ALL[:2]
+    assert texts(open_dataset(Dataset(f"{server}/", limit=2))) == ALL[:2]
     assert not any("b.parquet" in line or "c.jsonl" in line for line in asked)
 
 
@@ -252,7 +213,7 @@ def test_files_in_memory(cache: Path) -> None:
         memory.pipe(f"/bucket/news/{number}.jsonl", json.dumps(rows_of([number])[0]).encode())
     try:
         for name in ("memory://bucket/news", "memory://bucket/news/*.jsonl"):
-            corpus = open_corpus(DatasetSpec(name))
+            corpus = open_dataset(Dataset(name))
             assert texts(corpus) == ["Text 0.", "Text 1.", "Text 2."]
         memory.pipe("/bucket/news/1.jsonl", json.dumps(rows_of([7])[0]).encode())
         with pytest.raises(CorpusError, match=r"SHA-256 of /bucket/news/1.jsonl differs"):
@@ -273,11 +234,11 @@ def test_what_other_machines_refuse(server: str, cache: Path) -> None:
     }
     for name, message in refused.items():
         with pytest.raises(CorpusError, match=message) as error:
-            open_corpus(DatasetSpec(name))
+            open_dataset(Dataset(name))
         assert "secret" not in str(error.value)
 
 
 def test_a_file_system_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
     with pytest.raises(CorpusError, match=r"s3://bucket/a.jsonl cannot be read: Install s3fs"):
-        open_corpus(DatasetSpec("s3://bucket/a.jsonl"))
+        open_dataset(Dataset("s3://bucket/a.jsonl"))

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError
-from core.text.corpus import Corpus, DatasetSpec, corpus_of_rows, open_corpus, write_articles
+from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows, write_articles
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda text: bool(text.split()) and "\0" not in text)
 ROWS = st.lists(st.tuples(WORDS, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=5)
 
 
-def streamed(rows: list[dict[str, object]]) -> Corpus:
-    return corpus_of_rows(rows, "org/news", "org/news@abc", "abc", DatasetSpec("org/news", streaming=True))
+def streamed(rows: list[dict[str, object]]) -> OpenDataset:
+    return open_rows(rows, "org/news", "org/news@abc", "abc", Dataset("org/news", streaming=True))
 
 
 @given(ROWS)
@@ -25,7 +25,7 @@ def test_a_file_has_the_articles_of_its_corpus(rows: list[tuple[str, list[str]]]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "news.jsonl"
         assert write_articles(corpus, path) == len(rows)
-        read = list(open_corpus(DatasetSpec(str(path))))
+        read = list(open_dataset(Dataset(str(path))))
     of_the_hub = {"dataset": "org/news", "split": "test"}
     assert [dataclasses.replace(article, **of_the_hub) for article in read] == list(corpus)
 

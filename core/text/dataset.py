@@ -1,0 +1,378 @@
+"""A dataset as articles, wherever it lies: the bundled sample, files here or on other machines, or the Hub."""
+
+import functools
+import itertools
+import json
+import os
+import re
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.article_id_set import IdNumbers
+from core.errors import CorpusError, RecipeError
+from core.models.hub_cache import HUB_FAILURES, is_reachable, is_repository_name, offline_if_unreachable, resolve_commit
+from core.names import did_you_mean
+from core.text.reader import (
+    SUFFIXES,
+    Reader,
+    Unparsed,
+    changed,
+    find_files,
+    is_address,
+    is_files,
+    naming,
+    path_from_anywhere,
+)
+from core.text.rows import recognise_fields, to_article
+from core.types import Article
+from core.whole_files import replacing
+
+_SAMPLE = Path(__file__).parents[1] / "sample"
+BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
+# The study's datasets, and that of sentence compression, under their short names. A revision that is not pinned here
+# is looked up when a run is submitted, and recorded with it.
+KNOWN_DATASETS = {
+    "cnn_dailymail": "abisee/cnn_dailymail:3.0.0",
+    "xsum": "EdinburghNLP/xsum",
+    # The repository has a script, which `datasets` does not run. The Hub has made Parquet files of its rows there.
+    "gigaword": "Harvard/gigaword@refs/convert/parquet",
+}
+PINNED_REVISIONS = {"abisee/cnn_dailymail": "96df5e686bee6baa90b8bee7c28b81fa3fa6223d"}
+_HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(@(?P<revision>[\w./-]+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Which articles to read.
+
+    Attributes:
+        name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
+            `core.text.reader.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
+        split: of a Hub dataset; files and the bundled samples have one split, `all`.
+        streaming: read a Hub dataset row by row instead of downloading it first.
+        skip: how many articles to leave out first.
+        limit: how many to read at most after these.
+        text_field, reference_field, key_field: names of the fields, where the usual ones do not fit.
+
+    Raises:
+        RecipeError: a number out of range.
+    """
+
+    name: str
+    split: str = "test"
+    streaming: bool = False
+    skip: int = 0
+    limit: int | None = None
+    text_field: str | None = None
+    reference_field: str | None = None
+    key_field: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.skip < 0:
+            raise RecipeError(f"{self.name}: skip is {self.skip}, and must be 0 or more.")
+        if self.limit is not None and self.limit < 1:
+            raise RecipeError(f"{self.name}: limit is {self.limit}, and must be 1 or more.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenDataset:
+    """Articles that can be read any number of times, always the same ones in the same order, none twice.
+
+    Reading raises `CorpusError` at the first article that is not what it was when the dataset was opened: it is never
+    handed out. (Of a streamed dataset the articles are not known before; the Hub's commit stands for them.)
+
+    Attributes:
+        dataset: what a recipe names.
+        name: as stored with every article.
+        pinned_name: the name under which exactly this dataset is opened again.
+        split: as stored with every article.
+        revision: a commit of the Hub, or `sha256:…` of the files that the articles were read from.
+        rows: all rows, from the names of the fields that are needed.
+        reader: of the files that hold the rows; None where these are not of files.
+        fields: of every row, see `recognise_fields`.
+        ids: of the articles, in order, as they were when the dataset was opened; None of a streamed dataset.
+        positions: int64, at which row each of them stands, from 0.
+        count: how many rows were read.
+        repeats: how many of these hold the same article as a row before them.
+        fewest_references: of any article that has one, since others fail; 0 where none has. A streamed dataset is not
+            read before: it counts as 1.
+    """
+
+    dataset: Dataset
+    name: str
+    pinned_name: str
+    split: str
+    revision: str
+    rows: Callable[[Collection[str]], Iterator[Unparsed]]
+    reader: Reader | None = None
+    fields: tuple[str, str | None, str | None] = ("", None, None)
+    ids: IdNumbers | None = None
+    positions: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    count: int = 0
+    repeats: int = 0
+    fewest_references: int = 1
+
+    @property
+    def size(self) -> int | None:
+        """Number of articles. Of a streamed dataset its limit, which it may not reach, or None."""
+        return self.dataset.limit if self.ids is None else len(self.ids)
+
+    @property
+    def is_of_hub(self) -> bool:
+        """Whether its revision is a commit: a file has the SHA-256 of its bytes."""
+        return not self.revision.startswith("sha256:")
+
+    def __iter__(self) -> Iterator[Article]:
+        return self.read()
+
+    def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
+        """The articles: all, or those that `wanted` marks. The others are not parsed, and not checked.
+
+        Raises:
+            CorpusError: one is another, is gone, is new, or cannot be read any more.
+        """
+        if self.ids is None:
+            yield from (article for _, article in self.distinct(self.rows(self.columns)) if article is not None)
+            return
+        numbers = np.arange(len(self.ids)) if wanted is None else np.flatnonzero(wanted)
+        is_read = np.zeros(self.count, np.bool_)
+        is_read[self.positions[numbers]] = True
+        # With a limit there may be more rows, which hold none of these articles.
+        has_rest = self.dataset.limit is not None or wanted is not None
+        asked = itertools.chain(is_read.tobytes(), () if has_rest else itertools.repeat(True))
+        rows = itertools.compress(enumerate(self.rows(self.columns)), asked)
+        try:
+            for number, row in itertools.zip_longest(numbers, rows):
+                article = None if number is None or row is None else self._article(*row)
+                if article is None or int(article.id, 16) != self.ids[number]:
+                    which = len(self.ids) if number is None else number
+                    raise CorpusError(
+                        f"there were {len(self.ids)} articles, and article {which + 1} is not what it was"
+                    )
+                yield article
+        except CorpusError as error:
+            raise changed(self.place, str(error)) from error
+
+    def distinct(self, rows: Iterable[Unparsed]) -> Iterator[tuple[int, Article | None]]:
+        """The articles behind `skip`, up to `limit`, each with the number of its row, from 0. A repeat of one is None.
+
+        It holds a set of the articles that it has read, some 80 bytes each.
+
+        Raises:
+            CorpusError: a row holds no article.
+        """
+        skip, limit = self.dataset.skip, self.dataset.limit
+        seen = set[int]()
+        for index, row in enumerate(rows):
+            article = self._article(index, row)
+            number = int(article.id, 16)
+            if number in seen:  # an exact repeat could not be told apart in the store
+                yield index, None
+                continue
+            seen.add(number)
+            if len(seen) > skip:
+                yield index, article
+            if limit is not None and len(seen) >= skip + limit:
+                return
+
+    def require_unchanged(self) -> None:
+        """Raise `CorpusError` if a file is not the one that was opened. A commit of the Hub does not change."""
+        if self.reader is not None:
+            self.reader.require_unchanged()
+
+    def part_revision(self, end: int) -> str:
+        """The revision of the dataset that ends, by its limit, before article number `end` (from 0)."""
+        return self.revision if self.reader is None else self.reader.revision(int(self.positions[end - 1]) + 1)
+
+    @property
+    def place(self) -> str:
+        """What errors call it."""
+        return self.name if self.reader is None else self.reader.place
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the fields that are read."""
+        return [name for name in self.fields if name is not None]
+
+    def _article(self, index: int, row: Unparsed) -> Article:
+        place, parse = row
+        with naming(self.place, place):
+            return to_article(parse(), self.fields, self.name, self.split, index)
+
+
+def open_dataset(dataset: Dataset) -> OpenDataset:
+    """Find the dataset and check what can be checked: every row, or the first one of a streamed dataset.
+
+    Raises:
+        CorpusError: no such dataset, file, split or field, a malformed row (named by file and line), or a file that
+            was written to meanwhile.
+        HubError: the Hub cannot be reached, or has no such dataset.
+    """
+    name = dataset.name
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:  # a byte of the command line that was none
+        raise CorpusError(f"{name!r} is no UTF-8: rename the file.") from error
+    if name in BUNDLED:
+        return _open_files(dataset, str(BUNDLED[name]), name, name)
+    if is_address(name):
+        return _open_files(dataset, name, name.rstrip("/").rpartition("/")[2], name)
+    if has_splits(name):
+        return _open_hub(dataset)
+    path = Path(name)
+    return _open_files(dataset, name, path.name, str(path_from_anywhere(path)))
+
+
+def has_splits(name: str) -> bool:
+    """Whether a dataset is one of the Hub: files and the bundled samples are one split, `all`."""
+    return not (name in BUNDLED or is_files(name))
+
+
+def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str) -> OpenDataset:
+    reader = find_files(place)
+    opened = _read_once(OpenDataset(dataset, name, pinned_name, "all", "", reader.rows, reader))
+    # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
+    reader.require_unchanged()
+    return replace(opened, revision=reader.revision())
+
+
+def _open_hub(dataset: Dataset) -> OpenDataset:
+    match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(dataset.name, dataset.name))
+    if match is None or not is_repository_name(match["repository"]):
+        if "/" in dataset.name:
+            raise CorpusError(
+                f"There is no file {dataset.name!r}, and it is no name of a dataset on the Hub (organisation/name)."
+            )
+        raise CorpusError(
+            f"There is no dataset {dataset.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
+            f"file ending in {SUFFIXES}, a folder of such files, or a Hub id such as organisation/name:configuration."
+            f"{did_you_mean(dataset.name, [*BUNDLED, *KNOWN_DATASETS])}"
+        )
+    repository, config = match["repository"], match["config"]
+    pinned = PINNED_REVISIONS.get(repository, "main")
+    revision = resolve_commit(repository, match["revision"] or pinned, "dataset")
+    rows = load_split(repository, config, dataset.split, revision, dataset.streaming)
+    pinned_name = f"{repository}{':' + config if config else ''}@{revision}"
+    return open_rows(rows, repository, pinned_name, revision, dataset)
+
+
+def open_rows(
+    rows: Iterable[Mapping[str, object]], name: str, pinned_name: str, revision: str, dataset: Dataset
+) -> OpenDataset:
+    """The dataset in `rows` (e.g. a `datasets` object), which must give the same rows each time it is iterated.
+
+    All of them are read here, unless they are streamed.
+    """
+
+    def located(columns: Collection[str]) -> Iterator[Unparsed]:
+        return ((f"row {n}", functools.partial(dict, row)) for n, row in enumerate(rows, start=1))
+
+    return _read_once(OpenDataset(dataset, name, pinned_name, dataset.split, revision, located))
+
+
+def _read_once(opened: OpenDataset) -> OpenDataset:
+    """What is known of a dataset once all its rows have been read, or those up to its limit. A stream is only begun."""
+    dataset = opened.dataset
+    where = opened.place if opened.reader else f"{opened.name} (split {opened.split})"
+    after = f" after the first {dataset.skip}, which are skipped" if dataset.skip else ""
+    nothing = CorpusError(f"{where} holds no article{after}.")
+    rows = opened.rows(())
+    first = next(rows, None)
+    if first is None:
+        raise nothing
+    place, parse = first
+    given = dataset.text_field, dataset.reference_field, dataset.key_field
+    with naming(opened.place, place):
+        opened = replace(opened, fields=recognise_fields(parse(), *given))
+    # Only files can be asked for more columns. A stream is not begun twice.
+    rows = opened.rows(opened.columns) if opened.reader else itertools.chain([first], rows)
+    if dataset.streaming and opened.reader is None:
+        if all(article is None for _, article in opened.distinct(rows)):
+            raise nothing
+        return opened
+    ids, positions, references = array("Q"), array("q"), set[int]()
+    count = repeats = 0
+    for index, article in opened.distinct(rows):
+        count = index + 1
+        if article is None:
+            repeats += 1
+        else:
+            ids.append(int(article.id, 16))
+            positions.append(index)
+            references.add(len(article.references))
+    if not ids:
+        raise nothing
+    return replace(
+        opened,
+        ids=np.frombuffer(ids, np.uint64),
+        positions=np.frombuffer(positions, np.int64),
+        count=count,
+        repeats=repeats,
+        fewest_references=min(references - {0}, default=0),
+    )
+
+
+def load_split(repository: str, config: str | None, split: str, revision: str | None, streaming: bool) -> Any:
+    """One split of a Hub dataset (or of a local folder in the Hub's layout) as a `datasets` object of rows.
+
+    `datasets` prefers a folder of the repository's name, and without the Hub it takes the newest that it has in its
+    cache, whatever commit that is of. Where a `revision` is given, neither is taken for it.
+
+    Raises:
+        CorpusError: the dataset, configuration or split cannot be had, or it would be another revision.
+    """
+    import datasets  # with pandas and pyarrow, which a file need not wait for
+
+    try:
+        with offline_if_unreachable(datasets.config):
+            builder = datasets.load_dataset_builder(repository, config, revision=revision)
+        if revision in (None, builder.hash):
+            if streaming:
+                return builder.as_streaming_dataset(split=split)
+            builder.download_and_prepare()
+            return builder.as_dataset(split=split)
+    # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
+    except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        if not os.path.isdir(repository) and not is_reachable():
+            raise CorpusError(
+                f"The Hub cannot be reached, and the dataset {repository} (configuration {config}, split {split}, "
+                f"revision {revision}) is not in the local cache. Download it on a machine with network, or name a "
+                "file."
+            ) from error
+        raise CorpusError(
+            f"The Hub dataset {repository} (configuration {config}, split {split}, revision {revision}) "
+            f"cannot be loaded: {error}"
+        ) from error
+    if os.path.isdir(repository):
+        raise CorpusError(
+            f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: "
+            "start NWS in another folder, or name a file of it."
+        )
+    raise CorpusError(
+        f"The Hub cannot be reached, and the newest of {repository} in the cache is commit {builder.hash}, not "
+        f"{revision}. Try again with a network, or name the commit that is there: {repository}@{builder.hash}"
+    )
+
+
+def write_articles(dataset: OpenDataset, path: Path) -> int:
+    """Write a JSON line for each article, with its `id`, `article` and `references`; returns how many there were.
+
+    The file takes the place of `path` at the end, whole, or not at all.
+
+    Raises:
+        CorpusError: a row holds no article.
+        OSError: `path` cannot be written.
+    """
+    count = 0
+    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
+        for article in dataset:
+            row = {"id": article.key, "article": article.text, "references": list(article.references)}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+    return count
