@@ -110,7 +110,7 @@ class Segmenter:
 
         Raises:
             EmptyArticleError: the text holds no word.
-            SegmentationError: the text is longer than `core/text/limits.py` allows.
+            SegmentationError: the text is longer than `core/text/length.py` allows.
         """
         require_length(article)
         segmented = assemble(article, self._cut(article.text))
@@ -158,7 +158,7 @@ def unsegmented(article: Article) -> SegmentedArticle:
 
     Raises:
         EmptyArticleError: the text holds no word.
-        SegmentationError: the text is longer than `core/text/limits.py` allows.
+        SegmentationError: the text is longer than `core/text/length.py` allows.
     """
     require_length(article)
     words = tuple(article.text[start:end] for start, end in word_spans(article.text))
