@@ -279,7 +279,7 @@ def _json(path: Path, columns: object) -> Iterator[Unparsed]:
         yield f"row {number}", functools.partial(_json_object, row)
 
 
-def _csv(path: Path, columns: object, separator: str | None = None) -> Iterator[Unparsed]:
+def _csv(path: Path, columns: Collection[str] | None, separator: str | None = None) -> Iterator[Unparsed]:
     """Without a `separator`, the first line tells whether it is a comma or, as Excel has it in Europe, a semicolon."""
     # The module's default of 131,072 characters a cell is less than a long article.
     csv.field_size_limit(sys.maxsize)
@@ -298,6 +298,7 @@ def _csv(path: Path, columns: object, separator: str | None = None) -> Iterator[
             return
         if names is None:
             names = cells
+            _needed(path, names, columns)
         elif cells:
             if len(cells) != len(names):
                 raise CorpusError(f"{path}, {place}: the row has {len(cells)} cells, not {len(names)}.")
@@ -312,6 +313,13 @@ def _decoded(lines: Iterable[bytes], path: Path) -> Iterator[str]:
             raise CorpusError(f"{path}, line {number}: not valid UTF-8 ({error}).") from error
 
 
+def _needed(path: Path, names: Sequence[str], columns: Collection[str] | None) -> list[str]:
+    needed = [name for name in dict.fromkeys(names) if columns is None or name in columns]
+    if twice := [name for name in needed if names.count(name) > 1]:
+        raise CorpusError(f"{path} has several columns {twice[0]!r}: rename all but one.")
+    return needed
+
+
 def _parquet(path: Path, columns: Collection[str] | None) -> Iterator[Unparsed]:
     """One row group after another, of which only the needed columns are read.
 
@@ -324,9 +332,7 @@ def _parquet(path: Path, columns: Collection[str] | None) -> Iterator[Unparsed]:
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            needed = [name for name in dict.fromkeys(names) if columns is None or name in columns]
-            if twice := [name for name in needed if names.count(name) > 1]:
-                raise CorpusError(f"{path} has several columns {twice[0]!r}: rename all but one.")
+            needed = _needed(path, names, columns)
             batches = file.iter_batches(batch_size=_batch_rows(path, file.metadata, needed), columns=needed)
             rows = ((batch, index) for batch in batches for index in range(batch.num_rows))
             for number, (batch, index) in enumerate(rows, start=1):
