@@ -114,7 +114,7 @@ def prepare(
         "paper",
         {
             "datasets": [{"name": dataset}],
-            "limit": limit,
+            "datasets.limit": limit,
             "pipeline": "blank",
             "encoders": encoders,
             "rulers": [],  # which the libraries do not write

@@ -106,7 +106,7 @@ def arm_of(name: str, dataset: str, articles: int) -> Arm:
 
 
 def pinned_of(dataset: str, articles: int, *, with_rulers: bool) -> Pinned:
-    asked = {"datasets": [{"name": dataset}], "limit": articles, "bundle_size": 16}
+    asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16}
     return pin(load_recipe(Phase1Recipe, "sample", asked if with_rulers else {**asked, "rulers": []}))
 
 

@@ -134,7 +134,7 @@ def datasets() -> list[str]:
 
 def without_random(dataset: str, articles: int) -> Pinned:
     """A run without `random`, whose scores are means over several draws: one summary, one score, in every arm."""
-    asked = {"datasets": [{"name": dataset}], "limit": articles, "bundle_size": 16}
+    asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16}
     pinned = pin(load_recipe(Phase1Recipe, "sample", {**asked, "importance": ["textrank", "centroid"], "rulers": []}))
     (planned,) = pinned.stages
     systems = tuple(system for system in planned.plan.systems if system.signature != "random")

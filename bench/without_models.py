@@ -100,7 +100,9 @@ def measure(folder: Path, articles: int, reps: int) -> list[Cost]:
 
 
 def _pinned(dataset: str, limit: int | None, asked: dict[str, object]) -> Pinned:
-    options = {"datasets": [{"name": dataset}], "bundle_size": 16, **asked} | ({"limit": limit} if limit else {})
+    options = {"datasets": [{"name": dataset}], "bundle_size": 16, **asked} | (
+        {"datasets.limit": limit} if limit else {}
+    )
     return pin(load_recipe(Phase1Recipe, "sample", options))
 
 

@@ -19,14 +19,12 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from typer.main import get_command
 
-from core.learning.decoding import Decoding
-from core.learning.policies import PolicyConfig
-from core.learning.reinforce import ReinforceConfig
-from core.learning.training_config import OptimizerConfig
+from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
 from core.summarizers.predictions import PredictionsSpec
 from core.text.dataset import Dataset
 from jobs.cli import app
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe
+from jobs.recipes.flags import attributes
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe
 
@@ -34,7 +32,6 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 LINK = re.compile(r"(?<=\]\()(?P<path>[^()\s#:]+)(?P<anchor>#[^()\s]*)?(?=\))")
 FORMULA = re.compile(r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL)
-KEY = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
 HELP_WIDTH = 100
 NOT_TEXT = {".ipynb", ".png"}
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
@@ -157,9 +154,9 @@ def _recipe_keys() -> str:
     parts = []
     for heading, recipe in RECIPES.items():
         text = inspect.getdoc(recipe) or ""
-        told = {name: key["text"] for key in KEY.finditer(text) for name in key["names"].split(", ")}
+        told = attributes(recipe)
         rows = [
-            f"| `{name}` | {' '.join(told.get(name, '').split())} | {_default(key.default)} |"
+            f"| `{name}` | {told.get(name, '')} | {_default(key.default)} |"
             for name, key in inspect.signature(recipe).parameters.items()
         ]
         parts += [f"## {heading}", re.split(r"\n\n(?:Attributes|Raises):", text)[0]]

@@ -36,7 +36,7 @@ from jobs.commands import (
     watch,
     write,
 )
-from jobs.commands.groups import Command
+from jobs.commands.groups import Command, JobCommand
 from jobs.commands.shared import err, out, store_flag, with_store
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
@@ -61,9 +61,18 @@ app = typer.Typer(
 submit_app = typer.Typer(no_args_is_help=True, help="Start a run.")
 db_app = typer.Typer(no_args_is_help=True, help="The store's schema.")
 
-submit_app.command("phase1", cls=Command)(submit.submit_phase1)
-submit_app.command("baselines", cls=Command)(submit.submit_baselines)
-submit_app.command("phase2", cls=Command)(submit.submit_phase2)
+submit_app.command(
+    "phase1",
+    cls=JobCommand,
+    help="Sweep the summary length n.\n\nEvery system summarises every article at every n, and each summary is scored.",
+)(submit.submit_sweep)
+submit_app.command(
+    "baselines",
+    cls=JobCommand,
+    help="Sweep n with systems of your choice.\n\n"
+    "Lead, TextRank, oracles, generators such as BART, your own systems, and predictions from files.",
+)(submit.submit_sweep)
+submit_app.command("phase2", cls=JobCommand)(submit.submit_phase2)
 app.command("resume", cls=Command)(resume.resume)
 app.command("add", cls=Command)(resume.add)
 app.command("logs", cls=Command)(manage.logs)

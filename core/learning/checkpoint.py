@@ -11,8 +11,8 @@ import torch
 from safetensors import SafetensorError
 
 from core.errors import ModelError, RecipeError
-from core.learning.decoding import Decoding
-from core.learning.policies import FeaturePolicies, PolicyConfig, StudyPolicies, restore_policies
+from core.learning.policies import FeaturePolicies, StudyPolicies, restore_policies
+from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.metrics.fluency import Fluency
 from core.models import ModelRef

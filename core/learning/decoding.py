@@ -1,75 +1,17 @@
 """How a summary is chosen with trained policies: greedily, or as the best of many that are drawn."""
 
 import hashlib
-import math
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
 
-from core.errors import RecipeError
 from core.learning.environment import PreparedArticle, positions_taken
 from core.learning.policies import Policies
 from core.learning.sampling import Draw, Greedy, episodes, falling
+from core.learning.training_config import Decoding
 from core.summarizers.composition import adjacent_share, words_at
 from core.summarizers.lead import first_sentences
 from core.summarizers.systems import AnchoredF1, FluencyOf, no_fluency
-
-
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    """How policies write. No decoding sees a reference.
-
-    Attributes:
-        method: `greedy` takes the best sentences, and then the best chunk each time. `rerank` draws `k` summaries from
-            the policies and keeps the one with the highest BERTScore F1 against the anchor.
-        k: how many summaries `rerank` draws.
-        anchor: `lead`, the article's first `anchor_sentences` sentences, or `chosen`, the ones that the policies would
-            choose greedily.
-        anchor_sentences: how many sentences the anchor has.
-        adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
-            article). A larger w keeps more of the article's own phrases.
-        fluency_weight: v in + v · fluency (`core.metrics.fluency`), in nats a token; the recipe names the model.
-
-    Raises:
-        RecipeError: no such method or anchor, or a number out of range.
-    """
-
-    method: Literal["greedy", "rerank"] = "greedy"
-    k: int = 160
-    anchor: Literal["lead", "chosen"] = "lead"
-    anchor_sentences: int = 3
-    adjacency_weight: float = 0.05
-    fluency_weight: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.method not in ("greedy", "rerank") or self.anchor not in ("lead", "chosen"):
-            raise RecipeError(
-                "Policies decode with `greedy` or `rerank`, and the anchor is `lead` or `chosen`, not "
-                f"{self.method!r} and {self.anchor!r}."
-            )
-        weights = (self.adjacency_weight, self.fluency_weight)
-        if min(self.k, self.anchor_sentences) < 1 or not all(0 <= weight < math.inf for weight in weights):
-            raise RecipeError(
-                "Reranking needs at least one draw, an anchor of at least one sentence, and weights of 0 or more, not "
-                f"k: {self.k}, anchor_sentences: {self.anchor_sentences}, adjacency_weight: {self.adjacency_weight} "
-                f"and fluency_weight: {self.fluency_weight}."
-            )
-
-    @property
-    def needs_fluency(self) -> bool:
-        """Whether it asks a language model."""
-        return self.method == "rerank" and self.fluency_weight > 0
-
-    @property
-    def label(self) -> str:
-        """`greedy`, or everything that decides a reranking: `rerank-160-lead3-adjacent0.05`, `rerank-48-chosen2`."""
-        if self.method == "greedy":
-            return self.method
-        adjacent = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""
-        fluent = f"-fluent{self.fluency_weight:g}" if self.fluency_weight else ""
-        return f"rerank-{self.k}-{self.anchor}{self.anchor_sentences}{adjacent}{fluent}"
 
 
 def decode(

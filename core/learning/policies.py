@@ -6,16 +6,16 @@ over the article's own chunks. The other pair is the study's.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import nn
 
-from core.errors import ModelError, RecipeError
+from core.errors import ModelError
 from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
+from core.learning.training_config import PolicyConfig
 from core.models.tokens import IntArray
 from core.summarizers.importance import FloatArray
 
@@ -23,38 +23,6 @@ from core.summarizers.importance import FloatArray
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 # The same in arrays, without gradients.
 DrawingScorer = Callable[[IntArray, FloatArray], FloatArray]
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyConfig:
-    """Which pair of policies, and how it writes.
-
-    Attributes:
-        inputs: `features`, or `embeddings` for the pair of the study (embedding ⊕ TextRank).
-        hidden: width of the hidden layers.
-        residual: add the standardised TextRank to sentence logits, and the standardised similarity to the document to
-            chunk logits: the untrained pair is then TextRank. Only for `features`.
-        sentences: K, how many sentences are chosen.
-        mask_repeats: no content word twice in a summary, as long as the article has others.
-
-    Raises:
-        RecipeError: no such inputs, or a number below 1.
-    """
-
-    inputs: Literal["features", "embeddings"] = "features"
-    hidden: int = 32
-    residual: bool = True
-    sentences: int = 3
-    mask_repeats: bool = True
-
-    def __post_init__(self) -> None:
-        if self.inputs not in ("features", "embeddings"):
-            raise RecipeError(f"The inputs of a policy are `features` or `embeddings`, not {self.inputs!r}.")
-        if min(self.hidden, self.sentences) < 1:
-            raise RecipeError(
-                f"A policy needs at least one hidden unit and one sentence, not hidden: {self.hidden} and "
-                f"sentences: {self.sentences}."
-            )
 
 
 class Policies(Protocol):

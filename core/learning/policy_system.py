@@ -7,8 +7,9 @@ from pathlib import Path
 from core.analysis.points import POLICY
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, load_checkpoint, load_decoding, save_checkpoint, save_decoding
-from core.learning.decoding import Decoding, decode
+from core.learning.decoding import decode
 from core.learning.environment import PreparedArticle, prepare
+from core.learning.training_config import Decoding
 from core.summarizers.systems import Document, Draft, UsualSystem
 from core.text.length import LengthUnit, cost, room
 

@@ -10,17 +10,17 @@ not depend on the others.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.policies import Policies
+from core.learning.training_config import LogProbability
 from core.models.tokens import IntArray
 from core.summarizers.importance import FloatArray
 
-LogProbability = Literal["plackett-luce", "softmax-sum"]
 # Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.
 _LOGIT_DECIMALS = 5
 

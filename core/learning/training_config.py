@@ -1,10 +1,86 @@
-"""How one pair of policies is trained: all settings except the articles, the encoder and the reward."""
+"""The settings of policies: which pair, how it learns, how it is trained, and how it writes. None needs PyTorch."""
 
+import math
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from core.errors import RecipeError
-from core.learning.policies import PolicyConfig
-from core.learning.reinforce import ReinforceConfig
+
+AdvantageBaseline = Literal["leave-one-out", "self-critical", "moving-average", "none"]
+LogProbability = Literal["plackett-luce", "softmax-sum"]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyConfig:
+    """Which pair of policies, and how it writes.
+
+    Attributes:
+        inputs: `features`, or `embeddings` for the pair of the study (embedding ⊕ TextRank).
+        hidden: width of the hidden layers.
+        residual: add the standardised TextRank to sentence logits, and the standardised similarity to the document to
+            chunk logits: the untrained pair is then TextRank. Only for `features`.
+        sentences: K, how many sentences are chosen.
+        mask_repeats: no content word twice in a summary, as long as the article has others.
+
+    Raises:
+        RecipeError: no such inputs, or a number below 1.
+    """
+
+    inputs: Literal["features", "embeddings"] = "features"
+    hidden: int = 32
+    residual: bool = True
+    sentences: int = 3
+    mask_repeats: bool = True
+
+    def __post_init__(self) -> None:
+        if self.inputs not in ("features", "embeddings"):
+            raise RecipeError(f"The inputs of a policy are `features` or `embeddings`, not {self.inputs!r}.")
+        if min(self.hidden, self.sentences) < 1:
+            raise RecipeError(
+                f"A policy needs at least one hidden unit and one sentence, not hidden: {self.hidden} and "
+                f"sentences: {self.sentences}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ReinforceConfig:
+    """How policies learn from rewards.
+
+    Attributes:
+        samples: k, episodes of an article in an update.
+        advantage_baseline: what a reward is compared with: the mean of the article's other samples (`leave-one-out`:
+            Kool et al. 2019, "Buy 4 REINFORCE Samples, Get a Baseline for Free!"), the reward of the greedy summary
+            (`self-critical`: Rennie et al. 2017), a moving average of rewards at that n, or 0.
+        normalise: divide the advantages by their standard deviation over the article's samples.
+        entropy_weight: weight of the entropy bonus.
+        log_probability: `plackett-luce`, or `softmax-sum` as in the study.
+
+    Raises:
+        RecipeError: no such baseline or log-probability, or too few samples for what is asked.
+    """
+
+    samples: int = 8
+    advantage_baseline: AdvantageBaseline = "leave-one-out"
+    normalise: bool = True
+    entropy_weight: float = 0.01
+    log_probability: LogProbability = "plackett-luce"
+
+    def __post_init__(self) -> None:
+        if self.advantage_baseline not in get_args(AdvantageBaseline):
+            raise RecipeError(
+                f"The advantage baseline is one of {', '.join(get_args(AdvantageBaseline))}, "
+                f"not {self.advantage_baseline!r}."
+            )
+        if self.log_probability not in get_args(LogProbability):
+            raise RecipeError(f"A log-probability is `plackett-luce` or `softmax-sum`, not {self.log_probability!r}.")
+        needed = 2 if self.normalise or self.advantage_baseline == "leave-one-out" else 1
+        if self.samples < needed:
+            raise RecipeError(
+                f"{self.samples} samples are too few: at least {needed}. One sample goes with `normalise: false` and "
+                "another advantage baseline than leave-one-out."
+            )
+        if not self.entropy_weight >= 0:
+            raise RecipeError(f"The entropy weight is {self.entropy_weight}: it must be 0 or above.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +144,58 @@ class TrainingConfig:
     def updates(self, articles: int) -> int:
         """How many updates there are with this many articles."""
         return self.passes * -(-articles * len(self.lengths) // self.articles_per_update)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How policies write. No decoding sees a reference.
+
+    Attributes:
+        method: `greedy` takes the best sentences, and then the best chunk each time. `rerank` draws `k` summaries from
+            the policies and keeps the one with the highest BERTScore F1 against the anchor.
+        k: how many summaries `rerank` draws.
+        anchor: `lead`, the article's first `anchor_sentences` sentences, or `chosen`, the ones that the policies would
+            choose greedily.
+        anchor_sentences: how many sentences the anchor has.
+        adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
+            article). A larger w keeps more of the article's own phrases.
+        fluency_weight: v in + v · fluency (`core.metrics.fluency`), in nats a token; the recipe names the model.
+
+    Raises:
+        RecipeError: no such method or anchor, or a number out of range.
+    """
+
+    method: Literal["greedy", "rerank"] = "greedy"
+    k: int = 160
+    anchor: Literal["lead", "chosen"] = "lead"
+    anchor_sentences: int = 3
+    adjacency_weight: float = 0.05
+    fluency_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.method not in ("greedy", "rerank") or self.anchor not in ("lead", "chosen"):
+            raise RecipeError(
+                "Policies decode with `greedy` or `rerank`, and the anchor is `lead` or `chosen`, not "
+                f"{self.method!r} and {self.anchor!r}."
+            )
+        weights = (self.adjacency_weight, self.fluency_weight)
+        if min(self.k, self.anchor_sentences) < 1 or not all(0 <= weight < math.inf for weight in weights):
+            raise RecipeError(
+                "Reranking needs at least one draw, an anchor of at least one sentence, and weights of 0 or more, not "
+                f"k: {self.k}, anchor_sentences: {self.anchor_sentences}, adjacency_weight: {self.adjacency_weight} "
+                f"and fluency_weight: {self.fluency_weight}."
+            )
+
+    @property
+    def needs_fluency(self) -> bool:
+        """Whether it asks a language model."""
+        return self.method == "rerank" and self.fluency_weight > 0
+
+    @property
+    def label(self) -> str:
+        """`greedy`, or everything that decides a reranking: `rerank-160-lead3-adjacent0.05`, `rerank-48-chosen2`."""
+        if self.method == "greedy":
+            return self.method
+        adjacent = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""
+        fluent = f"-fluent{self.fluency_weight:g}" if self.fluency_weight else ""
+        return f"rerank-{self.k}-{self.anchor}{self.anchor_sentences}{adjacent}{fluent}"

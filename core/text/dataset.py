@@ -54,11 +54,13 @@ class Dataset:
     Attributes:
         name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
             `core.text.reader.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
-        split: of a Hub dataset; files and the bundled samples have one split, `all`.
+        split: split of a Hub dataset; files and the bundled samples have one, `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
         skip: how many articles to leave out first.
-        limit: how many to read at most after these.
-        text_field, reference_field, key_field: names of the fields, where the usual ones do not fit.
+        limit: how many articles of the dataset to read at most.
+        text_field: field with the article; default: a usual name.
+        reference_field: field with the reference or references; default: a usual name.
+        key_field: field that names the article; default: id, key, fname, or the row.
 
     Raises:
         RecipeError: a number out of range.

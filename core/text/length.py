@@ -10,11 +10,12 @@ words, the longest reports of magazines ten thousand.
 """
 
 import itertools
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from core.errors import SegmentationError
+from core.errors import RecipeError, SegmentationError
 from core.text.words import count_words, first_words, word_spans
 from core.types import Article
 
@@ -24,6 +25,28 @@ MAX_CHARACTERS = 100_000
 MAX_SENTENCES = 3_000
 MAX_WORD_CHARACTERS = 500
 MAX_SUMMARY_WORDS = 3_000
+_LENGTHS = re.compile(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *")
+_MOST_LENGTHS = 1_000
+
+
+def parse_lengths(text: str, setting: str = "n") -> list[int]:
+    """Lengths as people type them: `7,9,11,13`, or `5-9,13`, where 5-9 is every whole number from 5 to 9.
+
+    Raises:
+        RecipeError: it is no list of whole numbers; `setting` is what was to be set.
+    """
+    lengths: list[int] = []
+    for part in text.split(","):
+        found = _LENGTHS.fullmatch(part)
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if first > last or last - first >= _MOST_LENGTHS:
+            raise RecipeError(
+                "lengths are whole numbers with commas between them, such as 7,9,11,13, or from one to another, 7-13, "
+                f"not {text!r}.",
+                settings=(setting,),
+            )
+        lengths += range(first, last + 1)
+    return lengths
 
 
 def count_characters(text: str) -> int:

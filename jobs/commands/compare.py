@@ -10,7 +10,7 @@ import typer
 from core.metrics.specs import CHOICES
 from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, parse_labels, parse_lengths
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, parse_labels
 from jobs.commands.shared import chosen_run, err, out, reading, store_flag
 from jobs.terminal.console import PrintableConsole, busy
 
@@ -53,7 +53,9 @@ def compare(
     Prints the mean difference with its 95 % interval, a test, and wins, ties and losses. The p of two systems on one
     dataset are corrected for the number of n (Holm).
     """
-    lengths, labels = parse_lengths(n), parse_labels(label)
+    from core.text.length import parse_lengths
+
+    lengths, labels = None if n is None else parse_lengths(n), parse_labels(label)
 
     from jobs.evaluate.compare import compare_runs
     from jobs.evaluate.printed_comparison import print_comparison

@@ -2,12 +2,13 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 import typer
 import typer.core
+import typer.main
 
 
 def option(panel: str | None, flag: str, told: str, default: Any = None, *, env: str | None = "", **more: Any) -> Any:
@@ -52,20 +53,43 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**filled, **given)
 
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return called
+    return _signed(called, parameters)
+
+
+def _signed(command: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
+    """A command with the parameters that typer is to see."""
+    command.__signature__ = inspect.Signature([*parameters])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
 
 
 def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
+@functools.cache
+def recipe_options(job: str) -> tuple[Any, ...]:
+    """What typer makes of the flags that the fields of a job's recipe name."""
+    from jobs.recipes.load import RECIPES, flags_of
+
+    fields = RECIPES[job].model_fields
+    parameters = {}
+    for flag, key, told in flags_of(RECIPES[job]):
+        kind: Any = str if flag.least is None else int
+        if key in fields and get_origin(fields[key].annotation) is tuple and "," not in flag.typed:
+            kind, told = list[kind], f"{told} Repeatable; replaces the recipe's."
+        asked = option(flag.panel, flag.typed, told, min=flag.least)
+        parameters[flag.name] = _parameter(flag.name, kind | None, asked.metadata["option"])
+    app = typer.Typer(add_completion=False)
+    app.command()(_signed(lambda: None, parameters.values()))
+    return tuple(typer.main.get_command(app).params)
+
+
 class Command(typer.core.TyperCommand):
     """A command whose help has a section for each group; typer itself has them in Rich's boxes only."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+        sections: dict[str, list[Any]] = {"Arguments": [], "Options": [], "Articles": []}
         for parameter in self.get_params(ctx):
             is_argument = parameter.param_type_name == "argument"
             panel = "Arguments" if is_argument else getattr(parameter, "rich_help_panel", None) or "Options"
@@ -75,3 +99,35 @@ class Command(typer.core.TyperCommand):
             if records:
                 with formatter.section(panel):
                     formatter.write_dl(records)
+
+
+class JobCommand(Command):
+    """A command of `nws submit`, which is called as its job: its options are also the flags of the job's recipe.
+
+    The recipe is imported when they are asked for: no other command waits for it. What they set is in `ctx.obj`, by the
+    recipe's keys.
+    """
+
+    _params: list[Any]
+    _is_whole: bool
+
+    @property
+    def params(self) -> list[Any]:
+        """The flags of the recipe, and the command's own options, in the one list that click changes for a while."""
+        if not self._is_whole:
+            self._params[:0] = recipe_options(str(self.name))
+            self._is_whole = True
+        return self._params
+
+    @params.setter
+    def params(self, own: list[Any]) -> None:
+        self._params, self._is_whole = own, False
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, with what the flags set apart from its own options."""
+        from jobs.recipes.load import RECIPES, flags_of
+
+        flags = list(flags_of(RECIPES[str(self.name)]))
+        given = {name: ctx.params.pop(name) for name in {flag.name for flag, _, _ in flags}}
+        ctx.obj = {key: given[flag.name] for flag, key, _ in flags if given[flag.name] not in (None, (), [])}
+        return super().invoke(ctx)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from core.errors import ModelError, RecipeError
-from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl, parse_lengths
+from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
 from jobs.commands.shared import choose_policies, err, out
 from jobs.terminal.console import busy
 
@@ -41,14 +41,15 @@ def summarize(
     """
     if n is not None and max_chars is not None:
         raise RecipeError("Give --n (words) or --max-chars (characters), not both.")
-    flag = "--n" if max_chars is None else "--max-chars"
-    lengths = parse_lengths(n if max_chars is None else max_chars, flag)
+    from core.text.length import LengthUnit, count_characters, parse_lengths
+
+    typed, setting = (n, "n") if max_chars is None else (max_chars, "max_chars")
+    lengths = None if typed is None else parse_lengths(typed, setting)
     if lengths is not None and min(lengths) < 1:
-        raise RecipeError(f"{flag} must be 1 or more, not {min(lengths)}.")
+        raise RecipeError(f"Lengths must be 1 or more, not {min(lengths)}.", settings=(setting,))
     content = _read(text)
 
     from core.learning.writer import PolicyWriter
-    from core.text.length import LengthUnit, count_characters
     from core.text.words import count_words
     from jobs.terminal.warnings import warn_of_texts
 

@@ -4,10 +4,12 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from core.errors import RecipeError
 from jobs.commands import options
 from jobs.commands.groups import grouped
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, recipe_overrides
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
 from jobs.commands.target import require_accelerator, require_here, require_possible, start_there
@@ -22,56 +24,31 @@ NO_SHARDS = options.ShardOptions()
 
 
 @grouped
-def submit_phase1(
-    data: options.DataOptions,
-    systems: options.Phase1Options,
-    sweep: options.SweepOptions,
-    machines: options.MachineOptions,
+def submit_sweep(
+    ctx: typer.Context,
     target: options.TargetOptions,
     run: options.RunOptions,
     shards: options.ShardOptions,
     recipe: options.Recipe = "sample",
+    settings: options.Settings = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Sweep the summary length n.
+    """Submit a sweep over n: `phase1` or `baselines`, as the command is called."""
+    from jobs.recipes.load import parse_settings
 
-    Every system summarises every article at every n, and each summary is scored.
-    """
-    overrides = recipe_overrides(data, systems, sweep, machines)
-    _submit("phase1", recipe, overrides, machines, target, run, store, as_json, shards)
-
-
-@grouped
-def submit_baselines(
-    data: options.DataOptions,
-    systems: options.BaselinesOptions,
-    sweep: options.SweepOptions,
-    machines: options.MachineOptions,
-    target: options.TargetOptions,
-    run: options.RunOptions,
-    shards: options.ShardOptions,
-    recipe: options.Recipe = "sample",
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Sweep n with systems of your choice.
-
-    Lead, TextRank, oracles, generators such as BART, your own systems, and predictions from files.
-    """
-    overrides = recipe_overrides(data, systems, sweep, machines)
-    _submit("baselines", recipe, overrides, machines, target, run, store, as_json, shards)
+    _submit(
+        str(ctx.command.name), recipe, ctx.obj | parse_settings(settings or ()), target, run, store, as_json, shards
+    )
 
 
 @grouped
 def submit_phase2(
-    data: options.TrainingDataOptions,
-    systems: options.Phase2Options,
-    sweep: options.SweepOptions,
-    machines: options.MachineOptions,
+    ctx: typer.Context,
     target: options.TargetOptions,
     run: options.RunOptions,
     recipe: options.Phase2Recipe = "sample",
+    settings: options.Settings = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -79,18 +56,17 @@ def submit_phase2(
 
     They are compared with other systems, on articles they never saw.
     """
-    overrides = recipe_overrides(data, systems, sweep, machines)
-    for key in ("streaming", "text_field", "reference_field", "key_field"):  # one option sets both
-        if key in overrides:
-            overrides[f"train_{key}"] = overrides[key]
-    if data.train_datasets:
-        if not data.datasets:
-            require_test_splits(data.train_datasets)
-            overrides["datasets"] = overrides["train_datasets"]
-        overrides.setdefault("train_split", "train")
-    if systems.seeds:
-        overrides["seed"] = systems.seeds[0]
-    _submit("phase2", recipe, overrides, machines, target, run, store, as_json)
+    from jobs.recipes.load import parse_settings
+
+    overrides = ctx.obj | parse_settings(settings or ())
+    if trained_on := ctx.obj.get("train_datasets"):
+        if "datasets" not in overrides:
+            require_test_splits(trained_on)
+            overrides["datasets"] = trained_on
+        overrides.setdefault("train_datasets.split", "train")
+    if seeds := ctx.obj.get("seeds"):
+        overrides.setdefault("seed", seeds[0])
+    _submit("phase2", recipe, overrides, target, run, store, as_json)
 
 
 def require_test_splits(datasets: list[str]) -> None:
@@ -110,7 +86,6 @@ def _submit(
     job: str,
     recipe: str,
     overrides: dict[str, Any],
-    actors: options.ActorOptions,
     target: options.TargetOptions,
     run: options.RunOptions,
     store: str,
@@ -118,6 +93,7 @@ def _submit(
     shards: options.ShardOptions = NO_SHARDS,
 ) -> None:
     require_possible(target.engine, target.address)
+    actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
     if not run.dry_run:
         require_accelerator(actors.accelerator, target)
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports

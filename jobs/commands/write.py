@@ -9,7 +9,7 @@ import typer
 
 from core.errors import NwsError, RecipeError
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import Json, parse_lengths
+from jobs.commands.options import Json
 from jobs.commands.shared import err
 from jobs.terminal.console import busy
 
@@ -56,11 +56,10 @@ def write(
     from jobs.recipes.sweep import BaselinesRecipe
     from jobs.terminal.numerals import counted
 
-    flag, key = ("--n", "n") if asked.n is not None else ("--max-chars", "max_chars")
-    given = {"systems": (asked.system,), key: tuple(parse_lengths(asked.n or asked.max_chars, flag) or ())}
+    given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, FieldNames(asked.text_field, asked.key_field))
-        recipe = load_recipe(BaselinesRecipe, "sample", given | ({"prompt": asked.prompt} if asked.prompt else {}))
+        recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in given.items() if value})
         plan = plan_to_write(recipe, language_of(articles))
     written = WrittenFile(0, 0, 0, 0, ())
     with added_to(asked.output) as (out, there), run_progress(err, len(articles), 0, _unsaid, _unsaid) as advance:

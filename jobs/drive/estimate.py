@@ -11,11 +11,11 @@ from cluster.resources import is_any_gpu
 from jobs.drive.pools import Engine
 from jobs.drive.time_left import duration
 from jobs.plan.pinned import Pinned
-from jobs.recipes.base import SHOWN, WHERE
+from jobs.recipes.base import LENGTHS, SHOWN, WHERE
 from jobs.store import RunInfo, seconds_of_driver
 
 # What decides how many articles and summaries a run has, and not what each of them takes.
-_AMOUNT = {"datasets", "seed", "predictions", "n", "max_chars"}
+_AMOUNT = {"datasets", "seed", "predictions", *LENGTHS}
 # Of a run, about so many seconds at most do not grow with its articles: Ray starts, and models are loaded.
 _LOADING_SECONDS = 60
 # Times what an earlier run says: a machine is busier at one time than at another.

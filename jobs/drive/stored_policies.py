@@ -8,9 +8,8 @@ from core.analysis.points import POLICY
 from core.errors import RecipeError, StoreError
 from core.learning.checkpoint import Checkpoint, Reading, from_bytes
 from core.learning.learner import parameters_in
-from core.learning.policies import PolicyConfig
 from core.learning.policy_system import PolicySystem, policy_system
-from core.learning.training_config import TrainingConfig
+from core.learning.training_config import PolicyConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.metrics.fluency import Fluency
 from core.models import ModelRef

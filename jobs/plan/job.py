@@ -13,7 +13,7 @@ from core.text.dataset import OpenDataset
 from jobs.plan.pinned import Pinned
 from jobs.plan.revisions import require_same_revisions
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.load import FROM, load_recipe, parse_recipe
+from jobs.recipes.load import FROM, RECIPES, load_recipe, parse_recipe
 from jobs.store import RunInfo, Whole
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
@@ -102,22 +102,18 @@ def with_own(pinned: Pinned, *session: Plugin) -> Pinned:
     return pinned
 
 
-JOBS = ("phase1", "baselines", "phase2")
+JOBS = tuple(RECIPES)
 
 
 def find_job(name: str) -> Job[Any]:
     """One of `JOBS`. The libraries of the others, torch for Phase 2 among them, are not waited for."""
     if name == "phase2":
         from jobs.plan import phase2
-        from jobs.recipes.phase2 import Phase2Recipe
 
-        return Job(Phase2Recipe, phase2.pin)
+        return Job(RECIPES[name], phase2.pin)
     from jobs.plan import sweep
-    from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 
-    if name == "phase1":
-        return Job(Phase1Recipe, sweep.pin, sweep.pin)
-    return Job(BaselinesRecipe, sweep.pin, sweep.pin)
+    return Job(RECIPES[name], sweep.pin, sweep.pin)
 
 
 def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Pinned:

@@ -27,6 +27,7 @@ from jobs.plan.pinned import (
 )
 from jobs.plan.revisions import dataset_revisions
 from jobs.plan.sweep import with_rulers
+from jobs.recipes.base import LENGTHS
 from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.store import Stage, Store
 
@@ -136,9 +137,8 @@ def lengths_from(store: Store, run_id: str) -> tuple[int, ...]:
     run = store.run_info(run_id)
     if run.length_unit != "words":
         raise RecipeError(
-            f"The n of run {run_id} are {run.length_unit}, and n names words: give the lengths themselves, as "
-            "max_chars.",
-            settings=("n",),
+            f"The n of run {run_id} are {run.length_unit}, and n names words: give the characters themselves.",
+            settings=LENGTHS,
         )
     lengths = named_lengths(store.answer(run_id).of_systems)
     if not lengths:

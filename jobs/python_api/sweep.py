@@ -116,8 +116,7 @@ def sweep(
     True
     >>> sweep.plot().savefig("curve.png")
     """
-    from core.plugins.load import PluginSpec, plugin_of_session
-    from core.summarizers.predictions import parse_predictions
+    from core.plugins.load import plugin_of_session
 
     chosen = _several(systems)
     names = [system for system in chosen if isinstance(system, str)]
@@ -127,10 +126,10 @@ def sweep(
         "max_chars": _lengths(max_chars),
         "systems": tuple(dict.fromkeys((*names, *ALWAYS))),
         "encoder": encoder,
-        "plugins": tuple(PluginSpec(name) for name in _several(plugins)) or None,
-        "predictions": tuple(parse_predictions(text) for text in _several(predictions)) or None,
+        "plugins": _several(plugins) or None,
+        "predictions": _several(predictions) or None,
         "prompt": prompt,
-        "bertscore_model": bertscore_model,
+        "bertscore.model": bertscore_model,
         "labels": None if labels is None else dict(labels),
         "seed": seed,
     }

@@ -2,19 +2,29 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from core.errors import ModelError
 from core.models import LANGUAGE_MODELS, parse_model
 from core.plugins.load import PluginSpec
 from core.precision import Precision
-from core.summarizers.predictions import PredictionsSpec
+from core.summarizers.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
 from core.text.dataset import Dataset
-from core.text.length import LengthUnit
+from core.text.length import LengthUnit, parse_lengths
+from jobs.recipes.flags import Flag
 
 
 def _told_apart(labels: dict[str, str]) -> dict[str, str]:
@@ -27,6 +37,7 @@ def _told_apart(labels: dict[str, str]) -> dict[str, str]:
     return labels
 
 
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 # Up to what a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -56,9 +67,25 @@ LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
 """The same of a causal language model."""
 
 
-MaxChars = Annotated[
-    tuple[PositiveInt, ...] | None, Field(min_length=1, exclude_if=lambda max_chars: max_chars is None)
+def _typed(parse: Callable[[str], Any]) -> BeforeValidator:
+    """For a field that takes what people type, too."""
+    return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
+
+
+Lengths = Annotated[
+    tuple[PositiveInt, ...],
+    _typed(parse_lengths),
+    Field(min_length=1, validate_default=True),
+    Flag("--n N,N", "Systems"),
 ]
+MaxChars = Annotated[
+    tuple[PositiveInt, ...] | None,
+    _typed(parse_lengths),
+    Field(min_length=1, exclude_if=lambda max_chars: max_chars is None),
+    Flag("--max-chars N,N", "Systems"),
+]
+LENGTHS = ("n", "max_chars")
+"""Keys of which a recipe has one: an override of either takes the place of both."""
 NOT_BOTH = "a run has one unit of length: give n (words) or max_chars (characters), not both"
 
 
@@ -68,12 +95,21 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+Datasets = Annotated[tuple[Annotated[Dataset, _typed(lambda name: {"name": name})], ...], Field(min_length=1)]
+FIELD_FLAGS = tuple(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key"))
+Plugin = Annotated[PluginSpec, _typed(lambda name: {"plugin": name})]
+Prediction = Annotated[PredictionsSpec, _typed(parse_predictions)]
+Predictions = Annotated[tuple[Prediction, ...], Field(exclude_if=lambda files: not files)]
+ENCODER = Flag("--encoder NAME", "Systems")
+SEED = Flag("--seed N", "Systems", least=0)
+
+
 class BertScoreRecipe(Strict):
     """Options of BERTScore.
 
     Attributes:
-        model: its backbone: a known name, a folder, or a Hub id.
-        num_layers: the layer of it that is matched; the one tuned for that backbone if not given.
+        model: backbone of BERTScore: a known name, a folder, or a Hub id.
+        num_layers: layer of that backbone; unless given the recipe's, or with another backbone the one tuned for it.
         rescale: rescale with bert-score's own baseline.
     """
 
@@ -89,6 +125,7 @@ class RougeRecipe(Strict):
     tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
 
 
+_IF_SET: Any = Field(exclude_if=lambda value: value is None)
 # Parts of a GPU that an actor can pin: others would strand what is left of each.
 SHARES = (1, 0.5, 0.25)
 # What decides where a run runs and when it is stopped, and not its numbers.
@@ -105,65 +142,87 @@ class RunRecipe(Strict):
 
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
-        datasets: what to summarise, in this order, see `core.text.dataset.Dataset`.
-        pipeline: for English articles a spaCy pipeline, `blank`, or `auto` (en_core_web_sm if it is installed, else
-            blank); for Korean ones always Kiwi.
+        datasets: what to summarise, in this order: sample, sample-ko, cnn_dailymail, xsum, gigaword, a file (JSONL,
+            JSON, CSV, TSV, also packed, or Parquet), or a Hub id (organisation/name[:configuration][@revision]).
+        pipeline: what cuts English articles into sentences and chunks: an installed spaCy pipeline such as
+            en_core_web_sm; blank, which needs none; or auto, which is en_core_web_sm if it is installed, else blank.
+            Korean articles are always cut by Kiwi.
         units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
             itself, for texts of a sentence.
-        n: the summary lengths, in words.
-        max_chars: the same in characters, in place of `n`: a summary has at most so many, and whole words. `n` then
-            holds them, too, so that whatever reads lengths finds them there.
+        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. For phase2, from:RUN takes those that the
+            answer of a sweep names.
+        max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so
+            many, and whole words.
         bertscore, rouge: the metrics' options.
-        fluency_model: a causal language model, whose fluency is then stored with every summary (docs/metrics.md).
-        faithfulness_model: an NLI model, whose faithfulness is.
-        seed: of the random control, of sampling and of tests.
+        fluency_model: store the fluency of every summary under this causal language model: smollm2, a folder, or a Hub
+            id.
+        faithfulness_model: store how well the article supports every summary, as this NLI model says: a folder, or a
+            Hub id.
+        seed: seed of the random control, of sampling and of tests.
         precision: what encoders and the BERTScore backbone compute in: `float32`, which is exact, `tf32`, `float16` or
             `bfloat16`. Less than float32 is faster on a GPU, gives other numbers, and is part of the metrics'
             signatures. `tf32` needs a GPU, and like `bfloat16` there compute capability 8.0 or above. Generators
             choose their own (docs/generators.md).
         bundle_size: articles sent to an actor together.
-        accelerator: `auto` (a GPU for each actor where there is one, else a CPU), `cpu`, or a Ray accelerator type.
-        actors: how many; as many as there are accelerators if not given.
+        accelerator: what each actor computes on: auto (a GPU where there is one, else a CPU), cpu, gpu (or cuda), or a
+            Ray accelerator type such as T4.
+        actors: number of worker processes (actors); default: as many as fit.
         gpus_per_actor: 1, or 0.5 or 0.25 where 2 or 4 actors share a GPU. Unless given, it is chosen from the GPUs'
             memory, their machines' cores and the models' size (docs/operations.md).
         gpu_memory_fraction: how much of a GPU's memory an actor may take; its share of the GPU unless given.
-        wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need.
+        wait_for_machines: seconds to wait for an autoscaled cluster to have what the actors need; say how many with
+            --actors.
         stuck_after: seconds that a bundle may take, or an actor's part of a round of training. One that takes longer
             than that, and than 20 times what is usual for its articles, is stuck: its actor is replaced and it is tried
             elsewhere. While none has come back, 6 times these seconds are the limit. Nothing replaces an inline pool.
         stop_after_equal_failures: how many articles in a row may fail with the same error before the run is stopped as
             failed, with what is stored kept and all others left for `nws resume`. `null`: it is never stopped for this.
-        plugins: systems and metrics from outside (docs/your-own.md).
-        predictions: files of summaries that were written elsewhere; each is one more system (docs/your-own.md).
+        plugins: systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of
+            nws.systems or nws.metrics. A system is a function of an article's text and n, a metric one of a summary and
+            the list of its references. All of them take part; the code is shipped to a cluster.
+        predictions: summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`,
+            and a `prediction`. The system is called after the file, or as you say: name=file.
         labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not
             depend on them.
     """
 
     job: ClassVar[str]
 
-    datasets: Annotated[tuple[Dataset, ...], Field(min_length=1)]
-    pipeline: str = "auto"
-    # Before `n`, whose validator reads it.
+    datasets: Annotated[
+        Datasets,
+        Flag("--dataset NAME", "Articles"),
+        Flag("--split NAME", "Articles", "split"),
+        Flag("--limit N", "Articles", "limit", least=1),
+        *FIELD_FLAGS,
+    ]
+    pipeline: Annotated[str, Flag("--pipeline NAME", "Articles")] = "auto"
+    # Before `n`, whose validator reads it: `n` then holds them, too, so that whatever reads lengths finds them there.
     max_chars: MaxChars = None
-    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1, validate_default=True)] = tuple(range(1, 22, 2))
-    bertscore: BertScoreRecipe = BertScoreRecipe()
+    n: Lengths = tuple(range(1, 22, 2))
+    bertscore: Annotated[
+        BertScoreRecipe,
+        Flag("--bertscore-model NAME", "Metrics", "model"),
+        Flag("--bertscore-layer N", "Metrics", "num_layers", least=1),
+    ] = BertScoreRecipe()
     rouge: RougeRecipe = RougeRecipe()
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    seed: Seed = 0
     precision: Precision = "float32"
     bundle_size: PositiveInt = 16
-    accelerator: str = "auto"
-    actors: PositiveInt | None = None
+    accelerator: Annotated[str, Flag("--accelerator NAME", "Machines")] = "auto"
+    actors: Annotated[PositiveInt | None, Flag("--actors N", "Machines", least=1)] = None
     gpus_per_actor: float | None = None
     gpu_memory_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
-    wait_for_machines: Annotated[float, Field(ge=0)] = 0
+    wait_for_machines: Annotated[float, Field(ge=0), Flag("--wait-for-machines SECONDS", "Machines")] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
     stop_after_equal_failures: PositiveInt | None = 50
     # Left out where they are not set: a stored recipe is read by people.
     units: Annotated[Units, Field(exclude_if=lambda units: units == "chunks")] = "chunks"
-    fluency_model: Annotated[LanguageModelText | None, Field(exclude_if=lambda model: model is None)] = None
-    faithfulness_model: Annotated[ModelText | None, Field(exclude_if=lambda model: model is None)] = None
-    plugins: Annotated[tuple[PluginSpec, ...], Field(exclude_if=lambda plugins: not plugins)] = ()
-    predictions: Annotated[tuple[PredictionsSpec, ...], Field(exclude_if=lambda files: not files)] = ()
+    fluency_model: Annotated[LanguageModelText | None, _IF_SET, Flag("--fluency-model NAME", "Metrics")] = None
+    faithfulness_model: Annotated[ModelText | None, _IF_SET, Flag("--faithfulness-model NAME", "Metrics")] = None
+    plugins: Annotated[
+        tuple[Plugin, ...], Field(exclude_if=lambda plugins: not plugins), Flag("--plugin FILE", "Systems")
+    ] = ()
+    predictions: Predictions = ()
     labels: Annotated[dict[str, str], AfterValidator(_told_apart), Field(exclude_if=lambda labels: not labels)] = {}
 
     @field_validator("gpus_per_actor")
@@ -177,12 +236,12 @@ class RunRecipe(Strict):
     @classmethod
     def _in_one_unit(cls, values: object) -> object:
         if isinstance(values, Mapping) and values.get("max_chars") is not None and "n" in values:
-            n, max_chars = (values[key] for key in ("n", "max_chars"))
+            n, max_chars = (values[key] for key in LENGTHS)
             if not (isinstance(n, list | tuple) and isinstance(max_chars, list | tuple) and set(n) == set(max_chars)):
                 raise ValueError(NOT_BOTH)
         return values
 
-    @field_validator("max_chars", "n")
+    @field_validator(*LENGTHS)
     @classmethod
     def _sorted_once(cls, lengths: tuple[int, ...] | None, info: ValidationInfo) -> tuple[int, ...] | None:
         if info.field_name == "n":

@@ -1,33 +1,38 @@
-"""From a YAML file and overrides to a typed recipe, checked before anything is loaded.
-
-What flags and variables override is told by `jobs.commands.options.recipe_overrides`.
-"""
+"""From a YAML file and overrides to a typed recipe, checked before anything is loaded."""
 
 import itertools
 import math
 import reprlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from core.errors import RecipeError
-from core.names import did_you_mean
-from core.text.dataset import Dataset
+from core.names import Registry, did_you_mean
 from core.text.reader import is_file
-from jobs.recipes.base import NOT_BOTH, RunRecipe
+from jobs.recipes.base import LENGTHS, NOT_BOTH, RunRecipe
+from jobs.recipes.flags import Flag, attributes
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 _MOST_BYTES = 2**20
 _MOST_VALUES = 100_000
 FROM = "from:"
 """What stands before the run whose answer names the lengths."""
-LENGTHS = {"n", "max_chars"}
-"""Keys of which a recipe has one: an override of either takes the place of both."""
 BUNDLED = Path(__file__).parent / "bundled"
+RECIPES: Registry[type[RunRecipe]] = Registry(
+    "job",
+    {
+        "phase1": "jobs.recipes.sweep:Phase1Recipe",
+        "baselines": "jobs.recipes.sweep:BaselinesRecipe",
+        "phase2": "jobs.recipes.phase2:Phase2Recipe",
+    },
+)
+"""The classes of recipes by their jobs."""
 
 
 def _keys(part: type) -> tuple[str, ...]:
@@ -37,15 +42,6 @@ def _keys(part: type) -> tuple[str, ...]:
     )
 
 
-_DATASET_KEYS = [key for key in _keys(Dataset) if key != "name"]
-# Overrides that are a key of a part of a recipe, or of each of its parts. A layer comes after its model.
-INSIDE = {
-    "bertscore_model": ("bertscore", "model"),
-    "bertscore_layer": ("bertscore", "num_layers"),
-    **{key: ("datasets", key) for key in _DATASET_KEYS},
-    **{f"train_{key}": ("train_datasets", key) for key in _DATASET_KEYS},
-    "passes": ("methods", "passes"),
-}
 # By pydantic's name for the kind of error. Places are filled from the error's own values.
 _SAID = {
     "greater_than": "must be more than {gt}",
@@ -94,10 +90,9 @@ def load_recipe(
     Args:
         kind: the class of the job's recipes.
         name: `sample`, `paper`, or a path ending in .yaml.
-        overrides: by field name. `datasets` replaces all datasets; `limit` and the like apply to each of them, and
-            `train_limit` and the like to each of `train_datasets`, and `passes` to each of `methods`.
-            `n` takes the place of `max_chars`, too, and the other way round.
-            `bertscore_model` and `bertscore_layer` apply to `bertscore`; another model leaves the layer behind.
+        overrides: by key. `datasets` replaces all datasets, and `datasets.limit` sets a key of each of them.
+            Each of `LENGTHS` takes the place of the other, too.
+            `bertscore.model` leaves the recipe's `bertscore.num_layers` behind, which belongs to its model.
         lengths_of: the lengths that a stored run names, for an `n` that is `from:RUN`; without it, none may be.
 
     Raises:
@@ -106,29 +101,62 @@ def load_recipe(
     read = _read(kind.job, name)
     if "plugins" in read:
         raise RecipeError(f"{name}: a recipe holds no code. Name the plugin on the command line.", settings=("plugin",))
-    if asked_lengths := LENGTHS & overrides.keys():
-        if asked_lengths == LENGTHS:
-            raise RecipeError(f"{NOT_BOTH}.", settings=tuple(sorted(LENGTHS, reverse=True)))
+    if asked_lengths := overrides.keys() & LENGTHS:
+        if len(asked_lengths) == len(LENGTHS):
+            raise RecipeError(f"{NOT_BOTH}.", settings=LENGTHS)
         read = {key: value for key, value in read.items() if key not in LENGTHS}
-    values = {**read, **{key: value for key, value in overrides.items() if key not in INSIDE}}
+    if "bertscore.model" in overrides:
+        overrides = {"bertscore.num_layers": None, **overrides}
+    values = dict(read)
+    for key in sorted(overrides, key=lambda key: key.count(".")):  # a whole field before what is inside it
+        field, *inside = key.split(".")
+        values[field] = _with(values.get(field, _default(kind, field)), inside, overrides[key], key)
     if isinstance(asked := values.get("n"), str) and asked.startswith(FROM) and lengths_of is not None:
         values["n"] = lengths_of(asked.removeprefix(FROM))
-    for key, (field, own) in INSIDE.items():
-        if key in overrides:
-            # Another backbone leaves the layer behind, which belongs to its model.
-            given = {own: overrides[key]} | ({"num_layers": None} if key == "bertscore_model" else {})
-            if field == "methods" and field not in values:
-                values[field] = [method.model_dump() for method in kind.model_fields[field].default]
-            if field == "bertscore":
-                values[field] = _with(values.get(field) or {}, given)
-            elif isinstance(values.get(field), list):
-                values[field] = [_with(part, given) for part in values[field]]
     return parse_recipe(kind, values, name, overrides)
 
 
-def _with(part: Any, given: Mapping[str, Any]) -> Any:
-    """A part of a recipe with these keys; what is none is left for `parse_recipe` to refuse."""
-    return {**part, **given} if isinstance(part, Mapping) else part
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """The values of `--set`, such as `bertscore.num_layers=5`, by their keys. They are YAML.
+
+    Raises:
+        RecipeError: one has no key, or its value is not YAML.
+    """
+    settings = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise RecipeError(f"--set takes a key and its value, such as bertscore.num_layers=5, not {text!r}.")
+        try:
+            settings[key] = yaml.load(value, _Loader)
+        except (RecipeError, yaml.YAMLError, ValueError, RecursionError) as error:
+            raise RecipeError(f"--set {key}: the value is not valid YAML: {error}") from error
+    return settings
+
+
+def _default(kind: type[RunRecipe], field: str) -> Any:
+    """What a field is, in plain values, where a recipe does not say it; None if it has to."""
+    if field not in kind.model_fields:
+        return None
+    default = kind.model_fields[field].get_default(call_default_factory=True)
+    return None if default is PydanticUndefined else to_jsonable_python(default)
+
+
+def _with(value: Any, inside: Sequence[str], given: Any, key: str) -> Any:
+    """A value of a recipe with what is `given` at a place in it; of a list, in each of its parts.
+
+    Raises:
+        RecipeError: there is no such place; `key` is what the whole of it is called.
+    """
+    if not inside:
+        return given
+    if isinstance(value, list | tuple):
+        parts = [{"name": part} if isinstance(part, str) else part for part in value]
+        return [_with(part, inside, given, key) for part in parts]
+    if not isinstance(value, Mapping | None):
+        raise RecipeError(f"{key}: {reprlib.repr(value)} has no keys.")
+    part = value or {}
+    return {**part, inside[0]: _with(part.get(inside[0]), inside[1:], given, key)}
 
 
 def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overrides: Collection[str] = ()) -> Recipe:
@@ -145,16 +173,28 @@ def parse_recipe(kind: type[Recipe], values: Mapping[str, Any], name: str, overr
         blamed = [_override(cause["loc"], overrides) for cause in causes]
         if all(blamed):
             messages = [f"{key}: {_problem(kind, cause)}" for key, cause in zip(blamed, causes, strict=True)]
-            raise RecipeError("\n".join(messages), settings=tuple(dict.fromkeys(filter(None, blamed)))) from error
+            names = {key: flag.name for flag, key, _ in flags_of(kind) if flag.inside}
+            settings = dict.fromkeys(names.get(key, key) for key in blamed if key)
+            raise RecipeError("\n".join(dict.fromkeys(messages)), settings=tuple(settings)) from error
         problems = [f"  {'.'.join(map(str, cause['loc'])) or 'recipe'}: {_problem(kind, cause)}" for cause in causes]
         raise RecipeError("\n".join([f"The recipe {name!r} is not usable:", *problems])) from error
 
 
+def flags_of(kind: type[RunRecipe]) -> Iterator[tuple[Flag, str, str]]:
+    """The flags of a recipe, those of its own class first: each with the key that it sets, and its help."""
+    own = [name for name in kind.__annotations__ if name in kind.model_fields]
+    for name in dict.fromkeys((*own, *kind.model_fields)):
+        for flag in kind.model_fields[name].metadata:
+            if isinstance(flag, Flag):
+                place = [name, flag.inside] if flag.inside else [name]
+                told = flag.told or attributes(_part_at(kind, place[:-1]))[place[-1]]
+                yield flag, ".".join(place), told[0].upper() + told[1:]
+
+
 def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
     """The override that stands at a place in a recipe, None where the recipe's own value does."""
-    part = place[0] if place else None
-    inner = sorted(key for key, (field, own) in INSIDE.items() if field == part and own in place[1:])
-    return next((key for key in (*inner, part) if key in overrides), None)
+    path = ".".join(key for key in place if isinstance(key, str))
+    return max((key for key in overrides if f"{path}.".startswith(f"{key}.")), key=len, default=None)
 
 
 def _root_causes(error: ValidationError) -> list[Any]:
@@ -168,7 +208,8 @@ def _problem(kind: type[RunRecipe], error: Any) -> str:
     if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         part = _part_at(kind, error["loc"][:-1])
         where = "a recipe" if part is kind else "this part of a recipe"
-        return f"unknown key; {where} has: {', '.join(_keys(part))}"
+        keys = _keys(part)
+        return f"unknown key; {where} has: {', '.join(keys)}.{did_you_mean(str(error['loc'][-1]), keys)}"
     return _plain_problem(error)
 
 

@@ -6,18 +6,25 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from core.errors import RecipeError
-from core.learning.decoding import Decoding
-from core.learning.policies import PolicyConfig
-from core.learning.reinforce import ReinforceConfig
-from core.learning.reward import FLUENCY, OWN_REWARDS
-from core.learning.training_config import OptimizerConfig, TrainingConfig
-from core.metrics.registry import make_metric
+from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
 from core.metrics.specs import KEPT_WORDS
 from core.names import did_you_mean
 from core.precision import Precision
 from core.summarizers.extractive_baselines import BASELINES
-from core.text.dataset import Dataset
-from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, require_different
+from jobs.recipes.base import (
+    ENCODER,
+    FIELD_FLAGS,
+    SEED,
+    Datasets,
+    Lengths,
+    ModelText,
+    PositiveInt,
+    RunRecipe,
+    Seed,
+    Strict,
+    require_different,
+)
+from jobs.recipes.flags import Flag
 
 _NAME = re.compile(r"[\w.-]+")
 RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
@@ -38,10 +45,10 @@ class MethodRecipe(Strict):
     Attributes:
         name: of the method, e.g. `reinforce`.
         scope: `joint`, one pair of policies for all n, or `per-n`, a pair for each.
-        passes: how many times each training article is used at each n.
+        passes: how many times each training article is used at each n; --passes sets it of every method.
         articles_per_update: episodes are drawn for at most so many (article, n) in an update.
-        policies: see `core.learning.policies.PolicyConfig`.
-        reinforce: see `core.learning.reinforce.ReinforceConfig`.
+        policies: see `core.learning.training_config.PolicyConfig`.
+        reinforce: see `core.learning.training_config.ReinforceConfig`.
         optimizer: see `core.learning.training_config.OptimizerConfig`.
     """
 
@@ -103,6 +110,9 @@ class RewardRecipe(Strict):
     @field_validator("weights")
     @classmethod
     def _are_metrics(cls, weights: dict[str, float]) -> dict[str, float]:
+        from core.learning.reward import OWN_REWARDS  # and with it PyTorch
+        from core.metrics.registry import make_metric
+
         for name in weights:
             if name == KEPT_WORDS.name:
                 raise RecipeError(
@@ -117,26 +127,45 @@ class Phase2Recipe(RunRecipe):
     """Training of policies, and their comparison with others on test articles.
 
     Attributes:
-        train_datasets: what policies are trained on.
-        datasets: what is summarised and scored, by policies and `systems`: the test articles.
-        encoder: embeds sentences and chunks.
+        train_datasets: what policies are trained on: as for the other jobs. Of a Hub dataset, the test articles are its
+            test split unless --test-dataset is given.
+        datasets: what policies are evaluated on, and `systems`: the test articles.
+        encoder: what embeds sentences and chunks: a known name, a folder, or a Hub id.
         methods: the ways to train.
-        seeds: each method is trained with each.
-        decodings: how every trained policy writes for the test articles, a system each. The first is what
-            `nws summarize` and `nws export` take unless told otherwise.
-        systems: what policies are compared with (`core/summarizers/extractive_baselines.py`).
+        seeds: seed of the training: policies are trained with each. The first --seed also seeds the tests.
+        decodings: how trained policies write for the test articles, a system each: greedy, or rerank, the best of many
+            draws. The first is what `nws summarize` and `nws export` take unless told otherwise.
+        systems: what policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words,
+            lexrank, position, window-oracle, oracle, lead, random, random-words, reference-words, person,
+            other-article. (The oracle takes most of the time.)
         reward: what policies are trained to get.
     """
 
     job: ClassVar[str] = "phase2"
 
-    train_datasets: Annotated[tuple[Dataset, ...], Field(min_length=1)]
-    n: Annotated[tuple[PositiveInt, ...], Field(min_length=1, validate_default=True)] = (7, 9, 11, 13)
-    encoder: ModelText = "all-MiniLM-L6-v2"
-    methods: Annotated[tuple[MethodRecipe, ...], Field(min_length=1)] = (MethodRecipe(name="reinforce"),)
-    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)] = (0, 1)
-    decodings: Annotated[tuple[Decoding, ...], Field(min_length=1)] = tuple(DECODINGS.values())
-    systems: tuple[str, ...] = RIVALS
+    train_datasets: Annotated[
+        Datasets,
+        Flag("--dataset NAME", "Articles"),
+        Flag("--split NAME", "Articles", "split", told="Split of Hub datasets to train on; default: train."),
+        Flag("--limit N", "Articles", "limit", 1, "Learn from at most this many articles of each dataset."),
+        *FIELD_FLAGS,
+    ]
+    datasets: Annotated[
+        Datasets,
+        Flag("--test-dataset NAME", "Articles"),
+        Flag("--test-limit N", "Articles", "limit", 1, "Judge on at most this many articles of each dataset."),
+        *FIELD_FLAGS,
+    ]
+    n: Lengths = (7, 9, 11, 13)
+    systems: Annotated[tuple[str, ...], Flag("--system NAME", "Systems")] = RIVALS
+    decodings: Annotated[tuple[Decoding, ...], Field(min_length=1), Flag("--decoding NAME", "Systems")] = tuple(
+        DECODINGS.values()
+    )
+    encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
+    methods: Annotated[
+        tuple[MethodRecipe, ...], Field(min_length=1), Flag("--passes N", "Systems", "passes", least=1)
+    ] = (MethodRecipe(name="reinforce"),)
+    seeds: Annotated[tuple[Seed, ...], Field(min_length=1), SEED] = (0, 1)
     reward: RewardRecipe = RewardRecipe()
 
     @field_validator("seeds")
@@ -164,6 +193,8 @@ class Phase2Recipe(RunRecipe):
     def _fits_together(self) -> Self:
         require_different([method.name for method in self.methods], "methods")
         require_different([decoding.label for decoding in self.decodings], "decodings")
+        from core.learning.reward import FLUENCY  # and with it PyTorch
+
         needing = ["the reward"] if FLUENCY in self.reward.weights else []
         needing += [f"the decoding {decoding.label}" for decoding in self.decodings if decoding.needs_fluency]
         if needing and self.fluency_model is None:

@@ -16,7 +16,19 @@ from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
 from core.summarizers.prompt_template import PromptTemplate
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
-from jobs.recipes.base import ModelText, PositiveInt, RunRecipe, Strict, model_name, require_different
+from jobs.recipes.base import (
+    ENCODER,
+    SEED,
+    ModelText,
+    PositiveInt,
+    Predictions,
+    RunRecipe,
+    Seed,
+    Strict,
+    model_name,
+    require_different,
+)
+from jobs.recipes.flags import Flag
 
 ON_REQUEST = frozenset({"window-oracle", "random-words", PERSON, OTHER_ARTICLE})
 """They run only where they are asked for: the first takes several times as long as all other baselines together, what
@@ -27,7 +39,8 @@ class Phase1Recipe(RunRecipe):
     """A Phase 1 sweep: every encoder with every importance, and the controls.
 
     Attributes:
-        encoders: known names, folders, or Hub ids (`organisation/name[@revision]`).
+        encoders: what embeds sentences and chunks: bert-base-uncased, xlnet-base-cased,
+            electra-base-discriminator, all-MiniLM-L6-v2, a folder, or a Hub id (organisation/name[@revision]).
         importance: how sentences are weighed (`IMPORTANCE` in `core/summarizers/chunk_systems.py`).
         rulers: what the content kept is read against (`core/summarizers/rulers.py`). With `reference-words`,
             `other-article` is added where there are others, and `person` where every article has two references.
@@ -35,9 +48,10 @@ class Phase1Recipe(RunRecipe):
 
     job: ClassVar[str] = "phase1"
 
-    encoders: Annotated[tuple[str, ...], Field(min_length=1)] = ("all-MiniLM-L6-v2",)
+    encoders: Annotated[tuple[str, ...], Field(min_length=1), Flag("--encoder NAME", "Systems")] = ("all-MiniLM-L6-v2",)
     importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")
     rulers: tuple[Literal["reference-words", "person", "other-article"], ...] = (REFERENCE_WORDS,)
+    seed: Annotated[Seed, SEED] = 0
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -84,12 +98,14 @@ class BaselinesRecipe(RunRecipe):
     """The baselines: other ways to summarise at the same lengths.
 
     Attributes:
-        encoder: embeds sentences and chunks for the systems that need it.
-        systems: names of baselines (`core/summarizers/extractive_baselines.py`) and generators: known names, folders,
-            or Hub ids, or `openai:MODEL`. All baselines but those `ON_REQUEST` unless given.
-        prompt: what generators are asked for, with a place `{article}`: in `{n}` words, once for each n, or, where it
-            has no `{n}`, once. Not the generators that have a known name. Unless given, checkpoints of BART, GPT-2,
-            PEGASUS and T5 get what they were trained with, and others `core.summarizers.prompt_template`'s.
+        systems: what writes: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position,
+            window-oracle, oracle, lead, random, random-words, reference-words, person, other-article; a generator:
+            bart-large-cnn, bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, smollm2, a folder, a Hub id, or
+            openai:MODEL.
+        encoder: what embeds sentences and chunks: a known name, a folder, or a Hub id.
+        prompt: prompt for generators that NWS does not know by name; the article replaces {article}. With {n} in it, a
+            summary of each n is asked for; without, one uncut summary. Default: what checkpoints of BART, GPT-2,
+            PEGASUS and T5 were trained with, and one of its own for others, see docs/generators.md.
         exact: of checkpoints whose prompt asks for n words: they can write no other number of words. Endpoints can.
         cut: beside each generator that is kept to n words, the same one that is only asked for them and cut to n.
         endpoint: how systems `openai:MODEL` are asked.
@@ -97,12 +113,16 @@ class BaselinesRecipe(RunRecipe):
 
     job: ClassVar[str] = "baselines"
 
-    encoder: ModelText = "all-MiniLM-L6-v2"
-    systems: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(
+    systems: Annotated[tuple[str, ...], Field(min_length=1), Flag("--system NAME", "Systems")] = tuple(
         name for name in BASELINES if name not in ON_REQUEST
     )
+    encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
     # Left out where they are not set, as in `RunRecipe`.
-    prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None)] = None
+    prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None), Flag("--prompt TEXT", "Systems")] = (
+        None
+    )
+    predictions: Annotated[Predictions, Flag("--predictions FILE", "Systems")] = ()
+    seed: Annotated[Seed, SEED] = 0
     exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
     cut: Annotated[bool, Field(exclude_if=lambda cut: not cut)] = False
     endpoint: Annotated[EndpointRecipe | None, Field(exclude_if=lambda endpoint: endpoint is None)] = None

@@ -20,7 +20,7 @@ from core.metrics.specs import BY_COLUMN
 from core.text.length import length_of
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES
-from jobs.store.runs import runs_with_rows
+from jobs.store.runs import length_unit_of, runs_with_rows
 from jobs.store.score_columns import ABOUT, ROWS_OF_PART, TYPES, read_columns
 from jobs.store.score_columns import METRICS as STORED
 from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
@@ -159,7 +159,7 @@ def read_datasets(connection: Connection, run_id: str) -> dict[str, str]:
 def _characters(connection: Connection, run_id: str, articles: Iterable[str]) -> NDArray[np.int32] | None:
     """The length of each article, where the n of the run count characters."""
     recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
-    if not recipe.get("max_chars"):
+    if length_unit_of(recipe) == "words":
         return None
     article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
     query = select(ArticleRow.id, func.length(ArticleRow.text)).where(ArticleRow.id.in_(article_ids))
@@ -191,7 +191,7 @@ def _kinds(connection: Connection, run_id: str) -> dict[str, Any]:
 def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:
     """The scores of a run with summaries of its own as columns to store, in pieces; none where n is of characters."""
     recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
-    if recipe.get("max_chars"):
+    if length_unit_of(recipe) == "characters":
         return
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}

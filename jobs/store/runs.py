@@ -55,6 +55,11 @@ class LogLine:
     text: str
 
 
+def length_unit_of(recipe: Mapping[str, Any]) -> LengthUnit:
+    """What the n of a stored recipe counts."""
+    return "characters" if recipe.get("max_chars") else "words"
+
+
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """A run as it stands. Times are aware, in UTC; the last fields but three are counts of what it has stored.
@@ -110,7 +115,7 @@ class RunInfo:
     @property
     def length_unit(self) -> LengthUnit:
         """What the n of its summaries count."""
-        return "characters" if self.recipe.get("max_chars") else "words"
+        return length_unit_of(self.recipe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_run_of_the_arm_stores_every_score(tmp_path: Path) -> None:
-    asked = {"limit": 3, "n": (3, 7), "importance": ["textrank"], "rulers": []}
+    asked = {"datasets.limit": 3, "n": (3, 7), "importance": ["textrank"], "rulers": []}
     stored = nws(pin(load_recipe(Phase1Recipe, "sample", asked)))(tmp_path)
     assert {row.n for row in read_rows(stored)} == {3, 7}
     with sqlite3.connect(stored) as connection:

@@ -12,10 +12,9 @@ from core.episodes import EpisodeRunner
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner, update_request
-from core.learning.policies import PolicyConfig, make_policies
-from core.learning.reinforce import ReinforceConfig
+from core.learning.policies import make_policies
 from core.learning.reward import RewardConfig
-from core.learning.training_config import TrainingConfig
+from core.learning.training_config import PolicyConfig, ReinforceConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter

@@ -11,10 +11,7 @@ import pytest
 import yaml
 from doc_pages import PAGES, ROOT, blocks, codes
 
-from core.learning.decoding import Decoding
-from core.learning.policies import PolicyConfig
-from core.learning.reinforce import ReinforceConfig
-from core.learning.training_config import OptimizerConfig
+from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
 from core.summarizers.predictions import PredictionsSpec
 from core.text.dataset import Dataset
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe

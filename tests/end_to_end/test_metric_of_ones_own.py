@@ -50,7 +50,7 @@ def stored(store: Store, run: str) -> nws.Result:
 
 
 def run_with(store: Store, tiny_models: dict[str, Path], *plugins: Path) -> str:
-    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "limit": 6}
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "datasets.limit": 6}
     chosen = {"encoder": str(tiny_models["bert"]), "systems": ["textrank", "lead", "random"], "n": [2, 5]}
     given = {**tiny, **chosen, "plugins": [{"plugin": str(path)} for path in plugins]}
     console = Console(file=io.StringIO())

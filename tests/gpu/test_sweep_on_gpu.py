@@ -22,7 +22,7 @@ FROM_A_MODEL = {"bertscore_precision", "bertscore_recall", "bertscore_f1", "effi
 @pytest.fixture(scope="module")
 def prepared() -> tuple[SweepPlan, list[SegmentedArticle]]:
     """MiniLM on articles of the sample."""
-    asked = {"datasets": [{"name": "sample"}], "limit": ARTICLES, "n": [1, 7, 13], "accelerator": "cpu"}
+    asked = {"datasets": [{"name": "sample"}], "datasets.limit": ARTICLES, "n": [1, 7, 13], "accelerator": "cpu"}
     pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
     segment = make_segmenter(plan_of(pinned))
     return plan_of(pinned), [segment(article) for article in pinned.corpora[0]]

@@ -67,7 +67,7 @@ def test_recipes(tmp_path: Path) -> None:
         path = tmp_path / "fuzz.yaml"
         path.write_bytes(garbage.recipe(draw, bundled))
         kind = find_job(draw.choice(sorted(JOBS))).recipe
-        overrides = {"limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
+        overrides = {"datasets.limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
         try:
             recipe = load_recipe(kind, str(path), overrides)
         except RecipeError:

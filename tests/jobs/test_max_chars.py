@@ -75,7 +75,7 @@ def test_what_cannot_be_asked_for_is_said(nws) -> None:
     both = nws(*SUBMIT, "--n", "5", "--max-chars", "30")
     assert (both.code, both.out) == (2, "")
     assert "a run has one unit of length: give n (words) or max_chars (characters), not both" in said(both.err)
-    assert "--max-chars takes whole numbers" in said(nws(*SUBMIT, "--max-chars", "fifty").err)
+    assert "max_chars: lengths are whole numbers" in said(nws(*SUBMIT, "--max-chars", "fifty").err)
 
 
 def test_a_sweep_from_python(sample_rows: list[dict[str, str]], nws_command) -> None:

@@ -43,7 +43,7 @@ def quick(plan, device, share):
     return Work(lambda: segment, lambda: lambda bundle: list(lead(bundle)))
 
 driver.fetch_models = slowly
-pinned = find_job("baselines").plan("sample", {"limit": 2, "actors": 1, "systems": ["lead"], "n": [3]})
+pinned = find_job("baselines").plan("sample", {"datasets.limit": 2, "actors": 1, "systems": ["lead"], "n": [3]})
 said = io.StringIO()
 with open_store(store) as opened:
     outcome = driver.start(opened, pinned, engine, Console(file=said, width=1000),

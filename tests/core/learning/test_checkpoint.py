@@ -14,8 +14,8 @@ from core.learning.checkpoint import (
     save_checkpoint,
     save_decoding,
 )
-from core.learning.decoding import Decoding
-from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policies import make_policies
+from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from prepared_articles import TEXT, TINY, prepared
 
 from core.errors import RecipeError
-from core.learning.decoding import Decoding, decode
+from core.learning.decoding import decode
 from core.learning.environment import PreparedArticle
-from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policies import make_policies
 from core.learning.sampling import Greedy, episodes
+from core.learning.training_config import Decoding, PolicyConfig
 from core.text.words import count_words
 
 POLICIES = make_policies(PolicyConfig(), 16, seed=1)

@@ -4,7 +4,8 @@ from prepared_articles import prepared
 
 from core.errors import ModelError, RecipeError
 from core.learning.features import CHUNK_FEATURES
-from core.learning.policies import PolicyConfig, make_policies, restore_policies
+from core.learning.policies import make_policies, restore_policies
+from core.learning.training_config import PolicyConfig
 from core.summarizers.importance import ranking, textrank
 
 

@@ -3,8 +3,9 @@ import pytest
 import torch
 
 from core.errors import RecipeError
-from core.learning.reinforce import ReinforceConfig, advantage_baselines, advantages, policy_loss
+from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Episodes, Rollouts
+from core.learning.training_config import ReinforceConfig
 
 REWARDS = np.array([0.2, 0.5, 0.8, 0.1])
 

@@ -10,9 +10,8 @@ from prepared_articles import encode
 from core.episodes import EpisodeRunner
 from core.learning.checkpoint import from_bytes, to_bytes
 from core.learning.learner import Learner, epoch, train, update_episodes
-from core.learning.policies import PolicyConfig, make_policies
-from core.learning.reinforce import ReinforceConfig
-from core.learning.training_config import OptimizerConfig, TrainingConfig
+from core.learning.policies import make_policies
+from core.learning.training_config import OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
 from core.text.segmentation import Segmenter
 from core.types import Article
 

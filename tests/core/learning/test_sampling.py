@@ -12,9 +12,10 @@ from prepared_articles import TEXT, TINY, prepared
 
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.features import content_word
-from core.learning.policies import FeaturePolicies, PolicyConfig, StudyPolicies, make_policies
-from core.learning.reinforce import ReinforceConfig, advantage_baselines, advantages, policy_loss
+from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
+from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
+from core.learning.training_config import PolicyConfig, ReinforceConfig
 from core.models.tokens import IntArray
 from core.summarizers.importance import FloatArray, ranking, textrank
 from core.text.words import count_words

@@ -53,7 +53,7 @@ def plan(data: dict[str, str]) -> SweepPlan:
 
 def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: Path) -> None:
     def of() -> dict[str, str]:
-        pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 1, "n": [3], "pipeline": NAME}))
+        pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 1, "n": [3], "pipeline": NAME}))
         return works(pinned)
 
     old = of()

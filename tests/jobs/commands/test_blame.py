@@ -24,6 +24,11 @@ SUBMIT = ("submit", "baselines", "--dry-run")
         (("submit", "phase2", "--encoder", "nothing"), ("There is no model 'nothing'", "(--encoder)")),
         (("submit", "phase1", "--bertscore-model", "nothing"), ("There is no model 'nothing'", "(--bertscore-model)")),
         (("submit", "phase1", "--dataset", "smple"), ("no dataset 'smple'", "Did you mean 'sample'?")),
+        (
+            (*SUBMIT, "--set", "endpoint.concurency=4"),
+            ("endpoint.concurency: unknown key; this part of a recipe has: base_url", "Did you mean 'concurrency'?"),
+        ),
+        ((*SUBMIT, "--set", "seed"), ("--set takes a key and its value, such as bertscore.num_layers=5, not 'seed'",)),
         (("reprt",), ("No such command 'reprt'", "report")),
     ],
 )

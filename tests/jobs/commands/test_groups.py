@@ -1,7 +1,7 @@
 """Options in groups: what typer makes of a command that takes dataclasses, and how its help lists them."""
 
 import inspect
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
@@ -9,10 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from jobs.commands import options
 from jobs.commands.groups import Command, grouped, option, plain
-from jobs.plan.job import find_job
-from jobs.recipes.load import INSIDE
 
 _places = partial(option, "Places")
 
@@ -58,22 +55,6 @@ def test_help_has_a_section_for_each_heading_and_says_what_stands_for_a_value(ru
     assert "-t, --to TOWN" in places
     assert "--days N" in places
     assert "TRIP_DAYS" in places
-
-
-@pytest.mark.parametrize(
-    ("job", "groups"),
-    [
-        ("phase1", (options.DataOptions, options.Phase1Options)),
-        ("baselines", (options.DataOptions, options.BaselinesOptions)),
-        ("phase2", (options.TrainingDataOptions, options.Phase2Options)),
-    ],
-)
-def test_what_sets_a_recipe_is_called_as_in_the_recipe(job: str, groups: tuple[type, ...]) -> None:
-    recipe = find_job(job).recipe
-    for group in (*groups, options.SweepOptions, options.MachineOptions):
-        for field in fields(group):
-            field_of_recipe, own = INSIDE.get(field.name, (field.name, ""))
-            assert field_of_recipe in recipe.model_fields, (job, field.name, own)
 
 
 def test_a_command_has_the_options_of_its_groups_in_their_order() -> None:

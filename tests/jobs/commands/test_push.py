@@ -9,8 +9,9 @@ from fake_hub import FakeHub, fake_hub
 from prepared_articles import parameters_of
 
 from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policies import make_policies
 from core.learning.policy_system import policy_system, save_policies
+from core.learning.training_config import PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 

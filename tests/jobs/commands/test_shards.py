@@ -16,7 +16,7 @@ NAME = "phase1-20261124-abcdef"
 @pytest.fixture
 def sharded(nws, tmp_path: Path) -> str:
     """A pending run of two shards, in the store that commands take unless told otherwise."""
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {"limit": 4, "n": [3], "bundle_size": 2}))
+    pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2}))
     with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
         create_sharded_run(store, NAME, pinned, pinned.run_spec(name="both"), 1, 2, None)
     return NAME

@@ -8,7 +8,7 @@ from run_infos import run_info
 
 from core.errors import RecipeError, StoreError
 from core.metrics.registry import metric_called
-from jobs.commands.options import parse_lengths
+from core.text.length import parse_lengths
 from jobs.store import RunSpec, open_store
 from jobs.terminal.metrics import find_metric
 

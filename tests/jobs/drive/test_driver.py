@@ -22,7 +22,7 @@ from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunWriter, Store
 
 QUIET = Console(file=io.StringIO())
-SMALL = {"limit": 5, "n": [1, 7], "bundle_size": 2}
+SMALL = {"datasets.limit": 5, "n": [1, 7], "bundle_size": 2}
 ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 

@@ -42,7 +42,14 @@ def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
     bert = str(tiny_models["bert"])
     asked = {
         "bertscore": {"model": bert, "num_layers": 2},
-        **{"encoder": bert, "limit": 3, "bundle_size": 2, "n": [1, 5], "systems": ["openai:tiny"], "prompt": PROMPT},
+        **{
+            "encoder": bert,
+            "datasets.limit": 3,
+            "bundle_size": 2,
+            "n": [1, 5],
+            "systems": ["openai:tiny"],
+            "prompt": PROMPT,
+        },
     }
     return pin(load_recipe(BaselinesRecipe, "sample", asked | changes))
 
@@ -135,7 +142,9 @@ def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
     assert table(first.run_id, "bertscore_f1") != table(measured.run_id, "bertscore_f1")
     assert {row[0] for row in table(measured.run_id, "extra ->> 'text_from'")} == {first.run_id}
     server.first = None
-    wider = driver.start(store, pinned(tiny_models, limit=4, precision="bfloat16"), "inline", QUIET, reuse=True)
+    wider = driver.start(
+        store, pinned(tiny_models, precision="bfloat16", **{"datasets.limit": 4}), "inline", QUIET, reuse=True
+    )
     assert (wider.summaries, len(server.asked)) == (8, 6 + 2), "of a bundle that alone is asked for which nobody has"
     for change in ({"seed": 1}, {"prompt": f"{PROMPT} "}):
         driver.start(store, pinned(tiny_models, **change), "inline", QUIET, reuse=True)
@@ -214,7 +223,7 @@ def test_what_cannot_be_asked(server: OpenAiServer, tiny_models: dict[str, Path]
 def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
-    found = pinned(tiny_models, limit=6, bundle_size=1, stop_after_equal_failures=3)
+    found = pinned(tiny_models, bundle_size=1, stop_after_equal_failures=3, **{"datasets.limit": 6})
     articles = [article for corpus in found.corpora for article in corpus]
     for article in articles[1:]:
         server.scripted[article.text[:80]] = Reply(503, b"busy")
@@ -240,7 +249,7 @@ def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
     told = {trick for trick, expected in QUICK.items() if expected.told}
     with hostile_server.hostile_server() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        asked = {"datasets": [{"name": str(news)}], "limit": None, "bundle_size": 16, "n": [3]}
+        asked = {"datasets": [{"name": str(news)}], "datasets.limit": None, "bundle_size": 16, "n": [3]}
         found = pinned(tiny_models, **asked, stop_after_equal_failures=None)
         outcome = driver.start(store, found, "inline", QUIET)
         failures = store.failures(outcome.run_id)
@@ -260,7 +269,7 @@ def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
     """The server writes five words, whatever it is asked for but words."""
-    asked = {"limit": 3, "bundle_size": 2, "max_chars": [12, 60], "endpoint": {"concurrency": 2}}
+    asked = {"datasets.limit": 3, "bundle_size": 2, "max_chars": [12, 60], "endpoint": {"concurrency": 2}}
     own = {"encoder": str(tiny_models["bert"]), "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}}
     systems = ["lead", "openai:tiny", str(tiny_models["llama"]), str(tiny_models["bart"])]
     found = pin(load_recipe(BaselinesRecipe, "sample", asked | own | {"systems": systems}))

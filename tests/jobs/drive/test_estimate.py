@@ -23,7 +23,7 @@ def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pinned(**changes: object) -> Pinned:
-    return pin(load_recipe(Phase1Recipe, "sample", {"limit": 20, **changes}))
+    return pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 20, **changes}))
 
 
 def run_of(planned: Pinned, **changes: object) -> object:
@@ -88,7 +88,7 @@ def test_where_a_run_would_run_decides() -> None:
 
 
 def test_a_training_takes_as_long_for_any_articles_of_its_test() -> None:
-    planned = phase2.pin(load_recipe(Phase2Recipe, "sample", {"limit": 4}))
+    planned = phase2.pin(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4}))
     low, high = found(planned, run_of(planned, job="phase2", articles_done=2)).seconds or (0, 0)
     assert low <= 0.8 * 660
     assert high >= 1.25 * 660

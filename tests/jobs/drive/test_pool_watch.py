@@ -18,7 +18,7 @@ OTHER = ("NWS 0123456789ab", *software()[1:])
 
 
 def run(store: Store, said: io.StringIO | None = None) -> Outcome:
-    pinned = find_job("phase1").plan("sample", {"limit": 4, "n": [3], "bundle_size": 2})
+    pinned = find_job("phase1").plan("sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2})
     console = Console(file=said or io.StringIO(), width=2000)
     return driver.start(store, pinned, "inline", console, Makers(stub_work.work), reuse=True)
 

@@ -46,7 +46,7 @@ class FakeHead:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        pinned = pin(load_recipe(Phase1Recipe, "sample", {"limit": 4, "n": [3], "bundle_size": 2}))
+        pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2}))
         create_sharded_run(opened, NAME, pinned, pinned.run_spec(), 1, 2, None)
         yield opened
 

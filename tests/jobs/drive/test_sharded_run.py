@@ -78,7 +78,7 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 
 def test_real_rows_are_those_of_one_run(store: Store) -> None:
     """Also content kept, whose panel is of all articles, and rulers."""
-    pinned = plan(limit=5, n=[3])
+    pinned = plan(n=[3], **{"datasets.limit": 5})
     one = driver.start(store, pinned, "inline", QUIET)
     start(store, pinned, shards=3)
     outcome = drive(store, here(store, makers=REAL))

@@ -20,7 +20,9 @@ QUICK = {"passes": 1, "articles_per_update": 4, "reinforce": {"samples": 2}}
 @pytest.fixture
 def run(nws, tmp_path: Path) -> str:
     """A finished run of two policies, one of them with a pair for each n."""
-    recipe = load_recipe(Phase2Recipe, "sample", {"train_limit": 3, "limit": 2}).model_dump(mode="json")
+    recipe = load_recipe(Phase2Recipe, "sample", {"train_datasets.limit": 3, "datasets.limit": 2}).model_dump(
+        mode="json"
+    )
     recipe |= {
         "methods": [{"name": "joint", **QUICK}, {"name": "each", "scope": "per-n", **QUICK}],
         "systems": ["textrank", "lead"],

@@ -46,7 +46,7 @@ def scores(bertscore: BERTScorer, text: str, article: str, reference: str) -> di
 
 
 def test_every_stored_score_is_that_of_the_stored_texts(tmp_path: Path) -> None:
-    asked = {"systems": SYSTEMS, "n": [1, 9], "limit": 2}
+    asked = {"systems": SYSTEMS, "n": [1, 9], "datasets.limit": 2}
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
         driver.start(store, pin(load_recipe(BaselinesRecipe, "sample", asked)), "inline", Console(file=io.StringIO()))
         stored = rows(store, "select * from summaries")

@@ -14,8 +14,8 @@ from core.errors import NwsError
 from core.learning.checkpoint import to_bytes
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
-from core.learning.policies import PolicyConfig, make_policies
-from core.learning.training_config import TrainingConfig
+from core.learning.policies import make_policies
+from core.learning.training_config import PolicyConfig, TrainingConfig
 from core.types import Article
 from jobs.drive import driver, training
 from jobs.drive.heartbeat import Heart
@@ -50,7 +50,13 @@ UPDATES = {"quick|seed=0": 6, "quick|seed=5": 6} | {f"study|seed={s}|n={n}": 3 f
 
 def pinned_with(tiny_models: dict[str, Path], **changes: object) -> Pinned:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
-    few = {"train_limit": 3, "limit": 2, "n": [3, 5], "seeds": [0, 5], "systems": ["textrank", "lead"]}
+    few = {
+        "train_datasets.limit": 3,
+        "datasets.limit": 2,
+        "n": [3, 5],
+        "seeds": [0, 5],
+        "systems": ["textrank", "lead"],
+    }
     few |= {"decodings": [{"method": "rerank", "k": 6}, "greedy"]}
     return pin(load_recipe(Phase2Recipe, "sample", {**tiny, **few, "methods": METHODS, **changes}))
 

@@ -68,7 +68,7 @@ def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run:
 
 
 def test_a_real_run_records_how_it_multiplied(tmp_path: Path) -> None:
-    pinned = find_job("phase1").plan("sample", {"limit": 1, "n": [3]})
+    pinned = find_job("phase1").plan("sample", {"datasets.limit": 1, "n": [3]})
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
         assert store.run_info(outcome.run_id).arithmetic == [describe_arithmetic()] == [this_worker().arithmetic]

@@ -73,6 +73,6 @@ def test_an_actor_needs_its_weights_in_its_precision(tiny_models: dict[str, Path
 
 
 def test_a_training_is_counted() -> None:
-    plans = phase2.pin(load_recipe(Phase2Recipe, "sample", {"limit": 4})).plans
+    plans = phase2.pin(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4})).plans
     assert len(plans) > 1
     assert actor_bytes(plans, True) >= actor_bytes(plans[:1], True) > 2.6e9

@@ -14,7 +14,7 @@ def test_every_job_has_what_contributing_asks_for() -> None:
 
 def test_a_stored_recipe_plans_the_same_run_again() -> None:
     for job in map(find_job, JOBS):
-        planned = job.plan("sample", {"limit": 2})
+        planned = job.plan("sample", {"datasets.limit": 2})
         again = job.plan_again(planned.recipe.model_dump(mode="json"))
         assert again.recipe == planned.recipe
         assert again.run_spec() == planned.run_spec()

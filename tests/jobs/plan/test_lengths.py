@@ -52,7 +52,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, tmp_path: Path) -> None:
-    sweep = find_job("phase1").plan("sample", {"limit": 13, "n": [3, 9, 15], "importance": ["position"]})
+    sweep = find_job("phase1").plan("sample", {"datasets.limit": 13, "n": [3, 9, 15], "importance": ["position"]})
     run_id = driver.start(store, sweep, "inline", Console(file=io.StringIO())).run_id
     lengths = lengths_from(store, run_id)
     assert set(lengths) <= {3, 9, 15}
@@ -67,11 +67,13 @@ def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, t
 
 
 def test_only_a_training_takes_lengths_from_a_run() -> None:
-    with pytest.raises(RecipeError, match="n: must be a list, not 'from:x'"):
+    with pytest.raises(RecipeError, match=r"n: lengths are whole numbers .*, not 'from:x'"):
         find_job("phase1").plan("sample", {"n": "from:x"})
 
 
 def test_a_run_of_characters_names_no_lengths_for_a_training(store: Store) -> None:
-    run_id = store.create_run(find_job("phase1").plan("sample", {"limit": 2, "max_chars": [30, 50]}).run_spec())
+    run_id = store.create_run(
+        find_job("phase1").plan("sample", {"datasets.limit": 2, "max_chars": [30, 50]}).run_spec()
+    )
     with pytest.raises(RecipeError, match=f"n of run {run_id} are characters, and n names words"):
         lengths_from(store, run_id)

@@ -28,7 +28,7 @@ QUIET = Console(file=io.StringIO())
 def pinned(tiny_models: dict[str, Path], **models: str) -> Pinned:
     given = {
         "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
-        **{"encoder": str(tiny_models["bert"]), "systems": ["lead", "random"], "n": [2, 5], "limit": 2},
+        **{"encoder": str(tiny_models["bert"]), "systems": ["lead", "random"], "n": [2, 5], "datasets.limit": 2},
     }
     return find_job("baselines").plan("sample", given | models)
 

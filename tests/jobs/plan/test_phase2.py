@@ -58,7 +58,7 @@ def test_an_article_may_not_be_both_trained_on_and_judged_on(tmp_path: Path) -> 
     copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100% .* 50%"
     with pytest.raises(RecipeError, match=copied):
         pin(load_recipe(Phase2Recipe, "sample", datasets))
-    assert pin(load_recipe(Phase2Recipe, "sample", {**datasets, "train_limit": 2})).articles == 2
+    assert pin(load_recipe(Phase2Recipe, "sample", {**datasets, "train_datasets.limit": 2})).articles == 2
 
 
 def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"'copy-1' of test\.jsonl .* 100% .* There are 2 such pairs\."):
         pin(load_recipe(Phase2Recipe, "sample", test))
     with pytest.raises(RecipeError, match=r"'copy-0' of test\.jsonl .* shares 9[0-9]% of its word 8-grams"):
-        pin(load_recipe(Phase2Recipe, "sample", {**test, "train_limit": 4}))
-    assert pin(load_recipe(Phase2Recipe, "sample", {**test, "train_limit": 3})).articles == 3
+        pin(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 4}))
+    assert pin(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 3})).articles == 3
 
 
 def test_training_and_test_are_in_one_language() -> None:

@@ -53,7 +53,7 @@ def metrics(tmp_path: Path, name: str = "share", fails: str = "never in a text",
 def plan(
     tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",), n: Sequence[int] = (2, 5)
 ) -> Pinned:
-    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "limit": 3, "bundle_size": 2}
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "datasets.limit": 3, "bundle_size": 2}
     chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": list(n)}
     plugins = [{"plugin": str(path)} for path in paths]
     return find_job("baselines").plan("sample", {**tiny, **chosen, "plugins": plugins})

@@ -33,7 +33,7 @@ def keys_of(sample_rows: list[dict[str, str]], count: int = 3) -> list[str]:
 
 
 def plan(tiny_models: dict[str, Path], *files: Path, job: str = "baselines", **changes: object) -> Pinned:
-    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "limit": 3, "bundle_size": 2}
+    tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "datasets.limit": 3, "bundle_size": 2}
     systems = {"encoder": str(tiny_models["bert"]), "systems": ["lead"]} if job == "baselines" else {}
     named = [{"name": file.stem, "file": str(file)} for file in files]
     return find_job(job).plan("sample", {**tiny, **systems, "n": LENGTHS, "predictions": named, **changes})

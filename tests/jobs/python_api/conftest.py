@@ -6,8 +6,9 @@ from prepared_articles import parameters_of
 from rich.console import Console
 
 from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policies import make_policies
 from core.learning.policy_system import policy_system, save_policies
+from core.learning.training_config import PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from jobs.drive import driver
@@ -19,7 +20,7 @@ from jobs.store import open_store
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run of Phase 1 on six bundled articles in `nws.db`, and policies in `my-policy`."""
     folder = tmp_path_factory.mktemp("workplace")
-    pinned = find_job("phase1").plan("sample", {"limit": 6, "n": [7, 9, 11], "importance": ["textrank"]})
+    pinned = find_job("phase1").plan("sample", {"datasets.limit": 6, "n": [7, 9, 11], "importance": ["textrank"]})
     with open_store(f"sqlite:///{folder / 'nws.db'}") as store:
         driver.start(store, pinned, "inline", Console(file=io.StringIO()))
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))

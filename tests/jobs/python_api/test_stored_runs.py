@@ -113,7 +113,7 @@ def test_a_run_without_summaries_has_an_empty_frame(tmp_path: Path) -> None:
 
     url = f"sqlite:///{tmp_path / 'x.db'}"
     with open_to_write(url) as store:
-        run_id = store.create_run(find_job("phase1").plan("sample", {"limit": 2}).run_spec())
+        run_id = store.create_run(find_job("phase1").plan("sample", {"datasets.limit": 2}).run_spec())
     with nws.open_store(url) as opened:
         run = opened.run(run_id)
         assert run.summaries().empty

@@ -7,7 +7,7 @@ from core.errors import RecipeError
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe
+from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe, parse_settings
 from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.sweep import ON_REQUEST, BaselinesRecipe, Phase1Recipe
 
@@ -40,10 +40,10 @@ def test_the_paper_recipe_is_the_study() -> None:
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}, {"name": "b.jsonl"}], "seed": 1, "n": [9, 3]}))
-    recipe = load_recipe(Phase1Recipe, str(path), {"seed": 2, "limit": 5})
+    recipe = load_recipe(Phase1Recipe, str(path), {"seed": 2, "datasets.limit": 5})
     assert (recipe.seed, recipe.n) == (2, (3, 9))
     assert [(d.name, d.limit) for d in recipe.datasets] == [("a.jsonl", 5), ("b.jsonl", 5)]
-    replaced = load_recipe(Phase1Recipe, str(path), {"datasets": [{"name": "c.csv"}], "text_field": "body"})
+    replaced = load_recipe(Phase1Recipe, str(path), {"datasets": [{"name": "c.csv"}], "datasets.text_field": "body"})
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
@@ -87,19 +87,58 @@ def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) 
     path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}], "bertscore": own}))
 
     def chosen(**given: object) -> tuple[str, int | None, bool]:
-        bertscore = load_recipe(Phase1Recipe, str(path), given).bertscore
+        asked = {f"bertscore.{key}": value for key, value in given.items()}
+        bertscore = load_recipe(Phase1Recipe, str(path), asked).bertscore
         return bertscore.model, bertscore.num_layers, bertscore.rescale
 
     assert chosen() == ("org/own", 5, True)
-    assert chosen(bertscore_layer=3) == ("org/own", 3, True)
-    assert chosen(bertscore_model="FacebookAI/roberta-base") == ("FacebookAI/roberta-base", None, True)
-    assert chosen(bertscore_model="FacebookAI/roberta-base", bertscore_layer=3) == ("FacebookAI/roberta-base", 3, True)
+    assert chosen(num_layers=3) == ("org/own", 3, True)
+    assert chosen(model="FacebookAI/roberta-base") == ("FacebookAI/roberta-base", None, True)
+    assert chosen(model="FacebookAI/roberta-base", num_layers=3) == ("FacebookAI/roberta-base", 3, True)
+
+
+def test_a_setting_is_a_key_and_yaml_and_may_be_inside_a_part() -> None:
+    asked = parse_settings(["bertscore.num_layers=5", "datasets.limit=3", "endpoint.concurrency=4", "systems=[lead]"])
+    assert asked["systems"] == ["lead"]
+    recipe = load_recipe(BaselinesRecipe, "sample", asked)
+    assert (recipe.bertscore.num_layers, recipe.datasets[0].limit) == (5, 3)
+    assert recipe.endpoint is not None
+    assert (recipe.endpoint.concurrency, recipe.systems) == (4, ("lead",))
+    hidden = load_recipe(Phase2Recipe, "sample", parse_settings(["methods.policies.hidden=64"]))
+    assert [method.policies.hidden for method in hidden.methods] == [64] * len(hidden.methods)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("sede=3", "sede: unknown key; a recipe has: .*Did you mean 'seed'"),
+        ("endpoint.concurency=4", "endpoint.concurency: unknown key; .*base_url, concurrency.*Did you mean 'concurr"),
+        ("bertscore.num_layers=many", "bertscore.num_layers: must be a whole number, not 'many'"),
+        ("seed.first=1", "seed.first: 0 has no keys"),
+        ("seed", "--set takes a key and its value, such as"),
+        ("=3", "--set takes a key and its value, such as"),
+        ("systems=[", "--set systems: the value is not valid YAML"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_named(setting: str, message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
+        load_recipe(BaselinesRecipe, "sample", parse_settings([setting]))
+
+
+def test_people_name_datasets_and_type_lengths(tmp_path: Path) -> None:
+    (tmp_path / "r.yaml").write_text("datasets: [sample, sample-ko]\nn: 5-7,9\n")
+    recipe = load_recipe(Phase1Recipe, str(tmp_path / "r.yaml"), {"datasets.limit": 2})
+    assert [(dataset.name, dataset.limit) for dataset in recipe.datasets] == [("sample", 2), ("sample-ko", 2)]
+    assert recipe.n == (5, 6, 7, 9)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("datasets: [{name: sample}]\nsede: 3", r"sede: unknown key; a recipe has: datasets, pipeline"),
+        (
+            "datasets: [{name: sample}]\nsede: 3",
+            r"sede: unknown key; a recipe has: datasets, pipeline.*Did you mean 'seed'\?",
+        ),
         ("datasets: [{name: sample, spilt: x}]", r"datasets\.0\.spilt"),
         ("seed: 1", r"datasets: is missing"),
         ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0: must be 1 or more, not 0$"),
@@ -112,7 +151,7 @@ def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) 
         ("datasets: [{name: sample}]\nseed: -1", r"seed: must be 0 or more, not -1$"),
         ("datasets: [{name: sample}]\npipeline: 3", r"pipeline: must be text, not 3$"),
         ("datasets: [{name: sample, streaming: perhaps}]", r"streaming: must be true or false, not 'perhaps'$"),
-        ("datasets: [sample]", r"datasets\.0: must be a mapping \(`key: value`\), not 'sample'$"),
+        ("datasets: [3]", r"datasets\.0: must be a mapping \(`key: value`\), not 3$"),
         ("datasets: [{split: test}]", r"datasets\.0\.name: is missing$"),
         ("datasets: [{name: sample}]\nimportance: [luhn]", "'luhn' is not one of textrank, centroid"),
         ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
@@ -142,7 +181,7 @@ def test_systems_that_cannot_be_used_are_named() -> None:
         load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "luhn"]})
     with pytest.raises(RecipeError, match="two systems are called 'lead'"):
         load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "lead"]})
-    with pytest.raises(RecipeError, match=r"unknown key; a recipe has: .*encoder, systems"):
+    with pytest.raises(RecipeError, match=r"unknown key; a recipe has: .*systems, encoder"):
         load_recipe(BaselinesRecipe, "sample", {"importance": ["textrank"]})
 
 
@@ -171,7 +210,13 @@ def test_the_hash_is_of_what_decides_the_numbers() -> None:
     base = load_recipe(Phase1Recipe, "sample", {})
     assert base.hash == load_recipe(Phase1Recipe, "sample", {"actors": 3, "accelerator": "cpu", "stuck_after": 60}).hash
     assert base.hash == load_recipe(Phase1Recipe, "sample", {"labels": {"lexrank": "LexRank"}}).hash
-    for change in ({"seed": 1}, {"n": [1]}, {"limit": 2}, {"encoders": ["bert-base-uncased"]}, {"pipeline": "auto"}):
+    for change in (
+        {"seed": 1},
+        {"n": [1]},
+        {"datasets.limit": 2},
+        {"encoders": ["bert-base-uncased"]},
+        {"pipeline": "auto"},
+    ):
         assert base.hash != load_recipe(Phase1Recipe, "sample", change).hash, change
     assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base
 

@@ -4,10 +4,7 @@ import pytest
 import yaml
 
 from core.errors import RecipeError
-from core.learning.decoding import Decoding
-from core.learning.policies import PolicyConfig
-from core.learning.reinforce import ReinforceConfig
-from core.learning.training_config import OptimizerConfig, TrainingConfig
+from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
 
@@ -42,10 +39,14 @@ def test_the_paper_recipe_is_the_study_with_its_own_method_beside() -> None:
 
 
 def test_limits_of_training_and_test_articles_are_two() -> None:
-    recipe = load_recipe(Phase2Recipe, "sample", {"train_limit": 3, "limit": 2, "key_field": "id"})
+    recipe = load_recipe(
+        Phase2Recipe, "sample", {"train_datasets.limit": 3, "datasets.limit": 2, "datasets.key_field": "id"}
+    )
     assert [(d.skip, d.limit, d.key_field) for d in recipe.train_datasets] == [(0, 3, None)]
     assert [(d.skip, d.limit, d.key_field) for d in recipe.datasets] == [(16, 2, "id")]
-    replaced = load_recipe(Phase2Recipe, "sample", {"train_datasets": [{"name": "a.jsonl"}], "train_split": "train"})
+    replaced = load_recipe(
+        Phase2Recipe, "sample", {"train_datasets": [{"name": "a.jsonl"}], "train_datasets.split": "train"}
+    )
     assert [(d.name, d.split) for d in replaced.train_datasets] == [("a.jsonl", "train")]
 
 
@@ -100,7 +101,7 @@ def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: st
 
 @pytest.mark.parametrize("recipe", ["sample", "paper"])
 def test_passes_are_those_of_every_method(recipe: str) -> None:
-    asked = load_recipe(Phase2Recipe, recipe, {"passes": 3})
+    asked = load_recipe(Phase2Recipe, recipe, {"methods.passes": 3})
     assert {method.passes for method in asked.methods} == {3}
     others = [method.model_copy(update={"passes": 1}) for method in load_recipe(Phase2Recipe, recipe, {}).methods]
     assert [method.model_copy(update={"passes": 1}) for method in asked.methods] == others
@@ -109,10 +110,10 @@ def test_passes_are_those_of_every_method(recipe: str) -> None:
 def test_passes_of_a_recipe_that_names_no_method(tmp_path: Path) -> None:
     mine = tmp_path / "mine.yaml"
     mine.write_text("train_datasets: [{name: sample, limit: 4}]\ndatasets: [{name: sample, skip: 4}]\n")
-    plain, asked = (load_recipe(Phase2Recipe, str(mine), given) for given in ({}, {"passes": 2}))
+    plain, asked = (load_recipe(Phase2Recipe, str(mine), given) for given in ({}, {"methods.passes": 2}))
     assert asked == plain.model_copy(update={"methods": (plain.methods[0].model_copy(update={"passes": 2}),)})
     with pytest.raises(RecipeError, match="passes: must be 1 or more, not 0") as refused:
-        load_recipe(Phase2Recipe, str(mine), {"passes": 0})
+        load_recipe(Phase2Recipe, str(mine), {"methods.passes": 0})
     assert refused.value.settings == ("passes",)
 
 

@@ -9,9 +9,9 @@ from prepared_articles import parameters_of
 from run_infos import run_info
 
 from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.decoding import Decoding
-from core.learning.policies import PolicyConfig, make_policies
+from core.learning.policies import make_policies
 from core.learning.policy_system import PolicySystem, policy_system
+from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from jobs.report.policies.model_card import write_model_card
