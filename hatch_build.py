@@ -17,7 +17,7 @@ class WheelHook(BuildHookInterface):  # type: ignore[type-arg]
             return
         sys.path.insert(0, self.root)
         from core.provenance import sources_sha256
-        from jobs.plan.revisions import VERSION_FILE, described_commit
+        from jobs.installation import VERSION_FILE, described_commit
 
         build_data["force_include"]["alembic"] = "jobs/store/migrations"
         commit = described_commit(Path(self.root))

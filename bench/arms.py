@@ -7,7 +7,7 @@ import contextlib
 import math
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from unittest import mock
 
@@ -23,14 +23,12 @@ from core.arithmetic import find_device
 from core.metrics.rouge import VARIANTS
 from core.models import fast_linear, model_folder
 from core.models.encoders import FloatArray
+from core.stage import Stage
 from core.sweep import BeginEncode, Sweeper, embed, write
-from core.sweep_plan import SweepPlan
 from core.types import Article, Score, SegmentedArticle
 from core.worker_factories import make_segmenter
 from jobs.drive import driver
-from jobs.drive.pools import Makers
-from jobs.plan.panels import draw_panels
-from jobs.plan.pinned import Pinned
+from jobs.recipes.plan import Plan
 from jobs.store import open_store
 
 CPU = find_device("cpu")
@@ -70,32 +68,33 @@ def read_rows(path: Path) -> list[Row]:
         ]
 
 
-def load_arms(pinned: Pinned) -> dict[str, Arm]:
+def load_arms(plan: Plan) -> dict[str, Arm]:
     """Every arm by name, its models loaded. The last one is there only where oneDNN is used."""
-    libraries = Libraries(pinned)
-    arms = {"NAIVE": libraries.one_at_a_time, "LIB": libraries.all_at_once, "NWS": nws(pinned)}
+    libraries = Libraries(plan)
+    arms = {"NAIVE": libraries.one_at_a_time, "LIB": libraries.all_at_once, "NWS": nws(plan)}
     if fast_linear.onednn_is_faster():
         with mock.patch.object(fast_linear, "onednn_is_faster", return_value=False):
-            arms["NWS without oneDNN"] = nws(pinned)
+            arms["NWS without oneDNN"] = nws(plan)
     return arms
 
 
-def plan_of(pinned: Pinned) -> SweepPlan:
-    """What the one stage of a run runs, with the articles that content kept compares with."""
-    (planned,) = pinned.stages
-    return replace(planned.plan, panels=draw_panels(pinned))
+def stage_of(plan: Plan) -> Stage:
+    """The one stage of a run, with the articles that content kept compares with."""
+    (stage,) = plan.with_panels().stages
+    return stage
 
 
-def nws(pinned: Pinned, sweeper: Sweeper | None = None) -> Arm:
+def nws(plan: Plan, sweeper: Sweeper | None = None) -> Arm:
     """A run as `nws submit phase1 --engine inline` drives it, but for models that are loaded before."""
-    plan = plan_of(pinned)
-    segmenter = make_segmenter(plan)
-    sweeper = sweeper or Sweeper(plan, CPU)
-    makers = Makers(lambda plan, device, share: Work(lambda: segmenter, lambda: sweeper))
+    stage = stage_of(plan)
+    segmenter = make_segmenter(stage)
+    sweeper = sweeper or Sweeper(stage, CPU)
 
     def run(folder: Path) -> Path:
         with open_store(f"sqlite:///{folder}/nws.db") as store:
-            outcome = driver.start(store, pinned, "inline", Console(quiet=True), makers)
+            outcome = driver.start(
+                store, plan, "inline", Console(quiet=True), lambda *_: Work(lambda: segmenter, lambda: sweeper)
+            )
         assert (outcome.state, outcome.failures) == ("done", 0), outcome
         return folder / "nws.db"
 
@@ -108,12 +107,12 @@ class Libraries:
     `batch_size` is that of `encode`; the default is the library's own. `score` of bert-score takes 64.
     """
 
-    def __init__(self, pinned: Pinned, device: torch.device = CPU, batch_size: int = 32) -> None:
-        self._pinned, self._plan, self._batch_size = pinned, plan_of(pinned), batch_size
-        bertscore, rouge = self._plan.metrics.bertscore, self._plan.metrics.rouge
-        self._segment = make_segmenter(self._plan)
+    def __init__(self, plan: Plan, device: torch.device = CPU, batch_size: int = 32) -> None:
+        self._plan, self._stage, self._batch_size = plan, stage_of(plan), batch_size
+        bertscore, rouge = self._stage.metrics.bertscore, self._stage.metrics.rouge
+        self._segment = make_segmenter(self._stage)
         self._encoders = {
-            ref.name: SentenceTransformer(str(model_folder(ref)), device=str(device)) for ref in self._plan.encoders
+            ref.name: SentenceTransformer(str(model_folder(ref)), device=str(device)) for ref in self._stage.encoders
         }
         self._bertscore = BERTScorer(
             str(model_folder(bertscore.model)), num_layers=bertscore.num_layers, device=str(device)
@@ -144,7 +143,7 @@ class Libraries:
         return self._sweep(articles, together, self._bertscores)
 
     def _articles(self) -> list[SegmentedArticle]:
-        return [self._segment(article) for corpus in self._pinned.corpora for article in corpus]
+        return [self._segment(article) for corpus in self._plan.corpora for article in corpus]
 
     def _bertscores(self, pairs: Sequence[tuple[str, str]]) -> list[Score]:
         candidates, references = zip(*pairs, strict=True)
@@ -159,7 +158,7 @@ class Libraries:
     ) -> list[Row]:
         """Where a system drew several texts, the scores are means over them, as in a run."""
         encoders = {name: _at_once(encode(model)) for name, model in self._encoders.items()}
-        written = write(embed(articles, encoders, _no_oracle, _no_anchor), self._plan)
+        written = write(embed(articles, encoders, _no_oracle, _no_anchor), self._stage)
         pairs = [(text, ref) for article, _, draft in written for text in draft.texts for ref in article.references]
         scores = iter(bertscores(pairs))
         rows = []

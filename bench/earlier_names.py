@@ -9,14 +9,13 @@ import runpy
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import core.sweep_plan
-import jobs.plan.sweep
 import jobs.recipes.sweep
 from core.types import SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
+from jobs.recipes.job import make_plan
 
 
 class _Scores(dict[str, float]):
@@ -32,16 +31,18 @@ def _make_earlier_sweeper(*args: Any) -> Callable[[Sequence[SegmentedArticle]], 
     return lambda bundle: [replace(summary, scores=_Scores(summary.scores)) for summary in sweep(bundle)]
 
 
-_FUNCTIONS = {core.sweep_plan: {"make_segmenter": make_segmenter, "make_sweeper": _make_earlier_sweeper}}
-_MODULES = {"jobs.plan.phase1": jobs.plan.sweep, "jobs.recipes.phase1": jobs.recipes.sweep}
+_FUNCTIONS = {
+    "core.sweep_plan": {"make_segmenter": make_segmenter, "make_sweeper": _make_earlier_sweeper},
+    "jobs.plan.phase1": {"pin": make_plan},
+}
 
 
 def main() -> None:
     """Run the script of the command line as `__main__`, with the earlier names beside those of today."""
-    for module, functions in _FUNCTIONS.items():
-        for name, function in functions.items():
-            setattr(module, name, function)
-    sys.modules.update(_MODULES)
+    for name, functions in _FUNCTIONS.items():
+        sys.modules[name] = ModuleType(name)
+        vars(sys.modules[name]).update(functions)
+    sys.modules["jobs.recipes.phase1"] = jobs.recipes.sweep
     sys.argv = sys.argv[1:]
     runpy.run_path(sys.argv[0], run_name="__main__")
 

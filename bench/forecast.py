@@ -42,14 +42,14 @@ def simulated(stage: Stage, actors: int, seconds: float, driver_ms: float, bundl
     ray = RayFace(world, fleet)
     case = replace(draw_small(0), actors=actors, bundle_size=1, stuck_seconds=600.0)
     drivers = Drivers(case, ray, fleet)
-    plan = stage.pinned(1, 1).stages[0].plan
+    (sweep,) = stage.plan(1, 1).stages
     # Until every actor has done some bundles, and the driver has taken in what came at first.
     warm_up = 5 * bundle_seconds + 2 * actors * bundle_size * driver_ms / 1000
     marks: list[tuple[float, int]] = []
 
     def drive() -> None:
         articles = 0
-        with drivers.open_pools() as pools, pools.open_sweep(plan) as pool:
+        with drivers.open_pools() as pools, pools.open_sweep(sweep) as pool:
             for landed in pool.map(_bundles()):
                 world.pause(len(landed) * bundle_size * driver_ms / 1000)
                 articles += len(landed) * bundle_size

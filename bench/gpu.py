@@ -23,7 +23,7 @@ from typing import get_args
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from bench.arms import Libraries, Row, plan_of
+from bench.arms import Libraries, Row, stage_of
 from bench.device import Deadline, OutOfTimeError, peak_of, peak_tflops, precisions, synchronize, utilisation
 from bench.gpu_results import Report, Speed, as_text
 from bench.machine import cpu_model
@@ -33,14 +33,14 @@ from bench.sweep import compare
 from core.arithmetic import find_device
 from core.models.fast_linear import onednn_works
 from core.precision import Precision
+from core.stage import Stage
 from core.sweep import Sweeper
-from core.sweep_plan import SweepPlan
 from core.types import Score, SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
-from jobs.plan.pinned import Pinned
-from jobs.plan.revisions import code_version
-from jobs.plan.sweep import pin
+from jobs.installation import code_version
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 
 __all__ = ["main", "measure", "packed_layers", "peak_tflops", "prepare", "utilisation"]
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     device = find_device(options.device)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        pinned, articles, seconds = prepare(
+        plan, articles, seconds = prepare(
             Path(folder), options.layers, options.hidden, options.dataset, options.articles
         )
         about = {
@@ -77,10 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "models": f"4, random weights, {options.layers} layers of {options.hidden}: 3 encoders and BERTScore's",
             "articles": len(articles),
             "words": sum(len(article.words) for article in articles),
-            "summaries": plan_of(pinned).summaries_per_article * len(articles),
+            "summaries": len(stage_of(plan).places) * len(articles),
             "segmentation, CPU seconds an article": round(seconds, 4),
         }
-        report = measure_all(about, pinned, articles, device, options.precision or precisions(device), deadline)
+        report = measure_all(about, plan, articles, device, options.precision or precisions(device), deadline)
     text = as_text(report)
     print(text, end="")
     if device.type == "cuda":
@@ -106,7 +106,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def prepare(
     folder: Path, layers: int, hidden_size: int, dataset: str, limit: int
-) -> tuple[Pinned, list[SegmentedArticle], float]:
+) -> tuple[Plan, list[SegmentedArticle], float]:
     """The paper recipe with random models in `folder`, its articles, and the CPU seconds to segment one."""
     encoders = [str(make_bert(folder / name, layers, hidden_size)) for name in ("bert", "second", "third")]
     recipe = load_recipe(
@@ -121,18 +121,18 @@ def prepare(
             "bertscore": {"model": encoders[0], "num_layers": max(1, layers * 3 // 4)},
         },
     )
-    pinned = pin(recipe)
-    segment = make_segmenter(plan_of(pinned))
-    articles = list(pinned.corpora[0])
+    plan = make_plan(recipe)
+    segment = make_segmenter(stage_of(plan))
+    articles = list(plan.corpora[0])
     segment(articles[0])
     started = time.process_time()
     segmented = [segment(article) for article in articles]
-    return pinned, segmented, (time.process_time() - started) / len(articles)
+    return plan, segmented, (time.process_time() - started) / len(articles)
 
 
 def measure_all(
     about: dict[str, object],
-    pinned: Pinned,
+    plan: Plan,
     articles: Sequence[SegmentedArticle],
     device: torch.device,
     asked: Sequence[Precision],
@@ -146,10 +146,10 @@ def measure_all(
         started = deadline.left
         try:
             if name == LIBRARIES:
-                rate, rows[name] = measure_libraries(pinned, articles, device, deadline)
+                rate, rows[name] = measure_libraries(plan, articles, device, deadline)
             else:
-                flop = flop or flop_of(plan_of(pinned), articles, device)
-                speed, rows[name] = measure(plan_of(pinned), articles, device, name, flop, deadline)
+                flop = flop or flop_of(stage_of(plan), articles, device)
+                speed, rows[name] = measure(stage_of(plan), articles, device, name, flop, deadline)
                 speeds.append(speed)
         except OutOfTimeError:
             left_out.append(name)
@@ -174,9 +174,9 @@ def packed_layers() -> dict[object, Callable[..., int]]:
     return {torch.ops.mkldnn._linear_pointwise: flop}
 
 
-def flop_of(plan: SweepPlan, articles: Sequence[SegmentedArticle], device: torch.device, bundle: int = 16) -> float:
+def flop_of(stage: Stage, articles: Sequence[SegmentedArticle], device: torch.device, bundle: int = 16) -> float:
     """FLOP of a sweep, padding included: counted on the first bundle, for counting is slow, and scaled by words."""
-    sweeper = make_sweeper(plan, device.type)
+    sweeper = make_sweeper(stage, device.type)
     first = articles[:bundle]
     with FlopCounterMode(display=False, custom_mapping=packed_layers()) as counter:
         sweeper(first)
@@ -184,7 +184,7 @@ def flop_of(plan: SweepPlan, articles: Sequence[SegmentedArticle], device: torch
 
 
 def measure(
-    plan: SweepPlan,
+    stage: Stage,
     articles: Sequence[SegmentedArticle],
     device: torch.device,
     precision: Precision,
@@ -197,9 +197,9 @@ def measure(
     Raises:
         OutOfTimeError: it would not end before the deadline.
     """
-    bertscore = dataclasses.replace(plan.metrics.bertscore, precision=precision)
-    metrics = dataclasses.replace(plan.metrics, bertscore=bertscore)
-    sweeper = make_sweeper(dataclasses.replace(plan, precision=precision, metrics=metrics), device.type)
+    bertscore = dataclasses.replace(stage.metrics.bertscore, precision=precision)
+    metrics = dataclasses.replace(stage.metrics, bertscore=bertscore)
+    sweeper = make_sweeper(dataclasses.replace(stage, precision=precision, metrics=metrics), device.type)
     bundles = [articles[start : start + bundle] for start in range(0, len(articles), bundle)]
     peak = peak_of(device, precision)
     before = deadline.left
@@ -228,14 +228,14 @@ def measure(
 
 
 def measure_libraries(
-    pinned: Pinned, articles: Sequence[SegmentedArticle], device: torch.device, deadline: Deadline
+    plan: Plan, articles: Sequence[SegmentedArticle], device: torch.device, deadline: Deadline
 ) -> tuple[float, list[Row]]:
     """Articles a second of the libraries, and what they found. They cannot be stopped: two articles tell the time.
 
     Raises:
         OutOfTimeError: it would not end before the deadline.
     """
-    libraries = Libraries(pinned, device, LIBRARY_BATCH)
+    libraries = Libraries(plan, device, LIBRARY_BATCH)
     libraries.rows(articles[:1])
     before = deadline.left
     libraries.rows(articles[:2])

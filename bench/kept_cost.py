@@ -19,16 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from bench.arms import CPU, Arm, nws, plan_of
+from bench.arms import CPU, Arm, nws, stage_of
 from bench.machine import cpu_model
 from bench.parts import MODELS, watched
 from bench.sweep import RESULTS, TOLERANCE, datasets
 from core.metrics.specs import METRICS, PARTS
 from core.summarizers.rulers import RULERS
 from core.sweep import Sweeper, take_share
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import upgrade_schema
 
@@ -92,7 +92,7 @@ def measure(dataset: str, articles: int, reps: int) -> dict[str, Cost]:
 def measured_later() -> Iterator[None]:
     """A run in this block draws no panel, and does not catch up on content kept at its end."""
     with (
-        mock.patch("jobs.drive.driver.draw_panels", return_value=()),
+        mock.patch("jobs.recipes.plan.Plan.with_panels", lambda plan: dataclasses.replace(plan, panels=())),
         mock.patch("jobs.drive.driver.lacking_kept", return_value=[]),
     ):
         yield
@@ -100,14 +100,14 @@ def measured_later() -> Iterator[None]:
 
 def arm_of(name: str, dataset: str, articles: int) -> Arm:
     """A sweep whose models are loaded, and that has embedded nothing yet."""
-    pinned = pinned_of(dataset, articles, with_rulers=name == RULED)
-    plan = plan_of(pinned)
-    return nws(pinned, Sweeper(dataclasses.replace(plan, panels=()) if name == WITHOUT else plan, CPU))
+    plan = plan_of(dataset, articles, with_rulers=name == RULED)
+    stage = stage_of(plan)
+    return nws(plan, Sweeper(dataclasses.replace(stage, panels=()) if name == WITHOUT else stage, CPU))
 
 
-def pinned_of(dataset: str, articles: int, *, with_rulers: bool) -> Pinned:
+def plan_of(dataset: str, articles: int, *, with_rulers: bool) -> Plan:
     asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16}
-    return pin(load_recipe(Phase1Recipe, "sample", asked if with_rulers else {**asked, "rulers": []}))
+    return make_plan(load_recipe(Phase1Recipe, "sample", asked if with_rulers else {**asked, "rulers": []}))
 
 
 def read_scores(path: Path) -> Iterator[tuple[tuple[str, str, int], tuple[float, ...]]]:

@@ -30,11 +30,10 @@ from bench import stub_work
 from bench.machine import cpu_model
 from core.types import Landed
 from jobs.drive import driver
-from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunWriter, Store, open_store, upgrade_schema
 
@@ -70,9 +69,9 @@ class Meter:
     samples: list[Sample] = field(default_factory=list)
     cpu_of: dict[psutil.Process, float] = field(default_factory=dict)  # also of those that have ended
 
-    def submit(self, store: Store, pinned: Pinned, console: Console) -> Outcome:
+    def submit(self, store: Store, plan: Plan, console: Console) -> Outcome:
         """`jobs.drive.driver.start` with stub work, metered, and interrupted when 99 % is stored."""
-        record, last = RunWriter.record, int(DONE_BEFORE_RESUME * (pinned.articles or 0))
+        record, last = RunWriter.record, int(DONE_BEFORE_RESUME * (plan.articles or 0))
 
         def metered(writer: RunWriter, landed: Sequence[Landed], *rest: Any) -> None:
             record(writer, landed, *rest)
@@ -83,7 +82,7 @@ class Meter:
                 raise KeyboardInterrupt
 
         with mock.patch.object(RunWriter, "record", metered):
-            return driver.start(store, pinned, "ray", console, Makers(stub_work.work))
+            return driver.start(store, plan, "ray", console, stub_work.work)
 
     def sample(self) -> Sample:
         process = psutil.Process()
@@ -149,7 +148,7 @@ def resume(store: Store, run_id: str, console: Console) -> Resumed:
 
     wall, cpu = time.perf_counter(), time.process_time()
     with mock.patch.object(RunWriter, "record", timed):
-        outcome = driver.resume(store, run_id, "inline", None, None, console, makers=Makers(stub_work.work))
+        outcome = driver.resume(store, run_id, "inline", None, None, console, make_work=stub_work.work)
     return Resumed(stored[0][0] - wall, stored[0][1] - cpu, outcome)
 
 
@@ -162,13 +161,13 @@ def main() -> None:
         stub_work.write_articles(articles, options.articles, WORDS)
         asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE}
         asked |= {"importance": ["textrank", "centroid"], "rulers": []}
-        pinned = pin(load_recipe(Phase1Recipe, "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
+        plan = make_plan(load_recipe(Phase1Recipe, "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
         meter = Meter(max(1, options.articles // SAMPLES))
         url = options.store or f"sqlite:///{folder}/nws.db"
         upgrade_schema(url)
         with open_store(url) as store:
             console = Console(stderr=True, highlight=False, soft_wrap=True)
-            interrupted = meter.submit(store, pinned, console)
+            interrupted = meter.submit(store, plan, console)
             assert interrupted.state == "interrupted", interrupted
             resumed = resume(store, interrupted.run_id, console)
             kind = "Postgres" if store.shown_url.startswith("postgresql") else f"SQLite {sqlite3.sqlite_version}"

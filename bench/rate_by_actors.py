@@ -18,7 +18,7 @@ from bench.machine import cpu_model
 from bench.overhead import RESULTS, WORDS, Meter, cost
 from cluster.session import local_session
 from jobs.drive import pools
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
@@ -37,7 +37,7 @@ def measured(actors: int) -> dict[str, float]:
         meter = Meter(max(1, count // 20))
         wide = functools.partial(local_session, num_cpus=max(ACTORS))  # whatever the machine has
         with open_store(f"sqlite:///{folder}/nws.db") as store, mock.patch.object(pools, "local_session", wide):
-            meter.submit(store, pin(load_recipe(Phase1Recipe, "sample", asked)), Console(stderr=True))
+            meter.submit(store, make_plan(load_recipe(Phase1Recipe, "sample", asked)), Console(stderr=True))
     found = cost(meter.samples, count // 4)
     return {"actors": actors, "measured": 1000 / found.wall, "driver_ms": found.driver_cpu}
 

@@ -30,14 +30,15 @@ from core.learning.reward import RewardConfig
 from core.learning.sampling import Choice, Draw, Greedy, episodes, falling
 from core.learning.training_config import TrainingConfig
 from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.config import BertScoreConfig
+from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency
 from core.models import LANGUAGE_MODELS, parse_model, resolve_model
+from core.stage import MetricsConfig, Stage
 from core.summarizers.composition import adjacent_share
 from core.summarizers.lead import first_sentences
 from core.text.dataset import Dataset, open_dataset
 from core.types import Article
-from core.worker_factories import EpisodePlan, make_episode_runner
+from core.worker_factories import make_episode_runner
 
 K = 160
 LENGTHS = (7, 9, 11, 13)
@@ -79,7 +80,9 @@ def cross_validated(articles: Sequence[Article], folds: int, seeds: Sequence[int
     """Of every held-out article, n and seed the greedy summary (draw -1) and K draws, with their scores."""
     torch.set_num_threads(1)
     bertscore = BertScoreConfig(MODEL, 6)
-    runner = make_episode_runner(EpisodePlan("en", "blank", MODEL, RewardConfig(bertscore)), "cpu")
+    metrics = MetricsConfig(bertscore, RougeConfig())
+    stage = Stage("en", "blank", (MODEL,), (), (), metrics, 0, reward=RewardConfig(bertscore))
+    runner = make_episode_runner(stage, "cpu")
     scorer = BertScorer(bertscore, find_device("cpu"))
     for fold, seed in itertools.product(range(folds), seeds):
         policies = trained(runner, [article for i, article in enumerate(articles) if i % folds != fold], seed)

@@ -20,7 +20,7 @@ from core.text.words import first_words
 from core.types import Article, Segment, SegmentedArticle, Summary
 
 if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along
-    from core.sweep_plan import SweepPlan
+    from core.stage import Stage
 
 _WORDS = (
     "bridge",
@@ -49,11 +49,11 @@ def write_articles(path: Path, count: int, words: int = 30) -> None:
             file.write(json.dumps(row) + "\n")
 
 
-def work(plan: "SweepPlan", device: str, memory_fraction: float | None) -> Work:
-    """In place of `jobs.drive.pools.sweep_work`. It is the driver's environment that counts, not the workers'."""
+def work(stage: "Stage", device: str, memory_fraction: float | None) -> Work:
+    """In place of `jobs.drive.pools.stage_work`. It is the driver's environment that counts, not the workers'."""
     return Work(
         partial(make_segmenter, _seconds("SEGMENT_SECONDS", 0)),
-        partial(make_sweeper, plan.signatures, plan.lengths, _seconds("SECONDS", 0.01), _seconds("LOAD_SECONDS", 0)),
+        partial(make_sweeper, stage.signatures, stage.lengths, _seconds("SECONDS", 0.01), _seconds("LOAD_SECONDS", 0)),
     )
 
 

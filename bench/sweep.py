@@ -28,18 +28,18 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from bench.arms import CPU, Arm, Row, load_arms, nws, plan_of, read_rows
+from bench.arms import CPU, Arm, Row, load_arms, nws, read_rows, stage_of
 from bench.machine import cpu_model, linear_gflops
 from bench.parts import MODELS, watched
 from core.models import model_folder
 from core.models.loading import load_model
+from core.stage import Stage
 from core.sweep import Sweeper, take_share
-from core.sweep_plan import SweepPlan
 from core.types import Score
 from core.worker_factories import make_segmenter
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import upgrade_schema
 
@@ -101,11 +101,11 @@ def main() -> None:
     rates = {name: round(rate) for name, rate in linear_gflops().items()}
     texts, reports, wrong = [], [], False
     for dataset in options.dataset or datasets():
-        pinned = without_random(dataset, options.articles)
-        arms = load_arms(pinned)
-        results = measure(arms, pinned.articles or 0, options.reps, console)
-        parts = take_apart(pinned, max(rates.values()))
-        about = _about(pinned, results, rates, options.reps)
+        plan = without_random(dataset, options.articles)
+        arms = load_arms(plan)
+        results = measure(arms, plan.articles or 0, options.reps, console)
+        parts = take_apart(plan, max(rates.values()))
+        about = _about(plan, results, rates, options.reps)
         texts.append(_as_text(about, results, parts))
         reports.append(_as_json(about, results, parts))
         wrong |= not all(result.agreement.same for name, result in results.items() if name.startswith("NWS"))
@@ -132,14 +132,15 @@ def datasets() -> list[str]:
     return ["sample", *([str(LONG)] if LONG.is_file() else [])]
 
 
-def without_random(dataset: str, articles: int) -> Pinned:
+def without_random(dataset: str, articles: int) -> Plan:
     """A run without `random`, whose scores are means over several draws: one summary, one score, in every arm."""
     asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16}
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {**asked, "importance": ["textrank", "centroid"], "rulers": []}))
-    (planned,) = pinned.stages
-    systems = tuple(system for system in planned.plan.systems if system.signature != "random")
-    stage = dataclasses.replace(planned, plan=dataclasses.replace(planned.plan, systems=systems))
-    return dataclasses.replace(pinned, stages=(stage,))
+    plan = make_plan(
+        load_recipe(Phase1Recipe, "sample", {**asked, "importance": ["textrank", "centroid"], "rulers": []})
+    )
+    (stage,) = plan.stages
+    systems = tuple(system for system in stage.systems if system.signature != "random")
+    return dataclasses.replace(plan, stages=(dataclasses.replace(stage, systems=systems),))
 
 
 def measure(arms: dict[str, Arm], articles: int, reps: int, console: Console) -> dict[str, Result]:
@@ -172,11 +173,11 @@ def measure(arms: dict[str, Arm], articles: int, reps: int, console: Console) ->
     }
 
 
-def take_apart(pinned: Pinned, gflops: float) -> Parts:
+def take_apart(plan: Plan, gflops: float) -> Parts:
     """Where the time of one run goes, after one that fills caches."""
-    plan, articles = plan_of(pinned), pinned.articles or 0
+    plan, articles = stage_of(plan), plan.articles or 0
     sweeper = Sweeper(plan, CPU)
-    arm = nws(pinned, sweeper)
+    arm = nws(plan, sweeper)
     with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
         (Path(folder) / "first").mkdir()
         arm(Path(folder) / "first")
@@ -189,19 +190,19 @@ def take_apart(pinned: Pinned, gflops: float) -> Parts:
     return Parts(seconds, tokens, tokens * flops_per_token(plan) / (gflops * 1e9))
 
 
-def flops_per_token(plan: SweepPlan) -> float:
+def flops_per_token(plan: Stage) -> float:
     """Of the linear layers. The encoder and the BERTScore backbone of the sample recipe are the same model."""
     _, model = load_model(model_folder(plan.encoders[0]))
     layers = [module for module in model.encoder.modules() if isinstance(module, torch.nn.Linear)]
     return 2.0 * sum(layer.weight.numel() for layer in layers)
 
 
-def _about(pinned: Pinned, results: dict[str, Result], rates: dict[str, int], reps: int) -> dict[str, Any]:
-    plan, segment = plan_of(pinned), make_segmenter(plan_of(pinned))
-    articles = [segment(article) for article in pinned.corpora[0]]
+def _about(plan: Plan, results: dict[str, Result], rates: dict[str, int], reps: int) -> dict[str, Any]:
+    plan, segment = stage_of(plan), make_segmenter(stage_of(plan))
+    articles = [segment(article) for article in plan.corpora[0]]
     return {
         "articles": len(articles),
-        "dataset": Path(pinned.corpora[0].name).stem,
+        "dataset": Path(plan.corpora[0].name).stem,
         "words": sum(len(article.words) for article in articles),
         "sentences and chunks": sum(len(article.sentences) + len(article.chunks) for article in articles),
         "summaries": results["NAIVE"].agreement.texts,
@@ -210,7 +211,7 @@ def _about(pinned: Pinned, results: dict[str, Result], rates: dict[str, int], re
         "BERTScore": f"{plan.metrics.bertscore.model.name}, layer {plan.metrics.bertscore.num_layers}",
         "CPU": f"{cpu_model()}, 1 thread",
         "GFLOP/s": rates,
-        "libraries": pinned.revisions["libraries"],
+        "libraries": plan.revisions["libraries"],
     }
 
 

@@ -37,10 +37,10 @@ from core.metrics.config import BertScoreConfig
 from core.types import Article
 from jobs.drive import driver, training
 from jobs.drive.run import Run
-from jobs.plan.phase2 import pin
-from jobs.plan.pinned import Pinned
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.plan import Plan
 from jobs.store import open_store
 
 RESULTS = Path(__file__).parent / "results"
@@ -125,12 +125,12 @@ def main() -> None:
     torch.set_num_threads(1)
     report: dict[str, Any] = {"about": {"CPU": f"{cpu_model()}, 1 thread", "GFLOP/s": linear_gflops()}, "recipes": {}}
     for recipe in ("sample", "as-written"):
-        pinned = _pinned(recipe, options)
-        watch = measure(pinned)
+        plan = _plan(recipe, options)
+        watch = measure(plan)
         milliseconds = {part: 1e3 * watch.meter.seconds[part] / len(watch.summaries) for part in PARTS}
-        bertscore = pinned.metrics.bertscore
+        bertscore = plan.metrics.bertscore
         report["recipes"][recipe] = {
-            "articles": _articles(pinned),
+            "articles": _articles(plan),
             "updates": watch.updates,
             "summaries": len(watch.summaries),
             "ms": milliseconds,
@@ -152,7 +152,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _pinned(recipe: str, options: argparse.Namespace) -> Pinned:
+def _plan(recipe: str, options: argparse.Namespace) -> Plan:
     methods = [method.model_dump() for method in load_recipe(Phase2Recipe, recipe, {}).methods]
     changes = {
         "train_datasets": [{"name": options.dataset, "limit": options.articles}],
@@ -160,24 +160,24 @@ def _pinned(recipe: str, options: argparse.Namespace) -> Pinned:
         "seeds": [0],
         "systems": ["lead"],
     }
-    return pin(load_recipe(Phase2Recipe, recipe, changes))
+    return make_plan(load_recipe(Phase2Recipe, recipe, changes))
 
 
-def measure(pinned: Pinned) -> Watch:
+def measure(plan: Plan) -> Watch:
     """Train as a run does, with a store of its own, for a pass and then some more."""
-    (config,) = pinned.training.configs if pinned.training else ()
-    watch = Watch(warm_up=config.updates(_articles(pinned)) // config.passes)
+    (config,) = plan.trainings
+    watch = Watch(warm_up=config.updates(_articles(plan)) // config.passes)
     with (
         tempfile.TemporaryDirectory() as folder,
         open_store(f"sqlite:///{folder}/update.db") as store,
         watch.watching(),
     ):
-        driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+        driver.start(store, plan, "inline", Console(file=io.StringIO()))
     return watch
 
 
-def _articles(pinned: Pinned) -> int:
-    return sum(corpus.size or 0 for corpus in pinned.training.corpora) if pinned.training else 0
+def _articles(plan: Plan) -> int:
+    return sum(corpus.size or 0 for corpus in plan.train_corpora)
 
 
 def compare_rewards(config: BertScoreConfig, summaries: Sequence[tuple[Article, str]]) -> dict[str, float]:

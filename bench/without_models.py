@@ -18,16 +18,16 @@ import torch
 from torch import nn
 
 from bench import stub_work
-from bench.arms import CPU, nws, plan_of
+from bench.arms import CPU, nws, stage_of
 from bench.machine import cpu_model
 from bench.parts import MODELS, PARTS, watched
 from bench.sweep import LONG, RESULTS
 from core.models import model_folder
+from core.stage import Stage
 from core.sweep import Sweeper, take_share
-from core.sweep_plan import SweepPlan
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import upgrade_schema
 
@@ -84,31 +84,31 @@ def main() -> None:
 def measure(folder: Path, articles: int, reps: int) -> list[Cost]:
     """The sample recipe and one with three encoders on real articles; then made articles of rising length."""
     dataset = str(LONG) if LONG.is_file() else "sample"
-    (plain,) = {str(model_folder(ref)) for ref in plan_of(_pinned("sample", 1, {})).encoders}
+    (plain,) = {str(model_folder(ref)) for ref in stage_of(_plan("sample", 1, {})).encoders}
     for name in ENCODERS:
         shutil.copytree(plain, folder / name, copy_function=os.symlink)
     three = {"encoders": [str(folder / name) for name in ENCODERS], "importance": ["textrank", "lexrank", "centroid"]}
     costs = [
-        _cost("sample recipe", _pinned(dataset, articles, {}), folder, reps),
-        _cost("three encoders", _pinned(dataset, articles, three), folder, reps),
+        _cost("sample recipe", _plan(dataset, articles, {}), folder, reps),
+        _cost("three encoders", _plan(dataset, articles, three), folder, reps),
     ]
     for words in WORDS:
         made = folder / f"{words}.jsonl"
         stub_work.write_articles(made, max(2, 12_800 // words), words)
-        costs.append(_cost(f"{words} words", _pinned(str(made), None, {}), folder, reps))
+        costs.append(_cost(f"{words} words", _plan(str(made), None, {}), folder, reps))
     return costs
 
 
-def _pinned(dataset: str, limit: int | None, asked: dict[str, object]) -> Pinned:
+def _plan(dataset: str, limit: int | None, asked: dict[str, object]) -> Plan:
     options = {"datasets": [{"name": dataset}], "bundle_size": 16, **asked} | (
         {"datasets.limit": limit} if limit else {}
     )
-    return pin(load_recipe(Phase1Recipe, "sample", options))
+    return make_plan(load_recipe(Phase1Recipe, "sample", options))
 
 
-def _cost(what: str, pinned: Pinned, folder: Path, reps: int) -> Cost:
-    plan, articles = plan_of(pinned), pinned.articles or 0
-    arm = nws(pinned, without_models(plan))
+def _cost(what: str, plan: Plan, folder: Path, reps: int) -> Cost:
+    stage, articles = stage_of(plan), plan.articles or 0
+    arm = nws(plan, without_models(stage))
     found = []
     for _ in range(reps + 1):
         with tempfile.TemporaryDirectory(dir=folder) as own:
@@ -118,13 +118,13 @@ def _cost(what: str, pinned: Pinned, folder: Path, reps: int) -> Cost:
         found.append({part: 1000 * spent / articles for part, spent in watch.seconds.items()})
     # The first fills caches.
     parts = {part: min(times[part] for times in found[1:]) for part in PARTS}
-    words = sum(len(article.text.split()) for article in pinned.corpora[0]) // articles
-    return Cost(what, articles, words, plan.summaries_per_article, parts)
+    words = sum(len(article.text.split()) for article in plan.corpora[0]) // articles
+    return Cost(what, articles, words, len(stage.places), parts)
 
 
-def without_models(plan: SweepPlan) -> Sweeper:
+def without_models(stage: Stage) -> Sweeper:
     """A sweeper with random vectors in place of what its models give."""
-    sweeper = Sweeper(plan, CPU)
+    sweeper = Sweeper(stage, CPU)
     for encoder in sweeper._loaded:
         encoder._forward = RandomSentenceVectors()
     sweeper._metrics._bertscore._model = RandomTokenVectors()

@@ -15,6 +15,7 @@ from core.metrics.standard import StandardMetrics
 from core.models.encoders import FloatArray, load_encoder
 from core.models.endpoint import Endpoint
 from core.plugins.plugin_metric import Judged, PluginMetric
+from core.stage import Stage
 from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import (
@@ -30,7 +31,6 @@ from core.summarizers.systems import (
     no_other,
     uncut_and_cut,
 )
-from core.sweep_plan import SweepPlan
 from core.text.length import LengthUnit
 from core.text.words import count_words
 from core.types import DRAWS, Article, Score, SegmentedArticle, Summary
@@ -52,15 +52,15 @@ Written = tuple[Article, str, Draft]
 
 
 class Sweeper:
-    """Holds the models and the metrics of a plan, loaded once, and sweeps bundles."""
+    """Holds the models and the metrics of a stage, loaded once, and sweeps bundles."""
 
-    def __init__(self, plan: SweepPlan, device: torch.device) -> None:
-        self._plan = plan
-        self._loaded = [load_encoder(ref, device, plan.precision) for ref in plan.encoders]
+    def __init__(self, stage: Stage, device: torch.device) -> None:
+        self._stage = stage
+        self._loaded = [load_encoder(ref, device, stage.precision) for ref in stage.encoders]
         self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
-        self._generate = None if plan.generator is None else load_generator_of(plan, plan.generator, device)
-        self._metrics = StandardMetrics(plan.metrics, device, plan.panels)
-        self._by_models = {metric.name: metric.load(device) for metric in plan.metrics.by_models}
+        self._generate = None if stage.generator is None else load_generator_of(stage, stage.generator, device)
+        self._metrics = StandardMetrics(stage.metrics, device, stage.panels)
+        self._by_models = {metric.name: metric.load(device) for metric in stage.metrics.by_models}
 
     @property
     def tokens(self) -> int:
@@ -81,16 +81,16 @@ class Sweeper:
         nearest = self._metrics.content_kept.nearest_reference
         fluency = _fluency_of(self._by_models)
         asked = _objective(anchored, known), anchored, nearest, fluency
-        documents = embed(bundle, self._encoders, *asked, length_unit=self._plan.length_unit)
-        written = write(documents, self._plan)
-        if self._plan.generator is not None and self._generate is not None:
-            of_plan = self._plan.generator, self._plan.lengths, self._plan.length_unit
-            written += generated(bundle, self._generate, *of_plan)
+        documents = embed(bundle, self._encoders, *asked, length_unit=self._stage.length_unit)
+        written = write(documents, self._stage)
+        if self._stage.generator is not None and self._generate is not None:
+            of_stage = self._stage.generator, self._stage.lengths, self._stage.length_unit
+            written += generated(bundle, self._generate, *of_stage)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
         by_models = _model_scores(written, self._by_models)
-        by_plugins = _plugin_scores(written, self._plan.metrics.plugins, self._plan.language)
+        by_plugins = _plugin_scores(written, self._stage.metrics.plugins, self._stage.language)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
@@ -105,16 +105,16 @@ class Sweeper:
 
 
 def load_generator_of(
-    plan: SweepPlan, generator: Generator | Endpoint, device: torch.device
+    stage: Stage, generator: Generator | Endpoint, device: torch.device
 ) -> "LoadedGenerator | LoadedEndpoint":
     """What writes for a generator. Its libraries take seconds, which most sweeps need not wait for."""
     if isinstance(generator, Endpoint):
         from core.models.endpoint_requests import LoadedEndpoint
 
-        return LoadedEndpoint(generator, plan.seed)
+        return LoadedEndpoint(generator, stage.seed)
     from core.models.generation import load_generator
 
-    return load_generator(generator, device, plan.seed)
+    return load_generator(generator, device, stage.seed)
 
 
 def _objective(
@@ -152,7 +152,7 @@ def take_share(device: str, memory_fraction: float | None) -> None:
     if device != "cuda":
         return
     multiply_exactly()
-    # cuDNN's attention builds a plan for every new shape of a batch: a generator's first batch took 12.8 s on an H100,
+    # cuDNN's attention builds a stage for every new shape of a batch: a generator's first batch took 12.8 s on an H100,
     # and the same batch again 2.9 s. Without it, attention is FlashAttention or PyTorch's own: not seen on a GPU since.
     torch.backends.cuda.enable_cudnn_sdp(False)
     if memory_fraction is not None:
@@ -184,13 +184,13 @@ def embed(
     return documents
 
 
-def write(documents: Sequence[Document], plan: SweepPlan) -> list[Written]:
-    """What every system of the plan writes for each document, by document, then system, then n."""
+def write(documents: Sequence[Document], stage: Stage) -> list[Written]:
+    """What every system of the stage writes for each document, by document, then system, then n."""
     return [
         (document.segmented.article, system.signature, draft)
         for document in documents
-        for system in plan.systems
-        for draft in system.summarize(document, plan.lengths)
+        for system in stage.systems
+        for draft in system.summarize(document, stage.lengths)
     ]
 
 
@@ -272,26 +272,26 @@ def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
 
 
 class ArticleWriter:
-    """Writes summaries of articles that have no reference; nothing is scored. Holds the models of a plan, loaded once.
+    """Writes summaries of articles that have no reference; nothing is scored. Holds the models of a stage, loaded once.
 
     Args:
-        plan: of systems none of which reads references, or of a generator.
+        stage: of systems none of which reads references, or of a generator.
         device: where models compute.
 
     Raises:
         ModelError: a model cannot be loaded.
     """
 
-    def __init__(self, plan: SweepPlan, device: torch.device) -> None:
-        self._plan, self._device = plan, device
-        self._encoders = {ref.name: load_encoder(ref, device, plan.precision).begin for ref in plan.encoders}
-        self._generate = None if plan.generator is None else load_generator_of(plan, plan.generator, device)
+    def __init__(self, stage: Stage, device: torch.device) -> None:
+        self._stage, self._device = stage, device
+        self._encoders = {ref.name: load_encoder(ref, device, stage.precision).begin for ref in stage.encoders}
+        self._generate = None if stage.generator is None else load_generator_of(stage, stage.generator, device)
 
     def write(self, bundle: Sequence[SegmentedArticle]) -> list[Written]:
         """A draft of each article at each n, by article, then n."""
-        if self._plan.generator is not None and self._generate is not None:
-            of_plan = self._plan.generator, self._plan.lengths, self._plan.length_unit
-            return generated(bundle, self._generate, *of_plan)
+        if self._stage.generator is not None and self._generate is not None:
+            of_stage = self._stage.generator, self._stage.lengths, self._stage.length_unit
+            return generated(bundle, self._generate, *of_stage)
 
         @functools.cache
         def scorer() -> AnchorScorer:
@@ -300,12 +300,12 @@ class ArticleWriter:
         def anchored(anchor: str, texts: Sequence[str]) -> list[float]:
             return scorer()(anchor, texts)
 
-        documents = embed(bundle, self._encoders, _no_reference, anchored, length_unit=self._plan.length_unit)
-        return write(documents, self._plan)
+        documents = embed(bundle, self._encoders, _no_reference, anchored, length_unit=self._stage.length_unit)
+        return write(documents, self._stage)
 
     @functools.cached_property
     def _bertscore(self) -> BertScorer:  # few systems compare with the article's first sentences
-        return BertScorer(self._plan.metrics.bertscore, self._device)
+        return BertScorer(self._stage.metrics.bertscore, self._device)
 
 
 def _no_reference(article: Article, texts: Sequence[str]) -> list[float]:

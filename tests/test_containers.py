@@ -139,7 +139,7 @@ def test_the_image_is_built_and_runs() -> None:
         pytest.skip("no Docker daemon answers here")
     build = ["docker", "build", "--tag", "nws-test", "--build-arg", "COMMIT=0123456789ab", "."]
     subprocess.run(build, cwd=ROOT, check=True)
-    program = "import os, jobs.plan.revisions as r; print(os.getuid() > 0, r.code_version())"
+    program = "import os, jobs.installation as r; print(os.getuid() > 0, r.code_version())"
     run = ["docker", "run", "--rm", "--network", "none"]
     told = subprocess.run([*run, "--entrypoint", "python", "nws-test", "-c", program], capture_output=True, check=True)
     assert told.stdout.split() == [b"True", b"0123456789ab"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.plan.revisions import code_version
+from jobs.installation import code_version
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +71,7 @@ def test_migrations_recipes_templates_and_articles_are_inside_and_nothing_else_o
 
 
 def test_it_says_which_commit_it_was_built_from(installed: Path, tmp_path: Path) -> None:
-    program = "import jobs; from jobs.plan.revisions import code_version; print(jobs.__file__, code_version())"
+    program = "import jobs; from jobs.installation import code_version; print(jobs.__file__, code_version())"
     file, version = _checked([str(installed / "python"), "-c", program], tmp_path).split()
     assert Path(file).is_relative_to(installed.parent)
     assert version == code_version()

@@ -11,7 +11,7 @@ from core.metrics.panel import Panel
 from core.metrics.rouge import Rouge
 from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from core.metrics.surface import SOURCE_METRICS, efficiency
-from core.sweep_plan import MetricsConfig
+from core.stage import MetricsConfig
 from core.text.words import count_words
 from core.types import Article, Score
 

@@ -26,7 +26,7 @@ class PromptTemplate:
     """
 
     text: str
-    unit: LengthUnit = field(default="words", repr=False)  # in a work there is that of the plan
+    unit: LengthUnit = field(default="words", repr=False)  # in a work there is that of the stage
 
     def __post_init__(self) -> None:
         if cleaned(self.text) != self.text:

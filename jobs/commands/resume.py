@@ -236,9 +236,9 @@ def add(
 
 
 def _extend(opened: "Store", run_id: str, files: "list[PredictionsSpec]") -> None:
-    from jobs.plan.job import plan_with
-    from jobs.terminal.warnings import warn_of_coverages
+    from jobs.recipes.job import plan_with
+    from jobs.terminal.warnings import warn_of_misfits
 
-    pinned = plan_with(opened.require_free(run_id, socket.gethostname()), files)
-    warn_of_coverages(pinned, err)
-    opened.extend_run(run_id, socket.gethostname(), pinned.run_spec())
+    plan = plan_with(opened.require_free(run_id, socket.gethostname()), files)
+    warn_of_misfits(plan, err)
+    opened.extend_run(run_id, socket.gethostname(), plan.run_spec())

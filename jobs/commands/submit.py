@@ -16,7 +16,7 @@ from jobs.commands.target import require_accelerator, require_here, require_poss
 from jobs.terminal.console import busy
 
 if TYPE_CHECKING:
-    from jobs.plan.pinned import Pinned
+    from jobs.recipes.plan import Plan
     from jobs.store import RunInfo, Store
 
 
@@ -102,33 +102,33 @@ def _submit(
     require_here(log_to, target)
     with busy("Loading libraries", at_once=True):
         from jobs.drive import driver
-        from jobs.plan.job import find_job
+        from jobs.recipes.job import plan_job
         from jobs.store import new_run_id, open_store
         from jobs.terminal.warnings import require_labels_fit
 
     with busy("Looking up models, and reading articles", at_once=True):
-        pinned = find_job(job).plan(recipe, overrides, partial(_lengths_from, store) if job == "phase2" else None)
-    require_labels_fit(pinned)
-    _warn(pinned)
+        plan = plan_job(job, recipe, overrides, partial(_lengths_from, store) if job == "phase2" else None)
+    require_labels_fit(plan)
+    _warn(plan)
     if run.dry_run:
-        _describe(pinned, store, target, as_json, shards)
+        _describe(plan, store, target, as_json, shards)
         return
     with open_store(store) as opened:
-        known = opened.find_run(pinned.recipe.hash) if run.resume else None
+        known = opened.find_run(plan.recipe.hash) if run.resume else None
         if known is not None:
             outcome = resume_run(opened, store, known, target, actors, log_to=log_to)
         elif shards.is_sharded:
-            run_id = _create_sharded_run(opened, pinned, target, run, shards)
+            run_id = _create_sharded_run(opened, plan, target, run, shards)
             # The shards have the recipe, and with it what was said of actors.
             outcome = resume_run(opened, store, run_id, target, options.ActorOptions())
         elif target.address:
-            outcome = start_there(opened, store, pinned, target, run)
+            outcome = start_there(opened, store, plan, target, run)
         else:
             run_id = new_run_id(job)
             with telling(opened, run_id, store):
                 outcome = driver.start(
                     opened,
-                    pinned,
+                    plan,
                     target.engine,
                     err,
                     run_id=run_id,
@@ -142,7 +142,7 @@ def _submit(
 
 def _create_sharded_run(
     opened: "Store",
-    pinned: "Pinned",
+    plan: "Plan",
     target: options.TargetOptions,
     run: options.RunOptions,
     shards: options.ShardOptions,
@@ -151,54 +151,53 @@ def _create_sharded_run(
     from jobs.drive.sharded_run import create_sharded_run
     from jobs.store import new_run_id
 
-    run_id = new_run_id(pinned.job)
+    run_id = new_run_id(plan.job)
     address = Head(target.address).address if target.address else None
-    spec = pinned.run_spec(address, not run.no_reuse, run.name, run.note)
-    create_sharded_run(opened, run_id, pinned, spec, shards.drivers or 1, shards.shards, shards.shard_articles)
+    spec = plan.run_spec(address, not run.no_reuse, run.name, run.note)
+    create_sharded_run(opened, run_id, plan, spec, shards.drivers or 1, shards.shards, shards.shard_articles)
     return run_id
 
 
 def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
-    from jobs.plan.phase2 import lengths_from
+    from jobs.recipes.phase2_plan import lengths_from
 
     with reading(store) as opened:
         return lengths_from(opened, opened.full_id(run))
 
 
-def _warn(pinned: "Pinned") -> None:
+def _warn(plan: "Plan") -> None:
     """Say what of a run may not be as it was meant."""
-    from jobs.terminal.warnings import warn_of_controls, warn_of_corpora, warn_of_coverages, warn_of_repeats
+    from jobs.terminal.warnings import warn_of_controls, warn_of_corpora, warn_of_misfits, warn_of_repeats
 
-    corpora = (*(pinned.training.corpora if pinned.training else ()), *pinned.corpora)
-    warn_of_corpora(corpora, pinned.language, err)
+    corpora = (*plan.train_corpora, *plan.corpora)
+    warn_of_corpora(corpora, plan.language, err)
     warn_of_repeats(corpora, err)
-    if pinned.training is None:
-        warn_of_controls(pinned.systems, err)
-    if pinned.recipe.predictions:
-        warn_of_coverages(pinned, err)
+    if plan.training is None:
+        warn_of_controls(plan.systems, err)
+    if plan.recipe.predictions:
+        warn_of_misfits(plan, err)
 
 
 def _describe(
-    pinned: "Pinned", store: str, target: options.TargetOptions, as_json: bool, shards: options.ShardOptions
+    plan: "Plan", store: str, target: options.TargetOptions, as_json: bool, shards: options.ShardOptions
 ) -> None:
     """Print what would run, and what that would take."""
     from jobs.drive.driver import fetch_models
-    from jobs.drive.estimate import estimate, print_estimate
-    from jobs.plan.dry_run import describe, print_description
-    from jobs.plan.shards import shards_of
+    from jobs.drive.dry_run import describe, estimate, print_description, print_estimate
+    from jobs.drive.sharded_run import shards_of
 
-    plan = describe(pinned)
+    described = describe(plan)
     if shards.is_sharded:
-        plan["shards"] = len(shards_of(pinned, pinned.run_spec(), shards.shards, shards.shard_articles))
+        described["shards"] = len(shards_of(plan, plan.run_spec(), shards.shards, shards.shard_articles))
     if not as_json:
-        print_description(plan, out)
+        print_description(described, out)
         if shards.is_sharded:
-            out.print(f"{'shards':<13} {plan['shards']}, {shards.drivers or 1} at a time")
+            out.print(f"{'shards':<13} {described['shards']}, {shards.drivers or 1} at a time")
     if not target.address:  # a model that cannot be had is an error now, and not at night
         with busy("Fetching models"):
-            fetch_models(pinned.plans)
-    found = estimate(pinned, plan, _stored_runs(store), "cluster" if target.address else target.engine)
-    print(json.dumps(plan | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
+            fetch_models(plan.training_and_stages)
+    found = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
+    print(json.dumps(described | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
 
 
 def _stored_runs(store: str) -> "list[RunInfo]":

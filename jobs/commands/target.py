@@ -13,7 +13,7 @@ from jobs.commands.shared import err, store_flag
 if TYPE_CHECKING:
     from jobs.drive.follow import Place
     from jobs.drive.run import Outcome
-    from jobs.plan.pinned import Pinned
+    from jobs.recipes.plan import Plan
     from jobs.store import Store
 
 
@@ -79,13 +79,13 @@ def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
         )
 
 
-def start_there(opened: "Store", store: str, pinned: "Pinned", target: TargetOptions, run: RunOptions) -> "Outcome":
+def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
     """Submit a new run to a cluster and follow it. Returns its outcome."""
     from jobs.drive.follow import Place
     from jobs.drive.ship import ship_run
 
     _warn_of_a_file(store)
-    run_id = ship_run(opened, store, pinned, str(target.address), not run.no_reuse, run.name, run.note)
+    run_id = ship_run(opened, store, plan, str(target.address), not run.no_reuse, run.name, run.note)
     return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
 
 

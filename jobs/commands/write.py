@@ -51,20 +51,20 @@ def write(
 
     from jobs.drive.progress_bar import run_progress
     from jobs.drive.write_file import FieldNames, WrittenFile, added_to, language_of, read_articles, write_summaries
-    from jobs.plan.sweep import plan_to_write
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep import BaselinesRecipe
+    from jobs.recipes.sweep_plan import stage_to_write
     from jobs.terminal.numerals import counted
 
     given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, FieldNames(asked.text_field, asked.key_field))
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in given.items() if value})
-        plan = plan_to_write(recipe, language_of(articles))
+        stage = stage_to_write(recipe, language_of(articles))
     written = WrittenFile(0, 0, 0, 0, ())
     with added_to(asked.output) as (out, there), run_progress(err, len(articles), 0, _unsaid, _unsaid) as advance:
         shown = 0
-        for written in write_summaries(articles, plan, out, there):
+        for written in write_summaries(articles, stage, out, there):
             advance(written.articles - shown, 0)
             shown = written.articles
     if as_json:

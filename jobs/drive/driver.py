@@ -10,7 +10,7 @@ import os
 import socket
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -18,22 +18,25 @@ from rich.console import Console
 
 from core.article_id_set import ArticleIds
 from core.models import model_folder
-from core.sweep_plan import SweepPlan
-from core.worker_factories import EpisodePlan
-from jobs.drive.bundles import has_unfinished, require_known_articles
+from core.stage import Stage
 from jobs.drive.heartbeat import Heart
-from jobs.drive.kept import lacking_kept, plan_of_kept, score_kept
 from jobs.drive.pool_watch import MIXED, look_at_sources
-from jobs.drive.pools import REAL, Engine, Makers, Pools, open_pools
-from jobs.drive.run import FREE, Claim, Outcome, Run, take_run
-from jobs.drive.stages import EqualFailures, require_complete, run_stage
+from jobs.drive.pools import Engine, MakeWork, Pools, open_pools, stage_work
+from jobs.drive.reuse import has_unfinished, obstacles, require_known_articles, works
+from jobs.drive.run import Outcome, Run, take_run
+from jobs.drive.stages import (
+    EqualFailures,
+    lacking_kept,
+    require_complete,
+    run_stage,
+    score_kept,
+    stage_of_kept,
+)
 from jobs.drive.time_left import duration
 from jobs.drive.trackers import Trackers, curve_scalars, open_trackers
-from jobs.plan.job import find_job
-from jobs.plan.panels import draw_panels, sha256_of, with_panels
-from jobs.plan.pinned import Pinned, PlannedTraining
-from jobs.plan.revisions import changed_software, code_version, require_same_revisions
-from jobs.plan.work import obstacles, works
+from jobs.installation import code_version
+from jobs.recipes.job import plan_again
+from jobs.recipes.plan import Plan, require_same_revisions, sha256_of
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
 
@@ -42,10 +45,10 @@ _WORTH_TELLING_SECONDS = 1.0
 
 def start(
     store: Store,
-    pinned: Pinned,
+    plan: Plan,
     engine: Engine,
     console: Console,
-    makers: Makers = REAL,
+    make_work: MakeWork = stage_work,
     run_id: str | None = None,
     reuse: bool = False,
     name: str | None = None,
@@ -62,11 +65,11 @@ def start(
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
     """
     code_version()  # first: it tells which code was imported
-    run_id = run_id or new_run_id(pinned.job)
-    fetch_models(pinned.plans)
-    with open_pools(pinned.recipe, engine, run_id, console, makers, pinned.plans) as pools:
-        store.create_run(pinned.run_spec(None, reuse, name, note), run_id)
-        return _drive(store, run_id, pinned, pools, console, log_to=log_to)
+    run_id = run_id or new_run_id(plan.job)
+    fetch_models(plan.training_and_stages)
+    with open_pools(plan.recipe, engine, run_id, console, make_work, plan.training_and_stages) as pools:
+        store.create_run(plan.run_spec(None, reuse, name, note), run_id)
+        return _drive(store, run_id, plan, pools, console, log_to)
 
 
 def resume(
@@ -77,7 +80,7 @@ def resume(
     actors: int | None,
     console: Console,
     take_over: bool = False,
-    makers: Makers = REAL,
+    make_work: MakeWork = stage_work,
     epoch: int | None = None,
     log_to: Sequence[str] = (),
 ) -> Outcome:
@@ -92,31 +95,25 @@ def resume(
             changed since it began.
     """
     run = store.require_free(run_id, socket.gethostname(), take_over or epoch is not None)
-    claim = Claim(take_over, epoch)
     where = {"accelerator": accelerator, "actors": actors}
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
-    pinned = find_job(run.job).plan_again(values, store.whole_of(run_id))
-    require_same_revisions(run.revisions, pinned.revisions, run_id)
-    to_train = pinned.training is not None and not _is_trained(store.policy_infos(run_id), pinned.training)
-    finished = [store.finished_article_ids(run_id, planned.stage) for planned in pinned.stages]
+    plan = plan_again(run.job, values, *store.parent_decided(run_id))
+    require_same_revisions(run.revisions, plan.revisions, run_id)
+    to_train = [] if plan.training is None or _is_trained(store.policy_infos(run_id), plan) else [plan.training]
+    finished = [store.finished_article_ids(run_id, stage.signatures) for stage in plan.stages]
     for ids in finished:
-        require_known_articles(pinned, ids, run_id)
-    unfinished = [
-        planned.plan for planned, ids in zip(pinned.stages, finished, strict=True) if has_unfinished(pinned, ids)
-    ]
+        require_known_articles(plan, ids, run_id)
+    unfinished = [stage for stage, ids in zip(plan.stages, finished, strict=True) if has_unfinished(plan, ids)]
     # With articles to do, every model that content kept takes is loaded anyway, and all rows need not be looked at now.
-    to_score = [plan_of_kept(pinned)] if not unfinished and lacking_kept(store, run_id) else []
-    if not (to_train or unfinished or to_score):
-        return _drive(store, run_id, pinned, Pools(run.device, _no_pool, _no_pool), console, claim, log_to)
-    to_do: list[SweepPlan | EpisodePlan] = [*unfinished, *to_score]
-    if pinned.training is not None and to_train:
-        to_do.insert(0, pinned.training.plan)
+    to_score = [stage_of_kept(plan)] if not unfinished and lacking_kept(store, run_id) else []
+    to_do = [*to_train, *unfinished, *to_score]
     fetch_models(to_do)
-    with open_pools(pinned.recipe, engine, run_id, console, makers, to_do) as pools:
-        return _drive(store, run_id, pinned, pools, console, claim, log_to)
+    no_pools = contextlib.nullcontext(Pools(run.device, _no_pool, _no_pool))
+    with open_pools(plan.recipe, engine, run_id, console, make_work, to_do) if to_do else no_pools as pools:
+        return _drive(store, run_id, plan, pools, console, log_to, take_over, epoch)
 
 
-def drive_alone(store: Store, run_id: str, pinned: Pinned, pools: Pools, console: Console) -> None:
+def drive_alone(store: Store, run_id: str, plan: Plan, pools: Pools, console: Console) -> None:
     """Create a run in a store that nobody else uses, and do all its work; only its progress is shown.
 
     No heart beats and nobody watches: an error, or Ctrl-C, is the caller's.
@@ -124,95 +121,114 @@ def drive_alone(store: Store, run_id: str, pinned: Pinned, pools: Pools, console
     Raises:
         NwsError: whatever the work raises.
     """
-    store.create_run(pinned.run_spec(), run_id)
+    store.create_run(plan.run_spec(), run_id)
     epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
     heart = Heart(store, run_id, epoch, Console(quiet=True))
     run = Run(store, run_id, epoch, heart)
-    _run_tracked(run, pinned, pools, console)
+    _run_tracked(run, plan, pools, console)
     run.finish("done")
 
 
-def fetch_models(plans: Iterable[SweepPlan | EpisodePlan]) -> None:
+def fetch_models(stages: Iterable[Stage]) -> None:
     """Download what is not on this machine yet, once, before several actors would.
 
     Raises:
         NwsError: a model cannot be had, or is not the one that was recorded.
     """
-    for ref in dict.fromkeys(ref for plan in plans for ref in plan.models):
+    for ref in dict.fromkeys(ref for stage in stages for ref in stage.models):
         model_folder(ref)
 
 
 def _drive(
     store: Store,
     run_id: str,
-    pinned: Pinned,
+    plan: Plan,
     pools: Pools,
     console: Console,
-    claim: Claim = FREE,
-    log_to: Sequence[str] = (),
+    log_to: Sequence[str],
+    take_over: bool = False,
+    epoch: int | None = None,
 ) -> Outcome:
-    work = functools.partial(_run_tracked, pinned=pinned, pools=pools, console=console, log_to=log_to)
+    work = functools.partial(_run_tracked, plan=plan, pools=pools, console=console, log_to=log_to)
     # A pool lets its driver move every few seconds, and a little later where actors die.
-    stuck_after = max(pinned.recipe.stuck_after, SILENT_SECONDS)
-    return take_run(store, run_id, console, work, claim, stuck_after)
+    stuck_after = max(plan.recipe.stuck_after, SILENT_SECONDS)
+    return take_run(store, run_id, console, work, take_over, epoch, stuck_after)
 
 
-def _run_tracked(run: Run, pinned: Pinned, pools: Pools, console: Console, log_to: Sequence[str] = ()) -> None:
+def _run_tracked(run: Run, plan: Plan, pools: Pools, console: Console, log_to: Sequence[str] = ()) -> None:
     """Do all the work, and log to the trackers: what is added, and the finished run."""
     with open_trackers(log_to, run.store.run_info(run.id), run.say) as trackers:
-        _run_all(run, pinned, pools, console, trackers)
+        _run_all(run, plan, pools, console, trackers)
         if log_to:
             trackers.log(curve_scalars(run.store.curve_means(run.id)))
 
 
-def _run_all(run: Run, pinned: Pinned, pools: Pools, console: Console, trackers: Trackers) -> None:
+def _run_all(run: Run, plan: Plan, pools: Pools, console: Console, trackers: Trackers) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
-    panels = draw_panels(pinned)
-    pinned = with_panels(pinned, panels)
-    run.start(pools.device, code_version(), pinned.systems, works(pinned))
-    _tell_of_reuse(run, pinned)
-    run.set_panel(sha256_of(panels))
-    if pinned.articles is not None:
-        run.set_total(pinned.articles)
-    equal_failures = EqualFailures(run.id, pinned.recipe.stop_after_equal_failures)
-    training = pinned.training
+    plan = plan.with_panels()
+    run.start(pools.device, code_version(), plan.systems, works(plan))
+    _tell_of_reuse(run, plan)
+    run.set_panel(sha256_of(plan.panels or ()))
+    if plan.articles is not None:
+        run.set_total(plan.articles)
+    equal_failures = EqualFailures(run.id, plan.recipe.stop_after_equal_failures)
     times: dict[str, float] = {}
-    if training and not _is_trained(run.store.policy_infos(run.id), training):
+    if plan.training and not _is_trained(run.store.policy_infos(run.id), plan):
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         with _timed(times, "training"):
-            train_policies(run, training, pools, console, equal_failures, trackers)
+            train_policies(run, plan, pools, console, equal_failures, trackers)
     announced = array("Q")
-    for planned in pinned.stages:
-        with _timed(times, planned.stage.name):
-            run_stage(run, pinned, planned, pools, console, announced, equal_failures)
+    for stage in plan.stages:
+        with _timed(times, stage.name):
+            run_stage(run, plan, stage, pools, console, announced, equal_failures)
     if lacking := lacking_kept(run.store, run.id):
         with _timed(times, "content kept"):
-            score_kept(run, pinned, panels, lacking, pools, console)
+            score_kept(run, plan, lacking, pools, console)
     if len(times) > 1 and max(times.values()) >= _WORTH_TELLING_SECONDS:
         run.say(f"Time by stage: {', '.join(f'{name} {duration(seconds)}' for name, seconds in times.items())}")
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))
-    for planned in pinned.stages:
-        require_complete(run, planned.stage, articles)
-    if pinned.articles != len(articles):  # a streamed dataset does not tell before
+    for stage in plan.stages:
+        require_complete(run, stage, articles)
+    if plan.articles != len(articles):  # a streamed dataset does not tell before
         run.set_total(len(articles))
 
 
-def _tell_of_reuse(run: Run, pinned: Pinned) -> None:
+def _tell_of_reuse(run: Run, plan: Plan) -> None:
     """Mark a run as mixed that began with other code or libraries, and say which of its rows are copied from no run."""
     info = run.store.run_info(run.id)
-    libraries = info.revisions["libraries"], pinned.revisions["libraries"]
+    libraries = info.revisions["libraries"], plan.revisions["libraries"]
     changed = changed_software(info.code_version, code_version(), *libraries)
     if changed:
         run.mix(list(changed))
         now = ", ".join(f"{new} (before: {old})" for new, old in changed.items())
         run.say(f"Warning: this run goes on with {now}: new numbers of it may differ from its old ones. {MIXED}.")
     look_at_sources(run)
-    for obstacle, systems in obstacles(pinned).items() if info.reuse else ():
-        named = "" if len(systems) == len(pinned.systems) else f" of {', '.join(systems)}"
+    for obstacle, systems in obstacles(plan).items() if info.reuse else ():
+        named = "" if len(systems) == len(plan.systems) else f" of {', '.join(systems)}"
         run.say(f"Nothing{named} is copied from other runs: {obstacle}.")
+
+
+def changed_software(before: str, code: str, recorded: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """What a run would go on with in another version than it began with: by its name and new version, the old one.
+
+    Args:
+        before: the versions of the code that have worked on the run.
+        code: the version that is to go on with it.
+        recorded: the versions of the libraries when it began.
+        now: their versions now.
+    """
+    changed = [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
+    names = {f"{name} {now[name]}" if name in now else f"no {name}": recorded.get(name, "none") for name in changed}
+    began_with = before.partition(", ")[0]
+    return names if _sources(began_with) == _sources(code) else names | {code: began_with}
+
+
+def _sources(version: str) -> str:
+    """The hash of the sources of a version of the code."""
+    return version.partition("+")[2]
 
 
 @contextlib.contextmanager
@@ -222,11 +238,11 @@ def _timed(times: dict[str, float], stage: str) -> Iterator[None]:
     times[stage] = time.monotonic() - started
 
 
-def _is_trained(policies: Sequence[PolicyInfo], training: PlannedTraining) -> bool:
+def _is_trained(policies: Sequence[PolicyInfo], plan: Plan) -> bool:
     """Whether every policy has had its last update."""
     done = {info.name for info in policies if info.updates == info.total_updates}
-    return done.issuperset(config.name for config in training.configs)
+    return done.issuperset(config.name for config in plan.trainings)
 
 
-def _no_pool(plan: object) -> NoReturn:
+def _no_pool(stage: object) -> NoReturn:
     raise AssertionError("a run that has everything needs no pool")

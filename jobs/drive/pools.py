@@ -4,22 +4,33 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from rich.console import Console
 
-from cluster.article_work import RunsEpisodes, Work
+from cluster.article_work import Work
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
-from cluster.gpus import gpu_nodes
+from cluster.gpus import GpuNode, Sharing, choose_sharing, gpu_nodes
 from cluster.resources import ActorPlan, await_actors, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
-from core.sweep_plan import SweepPlan
-from core.worker_factories import EpisodePlan, make_episode_runner, make_segmenter, make_sweeper
-from jobs.plan.sharing import Plan, sharing_on
+from core.models import ModelRef, model_folder, parameters
+from core.precision import AMPERE, Precision
+from core.stage import Stage
+from core.summarizers.generators import Generator
+from core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
 from jobs.recipes.base import RunRecipe
 
+_BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
+# CUDA itself, about 0.5 GB, and what the passes take: an actor with four models of BERT-base's size had 3.4 GB on an
+# H100 in float32, of which weights 1.8, and 2.1 GB in float16, of which weights 0.9. With some room.
+_BESIDE_WEIGHTS = 2_600_000_000
+# A batch of a generator is as large as memory lets it be. With less than this it is so small that the GPU waits.
+_GENERATING = 8_000_000_000
+
 Engine = Literal["ray", "inline", "cluster"]
+# What makes, of a stage, a device and a share of its memory, the work of a stage; called in the driver's process.
+MakeWork: TypeAlias = Callable[[Stage, str, float | None], Work]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +41,17 @@ class Pools:
     """
 
     device: str | None
-    open_sweep: Callable[[SweepPlan], AbstractContextManager[SweepPool]]
-    open_episodes: Callable[[EpisodePlan], AbstractContextManager[EpisodePool]]
+    open_sweep: Callable[[Stage], AbstractContextManager[SweepPool]]
+    open_episodes: Callable[[Stage], AbstractContextManager[EpisodePool]]
     arithmetic: Callable[[], str | None] = lambda: None
 
 
-def sweep_work(plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
-    """The work of a stage, see `core.sweep_plan`."""
+def stage_work(stage: Stage, device: str, memory_fraction: float | None) -> Work:
+    """The work of a stage that summarises."""
     return Work(
-        functools.partial(make_segmenter, plan.to_segment),
-        functools.partial(make_sweeper, plan, device, memory_fraction),
+        functools.partial(make_segmenter, stage.to_segment),
+        functools.partial(make_sweeper, stage, device, memory_fraction),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Makers:
-    """What makes, of a plan, a device and a share of its memory, the work of a stage and the runner of a training.
-
-    `work` is called in the driver's process; `runner` travels, and is called where episodes are run.
-    """
-
-    work: Callable[[SweepPlan, str, float | None], Work] = sweep_work
-    runner: Callable[[EpisodePlan, str, float | None], RunsEpisodes] = make_episode_runner
-
-
-REAL = Makers()
 
 
 @contextmanager
@@ -63,12 +60,12 @@ def open_pools(
     engine: Engine,
     run_id: str,
     console: Console,
-    makers: Makers = REAL,
-    plans: Sequence[Plan] = (),
+    make_work: MakeWork = stage_work,
+    stages: Sequence[Stage] = (),
 ) -> Iterator[Pools]:
     """The machines that a recipe asks for.
 
-    `plans` are those that will be opened, their models fetched: actors share a GPU only if the models have room.
+    `stages` are those that will be worked on, their models fetched: actors share a GPU only if the models have room.
 
     Raises:
         ClusterError: Ray cannot start or be joined, or has not what the recipe asks for.
@@ -81,13 +78,13 @@ def open_pools(
         share = recipe.gpu_memory_fraction
         yield Pools(
             f"inline, {name}",
-            lambda plan: nullcontext(inline_sweeps(makers.work(plan, device, share))),
-            lambda plan: nullcontext(inline_episodes(functools.partial(makers.runner, plan, device, share))),
+            lambda stage: nullcontext(inline_sweeps(make_work(stage, device, share))),
+            lambda stage: nullcontext(inline_episodes(functools.partial(make_episode_runner, stage, device, share))),
             functools.partial(_arithmetic_here, device),
         )
         return
     with _session(engine, run_id, console) as session:
-        resources, actors = _actor_plan(session, recipe, plans, functools.partial(console.print, markup=False))
+        resources, actors = _actor_plan(session, recipe, stages, functools.partial(console.print, markup=False))
         # Ray does not hide the GPUs from an actor that pins none.
         device = "cuda" if resources.num_gpus else "cpu"
         # Actors that share a GPU would otherwise take its memory from each other.
@@ -95,15 +92,15 @@ def open_pools(
         fraction = recipe.gpu_memory_fraction or shared
         yield Pools(
             f"{actors} x {resources.describe()}",
-            lambda plan: sweeps_on_ray(makers.work(plan, device, fraction), resources, actors, recipe.stuck_after),
-            lambda plan: episodes_on_ray(
-                functools.partial(makers.runner, plan, device, fraction), resources, actors, recipe.stuck_after
+            lambda stage: sweeps_on_ray(make_work(stage, device, fraction), resources, actors, recipe.stuck_after),
+            lambda stage: episodes_on_ray(
+                functools.partial(make_episode_runner, stage, device, fraction), resources, actors, recipe.stuck_after
             ),
             lambda: _arithmetic_here(device) if engine == "ray" and device == "cpu" else None,
         )
 
 
-def _actor_plan(session: Session, recipe: RunRecipe, plans: Sequence[Plan], tell: Callable[[str], None]) -> ActorPlan:
+def _actor_plan(session: Session, recipe: RunRecipe, stages: Sequence[Stage], tell: Callable[[str], None]) -> ActorPlan:
     """What each actor pins, and how many there are. Where the recipe leaves it open, `tell` how a GPU is shared."""
     accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
     wait = recipe.wait_for_machines
@@ -111,13 +108,48 @@ def _actor_plan(session: Session, recipe: RunRecipe, plans: Sequence[Plan], tell
     if share is None:
         resources, gpus = await_actors(session, accelerator, None, 1, wait, tell)
         share = 1
-        if resources.num_gpus and plans:
+        if resources.num_gpus and stages:
             sharing = sharing_on(
-                gpu_nodes(None if is_any_gpu(accelerator) else accelerator), plans, recipe.gpu_memory_fraction
+                gpu_nodes(None if is_any_gpu(accelerator) else accelerator), stages, recipe.gpu_memory_fraction
             )
             share = sharing.share(gpus, recipe.actors)
             tell(f"{sharing.reason} `gpus_per_actor` in the recipe sets another share.")
     return await_actors(session, accelerator, recipe.actors, share, wait, tell)
+
+
+def sharing_on(nodes: Sequence[GpuNode], stages: Sequence[Stage], memory_fraction: float | None) -> Sharing:
+    """How many actors share a GPU of these machines, see `choose_sharing`.
+
+    Raises:
+        NwsError: a model cannot be had, or is not the one that was recorded.
+    """
+    has_bfloat16 = all(card.capability >= AMPERE for node in nodes for card in node.cards)
+    return choose_sharing(nodes, actor_bytes(stages, has_bfloat16), memory_fraction)
+
+
+def actor_bytes(stages: Sequence[Stage], has_bfloat16: bool) -> int:
+    """About how many bytes of a GPU's memory an actor needs: in the stage that needs the most.
+
+    Args:
+        stages: those of a run; a model that is not on this machine is fetched.
+        has_bfloat16: whether the GPU has; if not, generators that would run in it run in float32.
+    """
+    return max(_stage_bytes(stage, has_bfloat16) for stage in stages)
+
+
+def _stage_bytes(stage: Stage, has_bfloat16: bool) -> int:
+    bertscore, generator = stage.metrics.bertscore, stage.generator
+    weights = sum(map(_parameters, stage.encoders)) * _BYTES[stage.precision]
+    weights += _parameters(bertscore.model) * _BYTES[bertscore.precision]
+    weights += sum(_parameters(metric.model) for metric in stage.metrics.by_models) * _BYTES["float32"]
+    if isinstance(generator, Generator):
+        half = generator.half if generator.half == "float16" or has_bfloat16 else "float32"
+        weights += _parameters(generator.model) * _BYTES[half] + _GENERATING
+    return weights + _BESIDE_WEIGHTS
+
+
+def _parameters(ref: ModelRef) -> int:
+    return parameters(model_folder(ref))
 
 
 def _arithmetic_here(device: str) -> str:

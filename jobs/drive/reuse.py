@@ -1,27 +1,38 @@
-"""Copy what other runs of the store have of a stage, and divide the rest into parts to compute.
+"""The bundles of a stage: copy what other runs of the store have of them, and divide the rest into parts to compute.
 
 An article gets its copies in the transaction that stores the rest of it, so it still has all summaries of a stage or
-none, whoever dies in between. What may be copied, and the SQL of it: `jobs.store.copies`.
+none, whoever dies in between. The SQL of it: `jobs.store.copies`.
+
+A row may be copied from another run if six things are equal: NWS's code, the libraries, the models, the system, the
+arithmetic and the article. The first four are its system's key (`SystemRow.work`, see `works`); the other two are
+compared where rows are looked for.
 """
 
-import functools
+import hashlib
 import itertools
+import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.article_id_set import ArticleIds
+from core.analysis.points import POLICY
+from core.article_id_set import ArticleIds, IdNumbers, id_numbers
+from core.errors import RecipeError
 from core.models.endpoint import Endpoint
+from core.provenance import are_as_imported, code_as_imported, is_known
+from core.stage import Stage, Writer
+from core.summarizers.generators import Generator
+from core.summarizers.predictions import Predictions
+from core.summarizers.rulers import OTHER_ARTICLE
 from core.summarizers.systems import UNCUT, Draft, Stored, SummarizedArticle, uncut_and_cut
-from core.sweep_plan import NO_SEGMENTS, SweepPlan, plan_for_missing
+from core.text.dataset import OpenDataset
 from core.types import CHOSEN_SCORES, Article, BundleResult
-from jobs.drive.bundles import unfinished_bundles
 from jobs.drive.run import Run
-from jobs.plan.pinned import Pinned, PlannedStage
-from jobs.plan.work import works
+from jobs.recipes.plan import Plan
 from jobs.store import PaidText, Reusable
 
 Bundles: TypeAlias = Iterator[tuple[Article, ...]]
@@ -38,21 +49,149 @@ class Part:
 
     Attributes:
         bundles: without the articles that are finished.
-        narrow: from the stage's plan to what is computed of them.
+        stage: what is computed of them.
         reusable: what is copied beside it.
     """
 
     bundles: Bundles
-    narrow: Callable[[SweepPlan], SweepPlan] = field(default=lambda plan: plan)
+    stage: Stage
     reusable: Reusable | None = None
 
 
-def find_reusable(
-    run: Run, pinned: Pinned, planned: PlannedStage, arithmetic: Callable[[], str | None]
-) -> Reusable | None:
+def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]") -> Iterator[tuple[Article, ...]]:
+    """The run's bundles, in corpus order, that hold an article not `finished`.
+
+    A bundle is always whole and always the same articles: embeddings depend, in their last digit, on what is in a
+    batch, and a resumed run must give the numbers of an undisturbed one.
+
+    Args:
+        plan: what the run runs.
+        finished: of the articles in other bundles nothing is parsed, unless they are streamed.
+        announced: gets the numbers of the ids of all articles, see `core.article_id_set`: when their dataset's turn
+            comes, or as they are read from a stream.
+    """
+    size = plan.recipe.bundle_size
+    for corpus in plan.corpora:
+        if corpus.ids is None:
+            yield from _stream_bundles(corpus, size, finished, announced)
+        else:
+            announced.frombytes(corpus.ids.tobytes())
+            yield from _bundles(corpus.read(_in_unfinished(corpus.ids, size, finished)), size)
+
+
+def has_unfinished(plan: Plan, finished: ArticleIds) -> bool:
+    """Whether there is any unfinished bundle. Only streamed datasets are read to find out."""
+    known = [corpus.ids for corpus in plan.corpora if corpus.ids is not None]
+    if not all(finished.holds(ids).all() for ids in known):
+        return True
+    streamed = (corpus for corpus in plan.corpora if corpus.ids is None)
+    size = plan.recipe.bundle_size
+    return any(any(_stream_bundles(corpus, size, finished, array("Q"))) for corpus in streamed)
+
+
+def require_known_articles(plan: Plan, finished: ArticleIds, run_id: str) -> None:
+    """Refuse to resume a run that has articles which are others now, though their dataset is the same.
+
+    Streamed datasets do not tell before.
+
+    Raises:
+        RecipeError: code that read them otherwise began the run: it did not compose decomposed text (`cleaned`).
+    """
+    known = [corpus.ids for corpus in plan.corpora if corpus.ids is not None]
+    if len(known) < len(plan.corpora):
+        return
+    others = len(finished - ArticleIds(np.unique(np.concatenate(known))))
+    if others:
+        raise RecipeError(
+            f"Run {run_id} cannot be resumed: {others} of its articles are read otherwise than when it began, since "
+            "decomposed text is composed now (NFC). Submit a new run."
+        )
+
+
+def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, ...]]:
+    while bundle := tuple(itertools.islice(articles, size)):
+        yield bundle
+
+
+def _stream_bundles(
+    corpus: OpenDataset, size: int, finished: ArticleIds, announced: "array[int]"
+) -> Iterator[tuple[Article, ...]]:
+    for bundle in _bundles(iter(corpus), size):
+        numbers = id_numbers(article.id for article in bundle)
+        announced.extend(numbers.tolist())
+        if not finished.holds(numbers).all():
+            yield bundle
+
+
+def _in_unfinished(ids: IdNumbers, size: int, finished: ArticleIds) -> NDArray[np.bool_]:
+    """Whether the bundle of each article holds one that is not finished, (articles,)."""
+    unfinished = ~finished.holds(ids)
+    any_in_bundle: NDArray[np.bool_] = np.logical_or.reduceat(unfinished, np.arange(0, len(ids), size))
+    return np.repeat(any_in_bundle, size)[: len(ids)]
+
+
+def works(plan: Plan) -> dict[str, str]:
+    """The key of each system whose rows may be copied, by its name."""
+    return {system.signature: _key(plan, stage, system) for stage, system, obstacle in _systems(plan) if not obstacle}
+
+
+def obstacles(plan: Plan) -> dict[str, list[str]]:
+    """Why rows are not copied, and those of which systems. Policies, which are trained for their run, are not named."""
+    named: dict[str, list[str]] = {}
+    for _, system, obstacle in _systems(plan):
+        if obstacle and not system.signature.startswith(POLICY):
+            named.setdefault(obstacle, []).append(system.signature)
+    return named
+
+
+def _key(plan: Plan, stage: Stage, system: Writer) -> str:
+    names = () if isinstance(system, Generator | Endpoint) else system.encoders
+    used = replace(stage, encoders=tuple(encoder for encoder in stage.encoders if encoder.name in names)).models
+    decisive = {
+        "code": code_as_imported(),
+        "libraries": plan.revisions["libraries"],
+        "models": list(map(str, used)),
+        "pipeline": (plan.revisions["segmentation"], plan.revisions.get("language_data")),
+        "system": (system.signature, repr(system), stage.language, stage.length_unit),  # a `repr` has all its fields
+        "seed": stage.seed if system is stage.generator else None,  # that of other systems is a field
+        "metrics": stage.metrics.signatures,
+        "other articles": [panel.sha256 for panel in stage.panels] if system.signature == OTHER_ARTICLE else None,
+    }
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+
+
+def _systems(plan: Plan) -> Iterator[tuple[Stage, Writer, str]]:
+    """Every system of a run, with its stage, and why none of its rows may be copied; "" where they may."""
+    of_run = _obstacle_of_run(plan)
+    for stage in plan.stages:
+        for system in stage.writers:
+            yield stage, system, of_run or _obstacle(stage, system)
+
+
+def _obstacle_of_run(plan: Plan) -> str:
+    unknown = [name for name, version in plan.revisions["libraries"].items() if not is_known(version)]
+    if unknown:
+        return f"no version tells the code of {', '.join(unknown)} (installed editable?)"
+    if not are_as_imported():
+        return "NWS's sources were edited after this process had begun"
+    if "plugins" in plan.revisions:
+        return "the run has plugins, and nothing tells what these import"
+    return ""
+
+
+def _obstacle(stage: Stage, system: Writer) -> str:
+    precisions = sorted({stage.precision, stage.metrics.bertscore.precision} - {"float32"})
+    if precisions:
+        return f"in {' and '.join(precisions)} a row depends on what else is in its batch"
+    if system.signature.startswith(POLICY):
+        return "policies are their run's own"
+    return "predictions are scored in each run" if isinstance(system, Predictions) else ""
+
+
+def find_reusable(run: Run, plan: Plan, stage: Stage, arithmetic: Callable[[], str | None]) -> Reusable | None:
     """What other runs may have of a stage; None if they have nothing, or if the run must compute everything itself."""
-    info, plan = run.store.run_info(run.id), planned.plan
-    keys = [key for system, key in works(pinned).items() if system in plan.signatures]
+    info = run.store.run_info(run.id)
+    keys = [key for system, key in works(plan).items() if system in stage.signatures]
     sources = run.store.runs_of_equal_work(run.id, keys) if info.reuse and keys else {}
     if not sources:
         return None
@@ -60,16 +199,16 @@ def find_reusable(
     # multiply in another way, the run says so, and is a mixed one.
     known = arithmetic() or next(reversed(info.arithmetic), None) or next(iter(sources.values()))
     alike = tuple(source for source, way in sources.items() if way == known)
-    if isinstance(plan.generator, Endpoint):
+    if isinstance(stage.generator, Endpoint):
         alike = alike[:1]  # of the cuts of one text, which an endpoint writes anew each time it is asked
-    of_stage = tuple(keys), plan.signatures, (UNCUT, *plan.lengths), plan.summaries_per_article
+    of_stage = tuple(keys), stage.signatures, (UNCUT, *stage.lengths), len(stage.places)
     return Reusable(alike, known, *of_stage) if alike else None
 
 
 def divide(
     run: Run,
-    pinned: Pinned,
-    planned: PlannedStage,
+    plan: Plan,
+    stage: Stage,
     reusable: Reusable | None,
     finished: ArticleIds,
     announced: "array[int]",
@@ -81,19 +220,19 @@ def divide(
 
     Returns the articles that are finished now, and the parts.
     """
-    endpoint = planned.plan.generator
-    paid = PaidTexts(run, planned.plan, endpoint) if isinstance(endpoint, Endpoint) else None
-    bundles = unfinished_bundles(pinned, finished, announced)
+    endpoint = stage.generator
+    paid = PaidTexts(run, stage, endpoint) if isinstance(endpoint, Endpoint) else None
+    bundles = unfinished_bundles(plan, finished, announced)
     if reusable is None and paid is None:
-        return finished, [Part(bundles)]
-    everything, missing = _places(planned.plan), set[Place]()
+        return finished, [Part(bundles, stage)]
+    everything, missing = stage.places, set[Place]()
     # Of each bundle that is not copied whole: whether something is known of it.
     are_known, copied = bytearray(), array("Q")
-    at_once = max(1, ROWS_AT_ONCE // (len(everything) * pinned.recipe.bundle_size))
+    at_once = max(1, ROWS_AT_ONCE // (len(everything) * plan.recipe.bundle_size))
     while some := list(itertools.islice(bundles, at_once)):
         run.check()
         unfinished = [_without(bundle, finished) for bundle in some]
-        lacking = _copy_whole(run, planned, reusable, list(itertools.chain.from_iterable(unfinished)), copied)
+        lacking = _copy_whole(run, stage, reusable, list(itertools.chain.from_iterable(unfinished)), copied)
         if paid is not None:
             lacking = paid.lacking(lacking)
         for bundle in unfinished:
@@ -114,20 +253,17 @@ def divide(
 
     def rest(is_known: bool) -> Bundles:
         chosen = itertools.compress(
-            unfinished_bundles(pinned, finished, array("Q")), (known == is_known for known in are_known)
+            unfinished_bundles(plan, finished, array("Q")), (known == is_known for known in are_known)
         )
         return (_without(bundle, finished) for bundle in chosen)
 
     if paid is not None:
-        return finished, [Part(map(paid.given, rest(True)), _scored_alone), Part(map(paid.given, rest(False)))]
-    narrow = functools.partial(plan_for_missing, missing=missing)
-    return finished, [Part(rest(True), narrow, reusable), Part(rest(False), reusable=reusable)]
-
-
-def _places(plan: SweepPlan) -> frozenset[Place]:
-    """Every summary that a plan has of an article."""
-    systems = (*plan.systems, *(() if plan.generator is None else (plan.generator,)))
-    return frozenset((s.signature, n) for s in systems for n in (*plan.lengths, *([UNCUT] * s.has_uncut)))
+        scored = stage.with_systems(stage.name, Stored(paid.system))
+        return finished, [Part(map(paid.given, rest(True)), scored), Part(map(paid.given, rest(False)), stage)]
+    return finished, [
+        Part(rest(True), stage.narrowed(missing), reusable),
+        Part(rest(False), stage, reusable),
+    ]
 
 
 def _without(bundle: Sequence[Article], finished: ArticleIds) -> tuple[Article, ...]:
@@ -135,16 +271,15 @@ def _without(bundle: Sequence[Article], finished: ArticleIds) -> tuple[Article, 
 
 
 def _copy_whole(
-    run: Run, planned: PlannedStage, reusable: Reusable | None, articles: Sequence[Article], copied: "array[int]"
+    run: Run, stage: Stage, reusable: Reusable | None, articles: Sequence[Article], copied: "array[int]"
 ) -> dict[str, frozenset[Place]]:
     """Copy the articles of which all summaries are known. Returns what each of the others lacks, by its id."""
     ids = [article.id for article in articles]
     known = run.store.known_summaries(reusable, ids) if reusable else {}
-    everything = _places(planned.plan)
-    lacking = {id_: everything - known.get(id_, set()) for id_ in ids}
+    lacking = {id_: stage.places - known.get(id_, set()) for id_ in ids}
     whole = [article for article in articles if not lacking[article.id]]
     if whole:
-        run.record([(whole, BundleResult((), ()))], planned.stage, reusable)
+        run.record([(whole, BundleResult((), ()))], stage.name, stage.signatures, reusable)
         copied.extend(int(article.id, 16) for article in whole)
     return {id_: places for id_, places in lacking.items() if places}
 
@@ -156,10 +291,10 @@ class PaidTexts:
         system: the endpoint's name.
     """
 
-    def __init__(self, run: Run, plan: SweepPlan, endpoint: Endpoint) -> None:
+    def __init__(self, run: Run, stage: Stage, endpoint: Endpoint) -> None:
         self.system = endpoint.signature
-        self._store, self._plan = run.store, plan
-        self._asked = (UNCUT,) if endpoint.has_uncut else plan.lengths
+        self._store, self._stage = run.store, stage
+        self._asked = (UNCUT,) if endpoint.has_uncut else stage.lengths
         reuses = run.store.run_info(run.id).reuse
         self._sources = run.store.runs_that_asked(run.id, self.system) if reuses else []
 
@@ -186,12 +321,5 @@ class PaidTexts:
         extra = {"text_from": paid.run_id} | {name: v for name, v in paid.extra.items() if name != CHOSEN_SCORES}
         drafts = [Draft(n, paid.text, extra=extra)]
         if n == UNCUT:
-            drafts = uncut_and_cut(paid.text, self._plan.lengths, self._plan.length_unit, extra)
+            drafts = uncut_and_cut(paid.text, self._stage.lengths, self._stage.length_unit, extra)
         return [replace(draft, seconds=paid.seconds) for draft in drafts]
-
-
-def _scored_alone(plan: SweepPlan) -> SweepPlan:
-    """The plan of texts that are all there."""
-    assert plan.generator is not None
-    systems = (Stored(plan.generator.signature),)
-    return replace(plan, pipeline=NO_SEGMENTS, encoders=(), systems=systems, generator=None)

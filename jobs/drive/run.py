@@ -73,18 +73,6 @@ class Run(RunWriter):
         self.heart.check()
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """How a run is claimed, see `Store.claim_run`."""
-
-    take_over: bool = False
-    epoch: int | None = None
-
-
-FREE = Claim()
-"""A run that no driver works on."""
-
-
 @contextlib.contextmanager
 def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> Iterator[int | None]:
     """Hold a pending run while its job gets ready to drive it: opens datasets, fetches models, waits for machines.
@@ -136,13 +124,14 @@ def take_run(
     run_id: str,
     console: Console,
     work: Callable[[Run], None],
-    claim: Claim = FREE,
+    take_over: bool = False,
+    epoch: int | None = None,
     stuck_after: float = math.inf,
 ) -> Outcome:
     """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
 
     An interruption is no error: it is in the outcome, and the run can be resumed. A driver that dies without a word is
-    recorded by its watchdog. `stuck_after` is for its heart.
+    recorded by its watchdog. `stuck_after` is for its heart; for the others see `Store.claim_run`.
 
     Raises:
         StoreError: another driver works on it, or there is no such run.
@@ -150,7 +139,7 @@ def take_run(
     """
     host, pid = socket.gethostname(), os.getpid()
     patient = store.waiting(functools.partial(console.print, markup=False))
-    epoch = patient.claim_run(run_id, host, pid, take_over=claim.take_over, epoch=claim.epoch)
+    epoch = patient.claim_run(run_id, host, pid, take_over=take_over, epoch=epoch)
     with watchdog(store.url, run_id, epoch):
         _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
     return outcome_of(patient.run_info(run_id))

@@ -11,19 +11,27 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from rich.console import Console
 
-from core.errors import CancelledError, ClusterError, FencedError, NwsError, StoreError, StoreUnavailableError
+from core.errors import (
+    CancelledError,
+    ClusterError,
+    FencedError,
+    NwsError,
+    RecipeError,
+    StoreError,
+    StoreUnavailableError,
+)
+from core.text.dataset import OpenDataset
 from jobs.drive.driver import fetch_models
 from jobs.drive.progress_bar import run_progress
-from jobs.drive.run import FREE, Claim, Outcome, Run, held, take_run
+from jobs.drive.run import Outcome, Run, held, take_run
 from jobs.drive.shard_drivers import ShardDriver, StartDriver
-from jobs.plan.panels import draw_panels
-from jobs.plan.pinned import Pinned
-from jobs.plan.shards import shards_of
-from jobs.store import RunInfo, RunSpec, Store, Whole, has_lost_driver, is_driven
+from jobs.recipes.plan import Plan, dataset_revisions
+from jobs.store import RunInfo, RunSpec, ShardSpec, Store, has_lost_driver, is_driven
 
 MOST_STARTS = 3
 """Of a driver: it is started again where it has died."""
@@ -31,27 +39,29 @@ _PAUSE_SECONDS = 0.5
 _WAIT_SECONDS = 2.0
 _STOP_SECONDS = 60.0
 _NAMED = 3
+MOST_SHARDS = 10_000
+"""Each is a row that `nws ls` adds up, and takes seconds to begin."""
 
 
 def create_sharded_run(
     store: Store,
     run_id: str,
-    pinned: Pinned,
+    plan: Plan,
     spec: RunSpec,
     drivers: int,
     shards: int | None,
     shard_articles: int | None,
 ) -> list[str]:
-    """Add a run, for so many drivers, and its shards, see `jobs.plan.shards.shards_of`; the ids of the shards.
+    """Add a run, for so many drivers, and its shards; the ids of the shards.
 
     Raises:
         NwsError: a model is missing, the articles cannot be divided, or the store refuses. There is no run then.
     """
     if spec.address is None:
-        fetch_models(pinned.plans)  # once, before several drivers would
-    divided = shards_of(pinned, spec, shards, shard_articles)
-    whole = Whole(pinned.language, draw_panels(pinned))
-    return store.create_sharded_run(spec, run_id, drivers, whole, pinned.systems, divided)
+        fetch_models(plan.training_and_stages)  # once, before several drivers would
+    divided = shards_of(plan, spec, shards, shard_articles)
+    panels = plan.with_panels().panels or ()
+    return store.create_sharded_run(spec, run_id, drivers, plan.language, panels, plan.systems, divided)
 
 
 def drive_sharded_run(
@@ -82,7 +92,7 @@ def drive_sharded_run(
         ClusterError: shards are not done; what they have is stored.
     """
     work = functools.partial(_see_to_shards, start=start, drivers=drivers, console=console, address=address)
-    return take_run(store, run_id, console, work, Claim(take_over) if take_over else FREE)
+    return take_run(store, run_id, console, work, take_over)
 
 
 def _see_to_shards(run: Run, start: StartDriver, drivers: int, console: Console, address: str | None) -> None:
@@ -266,4 +276,75 @@ def _end_run(store: Store, run_id: str, epoch: int, console: Console) -> None:
     """End a run whose shards are all done, unless its parent process does: it may have died."""
     if not _is_driven(store.run_info(run_id)) and all(shard.state == "done" for shard in store.shards(run_id)):
         with suppress(FencedError):  # another driver has ended it
-            take_run(store, run_id, console, lambda run: run.say("Ended by a driver of its shards"), Claim(epoch=epoch))
+            take_run(store, run_id, console, lambda run: run.say("Ended by a driver of its shards"), epoch=epoch)
+
+
+def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[ShardSpec]:
+    """The shards of a run: so many, or as many as it takes for each to have at most so many articles.
+
+    The datasets lie one behind the other, and a shard is what stands between two places of that row. It has a part of
+    one dataset, or of several. No shard is empty: there are fewer of them if there are fewer bundles.
+
+    Args:
+        plan: of the whole run.
+        spec: the same; the specs of shards differ by their articles.
+        shards: how many.
+        articles: of each, a number that is rounded up to whole bundles; `shards` is None then.
+
+    Raises:
+        RecipeError: policies are trained, articles are streamed, or there would be too many shards.
+    """
+    if plan.training is not None:
+        raise RecipeError("A training is one run: leave out --shards.")
+    streamed = [corpus.name for corpus in plan.corpora if corpus.ids is None]
+    if streamed:
+        raise RecipeError(f"Shards need to know all articles, and {', '.join(streamed)} is streamed: download it.")
+    size = plan.recipe.bundle_size
+    bundles = [-(-len(corpus.ids) // size) for corpus in plan.corpora if corpus.ids is not None]
+    if shards is None:
+        assert articles is not None
+        shards = -(-sum(bundles) // -(-articles // size))
+    shards = min(shards, sum(bundles))
+    if shards > MOST_SHARDS:
+        raise RecipeError(f"That is {shards} shards; there may be {MOST_SHARDS}.")
+    return [_shard(plan, spec, parts) for parts in parts_of(bundles, size, shards)]
+
+
+def parts_of(bundles: Sequence[int], size: int, shards: int) -> Iterator[list[tuple[int, int] | None]]:
+    """For each shard, which articles of each dataset it has: from one number (from 0) to before another, or none.
+
+    Args:
+        bundles: how many each dataset has.
+        size: articles of a bundle. The last of a dataset may have fewer: an end may lie behind its last article.
+        shards: how many, at most as many as there are bundles. They differ by one bundle at most.
+    """
+    total = sum(bundles)
+    for number in range(shards):
+        begin, end = number * total // shards, (number + 1) * total // shards
+        parts: list[tuple[int, int] | None] = []
+        first = 0
+        for count in bundles:
+            low, high = max(begin - first, 0), min(end - first, count)
+            parts.append((low * size, high * size) if low < high else None)
+            first += count
+        yield parts
+
+
+def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int] | None]) -> ShardSpec:
+    datasets, corpora = [], list[OpenDataset]()
+    articles = 0
+    for dataset, corpus, part in zip(plan.recipe.datasets, plan.corpora, parts, strict=True):
+        if part is None or corpus.ids is None:
+            continue
+        begin, end = part[0], min(part[1], len(corpus.ids))
+        datasets.append(replace(dataset, skip=dataset.skip + begin, limit=end - begin))
+        corpora.append(replace(corpus, revision=corpus.part_revision(end)))
+        articles += end - begin
+    recipe = plan.recipe.model_copy(update={"datasets": tuple(datasets)})
+    own = replace(
+        spec,
+        recipe=recipe.model_dump(mode="json"),
+        recipe_hash=recipe.hash,
+        revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
+    )
+    return ShardSpec(own, articles)

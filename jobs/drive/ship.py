@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 
 from cluster.job_api import Head
 from core.errors import FencedError, NwsError
-from jobs.installation import ROOT, git, is_installed
-from jobs.plan.own_files import SHIPPED, files_to_ship
-from jobs.plan.revisions import VERSION_FILE, code_version
+from jobs.installation import ROOT, VERSION_FILE, code_version, git, is_installed
+from jobs.recipes.named_files import SHIPPED, files_to_ship
 from jobs.store import RunInfo, Store, new_run_id
 from jobs.store.address import parse_address
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for torch
-    from jobs.plan.pinned import Pinned
+    from jobs.recipes.plan import Plan
 
 URL_FILE = ".nws_store_url"
 _SUBMISSION_FILE = ".nws_submission"
@@ -121,7 +120,7 @@ def take_store_url() -> str | None:
 def ship_run(
     store: Store,
     store_url: str,
-    pinned: "Pinned",
+    plan: "Plan",
     address: str,
     reuse: bool = False,
     name: str | None = None,
@@ -134,11 +133,11 @@ def ship_run(
         ClusterError: the head does not answer or refuses the job. A run that exists by then is 'failed'.
     """
     head = Head(address)
-    run_id = new_run_id(pinned.job)
-    store.create_run(pinned.run_spec(head.address, reuse, name, note), run_id)
+    run_id = new_run_id(plan.job)
+    store.create_run(plan.run_spec(head.address, reuse, name, note), run_id)
     with _or_given_up(store, run_id, epoch=0):
-        own = files_to_ship(pinned.recipe.model_dump(mode="json"))
-        _ship(store, store_url, head, run_id, pinned.job, run_id, 0, [], own)
+        own = files_to_ship(plan.recipe.model_dump(mode="json"))
+        _ship(store, store_url, head, run_id, plan.job, run_id, 0, [], own)
     return run_id
 
 

@@ -1,26 +1,34 @@
-"""A stage of a run: bundles of articles go to a pool, and each is stored as it lands."""
+"""A stage of a run: bundles of articles go to a pool, and each is stored as it lands.
+
+After all stages, content kept is measured of summaries that lack it.
+"""
 
 import functools
 import itertools
 import re
 from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rich.console import Console
 
+from cluster.sweep_pool import SweepPool
 from core.article_id_set import ArticleIds
 from core.errors import NwsError, StoreError
-from core.sweep_plan import SweepPlan
+from core.metrics.panel import Panel, others
+from core.metrics.specs import KEPT
+from core.stage import Stage
+from core.summarizers.systems import Draft, Stored, SummarizedArticle
 from core.types import Article, Failure, Landed
 from jobs.drive.pool_watch import PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.pools import Pools
 from jobs.drive.progress_bar import Advance, run_progress
 from jobs.drive.reuse import divide, find_reusable
 from jobs.drive.run import Run
-from jobs.plan.pinned import Pinned, PlannedStage
-from jobs.store import Stage
+from jobs.recipes.plan import Plan
+from jobs.store import ArticleTexts, Store
 
 _NAMED = 5
 """How many missing articles an error names."""
@@ -73,8 +81,8 @@ def _without_names(message: str, article: Article) -> str:
 
 def run_stage(
     run: Run,
-    pinned: Pinned,
-    planned: PlannedStage,
+    plan: Plan,
+    stage: Stage,
     pools: Pools,
     console: Console,
     announced: "array[int]",
@@ -88,56 +96,63 @@ def run_stage(
         NwsError: `equal_failures` has seen too many.
         CorpusError: a dataset is not what it was when the run began. What was read of it before is stored.
     """
-    for corpus in pinned.corpora:
+    for corpus in plan.corpora:
         corpus.require_unchanged()
-    finished = run.store.finished_article_ids(run.id, planned.stage)
-    reusable = find_reusable(run, pinned, planned, pools.arithmetic)
+    if plan.training is not None:
+        stage = _with_trained_policies(run, stage)
+    finished = run.store.finished_article_ids(run.id, stage.signatures)
+    reusable = find_reusable(run, plan, stage, pools.arithmetic)
     if reusable is not None:
         note_arithmetic(run, pools.device or "", [reusable.arithmetic])
-    finished, parts = divide(run, pinned, planned, reusable, finished, announced)
+    finished, parts = divide(run, plan, stage, reusable, finished, announced)
     tried = len(finished)
     for part in parts:
         first = next(part.bundles, None)
         if first is None:
             continue
-        if pinned.training or len(pinned.stages) > 1:
-            run.say(f"Stage {planned.stage.name}:")
+        if plan.training or len(plan.stages) > 1:
+            run.say(f"Stage {stage.name}:")
         run.say("Loading models; the first articles take the longest.")
-        show = functools.partial(run.show, stage=planned.stage.name)
-        plan = part.narrow(planned.plan if pinned.training is None else _with_trained_policies(run, planned.plan))
+        show = functools.partial(run.show, stage=stage.name)
         with (
-            pools.open_sweep(plan) as pool,
-            run_progress(console, pinned.articles, tried, run.note, show, first=_first(plan)) as advance,
+            pools.open_sweep(part.stage) as pool,
+            run_progress(console, plan.articles, tried, run.note, show, first=_first(part.stage)) as advance,
         ):
-            watch = PoolWatch(run, pools.device)
-            for landed in pool.map(itertools.chain([first], part.bundles)):
-                run.check()
-                watch.look(pool.actors)
-                if landed:
-                    watch.compare(software for _, result in landed for software in result.software)
-                    run.record(landed, planned.stage, part.reusable)
-                    tried += _tell(run, landed, finished, advance)
-                    equal_failures.look(landed)
+            for landed in _landed(run, pools, pool, itertools.chain([first], part.bundles)):
+                run.record(landed, stage.name, stage.signatures, part.reusable)
+                tried += _tell(run, landed, finished, advance)
+                equal_failures.look(landed)
         deque(part.bundles, maxlen=0)  # what a pool left is announced, too
     look_at_sources(run)
 
 
-def _first(plan: SweepPlan) -> str:
+def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[tuple[Article, ...]]) -> Iterator[list[Landed]]:
+    """What a pool makes of bundles, as it lands, while the pool and its workers are watched."""
+    watch = PoolWatch(run, pools.device)
+    for landed in pool.map(bundles):
+        run.check()
+        watch.look(pool.actors)
+        if landed:
+            watch.compare(software for _, result in landed for software in result.software)
+            yield landed
+
+
+def _first(stage: Stage) -> str:
     """What actors do before the first articles land."""
-    return f"loading {', '.join(dict.fromkeys(model.name for model in plan.models))}"
+    return f"loading {', '.join(dict.fromkeys(model.name for model in stage.models))}"
 
 
-def _with_trained_policies(run: Run, plan: SweepPlan) -> SweepPlan:
-    """The plan with its policies as they have become. A plan has them by name alone until they are trained."""
+def _with_trained_policies(run: Run, stage: Stage) -> Stage:
+    """The stage with its policies as they have become. A plan has them by name alone until they are trained."""
     from core.learning.policy_system import PolicySystem  # and with it torch, which a sweep need not wait for
     from jobs.drive.stored_policies import stored_systems
 
-    trained = stored_systems(run.id, run.store.checkpoints(run.id), plan.metrics.bertscore, plan.metrics.fluency)
+    trained = stored_systems(run.id, run.store.checkpoints(run.id), stage.metrics.bertscore, stage.metrics.fluency)
     systems = (
         replace(trained[system.name], decoding=system.decoding) if isinstance(system, PolicySystem) else system
-        for system in plan.systems
+        for system in stage.systems
     )
-    return replace(plan, systems=tuple(systems))
+    return replace(stage, systems=tuple(systems))
 
 
 def _tell(run: Run, landed: Sequence[Landed], finished: ArticleIds, advance: Advance) -> int:
@@ -163,7 +178,7 @@ def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
     """
     failures = run.store.failures(run.id)
     failed = ArticleIds.of(failure.article_id for failure in failures if failure.stage == stage.name)
-    missing = articles - run.store.finished_article_ids(run.id, stage) - failed
+    missing = articles - run.store.finished_article_ids(run.id, stage.signatures) - failed
     if len(missing):
         named = ", ".join(itertools.islice(missing, _NAMED))
         raise StoreError(
@@ -171,3 +186,66 @@ def require_complete(run: Run, stage: Stage, articles: ArticleIds) -> None:
             f"a failure in the stage {stage.name} ({named}{', …' if len(missing) > _NAMED else ''}). "
             f"Compute them with: nws resume {run.id}"
         )
+
+
+def lacking_kept(store: Store, run_id: str) -> list[str]:
+    """The ids of the articles with summaries that lack content kept."""
+    return store.articles_without(run_id, KEPT.column)
+
+
+def stage_of_kept(plan: Plan) -> Stage:
+    """What scores the texts of a run's systems again."""
+    stage = plan.stages[0].with_systems(KEPT.name, *map(Stored, plan.systems))
+    return replace(stage, metrics=replace(stage.metrics, plugins=()))
+
+
+def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools, console: Console) -> None:
+    """Score articles that lack content kept, and store it. One without others, or that fails, is left without.
+
+    They were copied from a run with other articles. Their texts are scored again, and nothing else of them changes.
+
+    Raises:
+        FencedError: the run is no longer this driver's.
+    """
+    panel_of = {panel.dataset: panel for panel in plan.panels or ()}
+    bundles = _texts(run, lacking, panel_of, plan.recipe.bundle_size)
+    first = next(bundles, None)
+    if first is None:
+        return
+    run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it.")
+    stage = stage_of_kept(plan)
+    show = functools.partial(run.show, stage=stage.name)
+    with (
+        pools.open_sweep(stage) as pool,
+        run_progress(console, len(lacking), 0, run.note, show) as advance,
+    ):
+        for landed in _landed(run, pools, pool, itertools.chain([first], bundles)):
+            run.record_kept([summary for _, result in landed for summary in result.summaries])
+            failed = [failure for _, result in landed for failure in result.failures]
+            for failure in failed:
+                run.say(
+                    f"Warning: content kept of article {failure.article_id} is not known: "
+                    f"{failure.error_class}: {failure.message}"
+                )
+            advance(sum(len(bundle) for bundle, _ in landed) - len(failed), len(failed))
+    look_at_sources(run)
+
+
+def _texts(
+    run: Run, lacking: Sequence[str], panels: dict[str, Panel], size: int
+) -> Iterator[tuple[SummarizedArticle, ...]]:
+    for start in range(0, len(lacking), size):
+        articles = map(_article, run.store.article_texts(run.id, lacking[start : start + size]))
+        bundle = tuple(article for article in articles if others(article, panels[article.dataset]))
+        if bundle:
+            yield bundle
+
+
+def _article(stored: ArticleTexts) -> SummarizedArticle:
+    drafts = tuple((summary["system"], _draft(summary)) for summary in stored.summaries)
+    return SummarizedArticle(stored.dataset, stored.split, stored.key, stored.text, stored.references, drafts)
+
+
+def _draft(summary: Mapping[str, Any]) -> Draft:
+    _, *redraws = summary["extra"].get("draws", [""])
+    return Draft(summary["n"], summary["text"], tuple(redraws))

@@ -13,31 +13,37 @@ from core.learning.training_config import PolicyConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.metrics.fluency import Fluency
 from core.models import ModelRef
-from jobs.plan.pinned import PlannedTraining, pin_bertscore, pin_by_models
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.phase2 import Phase2Recipe, system_name
+from jobs.recipes.plan import Plan, find_bertscore, find_model_metrics
 from jobs.store import PolicyCheckpoint, Store
 
 
-def describe_training(config: TrainingConfig, planned: PlannedTraining, articles: int) -> dict[str, Any]:
+def describe_training(config: TrainingConfig, plan: Plan, articles: int) -> dict[str, Any]:
     """What is stored with a policy, so that it can be used without the run's recipe, articles and machines.
 
     Args:
         config: how it is trained.
-        planned: the training of which it is part.
+        plan: of its run.
         articles: how many it is trained on.
     """
-    plan = planned.plan
+    stage, recipe = plan.training, plan.recipe
+    assert stage is not None
+    assert isinstance(recipe, Phase2Recipe)
     return {
-        "system": next(system for system, configs in planned.systems.items() if config in configs),
+        "system": next(system for system, configs in plan.policies.items() if config in configs),
         "training": asdict(config),
         "reading": {
-            **{"language": plan.language, "pipeline": plan.pipeline, "units": plan.units},
-            "length_unit": plan.length_unit,
-            "encoder": asdict(plan.encoder),
+            **{"language": stage.language, "pipeline": stage.pipeline, "units": stage.units},
+            "length_unit": stage.length_unit,
+            "encoder": asdict(stage.encoders[0]),
         },
-        "reward": planned.reward,
-        "train_datasets": list(planned.datasets),
+        "reward": plan.reward,
+        "train_datasets": [
+            {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
+            | {"skip": dataset.skip, "limit": dataset.limit}
+            for corpus, dataset in zip(plan.train_corpora, recipe.train_datasets, strict=True)
+        ],
         "train_articles": articles,
     }
 
@@ -74,9 +80,9 @@ def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
             "an update"
         )
     recipe = parse_recipe(Phase2Recipe, run.recipe, run_id)
-    by_models = pin_by_models(recipe, newest[0].config["reading"]["language"])
+    by_models = find_model_metrics(recipe, newest[0].config["reading"]["language"])
     fluency = next((metric for metric in by_models if isinstance(metric, Fluency)), None)
-    trained = stored_systems(run_id, newest, pin_bertscore(recipe), fluency)
+    trained = stored_systems(run_id, newest, find_bertscore(recipe), fluency)
     # As the recipe names them: by method, then by seed, then by decoding.
     names = [system_name(method.name, seed) for method in recipe.methods for seed in recipe.seeds]
     writing = [

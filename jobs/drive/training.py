@@ -13,6 +13,7 @@ from core.learning.learner import Learner, Updated, train
 from core.learning.policies import make_policies
 from core.learning.training_config import TrainingConfig
 from core.models.encoders import embedding_width
+from core.stage import Stage
 from core.types import Article, BundleResult
 from jobs.drive.pool_watch import PoolWatch, look_at_sources
 from jobs.drive.pools import Pools
@@ -21,11 +22,9 @@ from jobs.drive.run import Run
 from jobs.drive.stages import EqualFailures
 from jobs.drive.stored_policies import describe_training
 from jobs.drive.trackers import Trackers, update_scalars
-from jobs.plan.pinned import PlannedTraining
-from jobs.store import PolicyCheckpoint, RoundResult, Stage
+from jobs.recipes.plan import Plan
+from jobs.store import PolicyCheckpoint, RoundResult
 
-PREPARATION = Stage("preparation")
-"""The stage under which failures of training articles are stored."""
 CHECKPOINT_BYTES = 64 * 1024
 """Checkpoints take at most this many bytes for each update of a pair, on average."""
 _TOLD = 10
@@ -34,7 +33,7 @@ _TOLD = 10
 
 def train_policies(
     run: Run,
-    training: PlannedTraining,
+    plan: Plan,
     pools: Pools,
     console: Console,
     equal_failures: EqualFailures,
@@ -47,16 +46,18 @@ def train_policies(
     Raises:
         NwsError: no article can be trained on, a gradient is not finite, or workers cannot go on.
     """
+    assert plan.training is not None
+    assert plan.training.reward is not None
     known = {checkpoint.name: checkpoint for checkpoint in run.store.checkpoints(run.id)}
     run.say("Stage training:")
-    if not training.plan.reward.reads_references:
+    if not plan.training.reward.reads_references:
         run.say("The reward reads no reference of the training articles.")
     run.say("Loading models and preparing the training articles.")
-    with pools.open_episodes(training.plan) as pool:
-        articles = _prepared(run, training, pool, bool(known), console, equal_failures)
+    with pools.open_episodes(plan.training) as pool:
+        articles = _prepared(run, plan, plan.training, pool, bool(known), console, equal_failures)
         watch = PoolWatch(run, pools.device)
         watch.look(pool.actors)
-        learners = [_learner(config, training, known.get(config.name), articles) for config in training.configs]
+        learners = [_learner(config, plan.training, known.get(config.name), articles) for config in plan.trainings]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
@@ -66,7 +67,7 @@ def train_policies(
                 watch.look(pool.actors)
                 finished = [result.learner for result in updated if _is_done(result.learner, articles)]
                 decoded = _decoded(run, pool, finished, articles)
-                results = [_result(result, training, articles, decoded) for result in updated]
+                results = [_result(result, plan, articles, decoded) for result in updated]
                 run.record_round(results)
                 trackers.log(update_scalars(updated))
                 advance(len(updated), 0)
@@ -76,7 +77,8 @@ def train_policies(
 
 def _prepared(
     run: Run,
-    training: PlannedTraining,
+    plan: Plan,
+    stage: Stage,
     pool: EpisodePool,
     has_begun: bool,
     console: Console,
@@ -86,11 +88,11 @@ def _prepared(
 
     What an update is made of depends on which these are, so once a training has begun they stay the same.
     """
-    articles = [article for corpus in training.corpora for article in corpus]
+    articles = [article for corpus in plan.train_corpora for article in corpus]
     known = run.store.failures(run.id)
-    failed = {failure.article_id for failure in known if failure.stage == PREPARATION.name} if has_begun else set()
+    failed = {failure.article_id for failure in known if failure.stage == stage.name} if has_begun else set()
     wanted = [article for article in articles if article.id not in failed]
-    show = functools.partial(run.show, stage=PREPARATION.name)
+    show = functools.partial(run.show, stage=stage.name)
     with run_progress(console, len(wanted), 0, run.note, show) as advance:
         for prepared in pool.prepare(wanted, run.check):
             lost = [failure for _, failure in prepared if failure]
@@ -102,7 +104,7 @@ def _prepared(
                 )
             landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
             if landed:
-                run.record(landed, PREPARATION)
+                run.record(landed, stage.name)
             for failure in lost:
                 run.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
             failed |= {failure.article_id for failure in lost}
@@ -115,7 +117,7 @@ def _prepared(
 
 
 def _learner(
-    config: TrainingConfig, training: PlannedTraining, stored: PolicyCheckpoint | None, articles: Sequence[Article]
+    config: TrainingConfig, stage: Stage, stored: PolicyCheckpoint | None, articles: Sequence[Article]
 ) -> Learner:
     if stored is not None:
         if stored.total_updates != config.updates(len(articles)):
@@ -125,7 +127,7 @@ def _learner(
             )
         return Learner.from_state(config, from_bytes(stored.state))
     # Features are of one width whatever the encoder.
-    width = embedding_width(training.plan.encoder) if config.policies.inputs == "embeddings" else 0
+    width = embedding_width(stage.encoders[0]) if config.policies.inputs == "embeddings" else 0
     return Learner(config, make_policies(config.policies, width, config.seed).state_dict())
 
 
@@ -149,12 +151,12 @@ def _decoded(
 
 def _result(
     updated: Updated,
-    planned: PlannedTraining,
+    plan: Plan,
     articles: Sequence[Article],
     decoded: Mapping[str, Sequence[Decoded]],
 ) -> RoundResult:
     learner, training = updated.learner, updated.learner.training
-    checkpoint = _checkpoint(learner, planned, len(articles)) if is_kept(learner, len(articles)) else None
+    checkpoint = _checkpoint(learner, plan, len(articles)) if is_kept(learner, len(articles)) else None
     return RoundResult(
         policy=training.name,
         statistics=updated.statistics,
@@ -164,7 +166,7 @@ def _result(
     )
 
 
-def _checkpoint(learner: Learner, planned: PlannedTraining, articles: int) -> PolicyCheckpoint:
+def _checkpoint(learner: Learner, plan: Plan, articles: int) -> PolicyCheckpoint:
     training = learner.training
     return PolicyCheckpoint(
         name=training.name,
@@ -172,7 +174,7 @@ def _checkpoint(learner: Learner, planned: PlannedTraining, articles: int) -> Po
         lengths=training.lengths,
         updates=learner.update,
         total_updates=training.updates(articles),
-        config=describe_training(training, planned, articles),
+        config=describe_training(training, plan, articles),
         state=to_bytes(learner.state()),
     )
 

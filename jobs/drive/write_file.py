@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 from core.errors import CorpusError, NwsError
 from core.models.endpoint import BACKEND
 from core.provenance import library_versions
+from core.stage import Stage
 from core.summarizers.systems import Draft
-from core.sweep_plan import SweepPlan
 from core.text.language import Language, article_language
 from core.text.length import count_characters
 from core.text.reader import naming, read_rows
 from core.text.rows import recognise_fields, to_article
 from core.text.words import count_words
 from core.types import Article
-from jobs.plan.revisions import code_version
+from jobs.installation import code_version
 
 if TYPE_CHECKING:  # which refusals need not wait for
     import torch
@@ -112,13 +112,13 @@ def language_of(articles: Sequence[Article]) -> Language:
 
 
 def write_summaries(
-    articles: Sequence[Article], plan: SweepPlan, out: TextIO, there: Iterable[str]
+    articles: Sequence[Article], stage: Stage, out: TextIO, there: Iterable[str]
 ) -> Iterator[WrittenFile]:
     """Write a line for each article and n, and yield how it stands after each few articles.
 
     Args:
         articles: see `read_articles`.
-        plan: what writes, see `jobs.plan.sweep.plan_to_write`.
+        stage: what writes, see `jobs.recipes.sweep_plan.stage_to_write`.
         out: where lines go.
         there: lines of an earlier time, of which the last one may be torn.
 
@@ -134,16 +134,16 @@ def write_summaries(
     from core.worker_factories import checked
 
     device = find_device("cuda" if torch.cuda.is_available() else "cpu")
-    of_plan = _of_plan(plan, device)
+    of_stage = _of_stage(stage, device)
     rows = list(_rows(there))
-    known = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= of_plan.items()}
-    asked = {(article.key, article.content_hash, n) for article in articles for n in plan.lengths}
+    known = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= of_stage.items()}
+    asked = {(article.key, article.content_hash, n) for article in articles for n in stage.lengths}
     others = len(rows) - len(known & asked)
-    missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in plan.lengths} <= known]
-    require_same_data(dict(plan.language_data))
-    segment = Segmenter(plan.pipeline, plan.units) if plan.systems else unsegmented
-    check_and_segment = checked(plan.language, segment, needs_reference=False)
-    writer = ArticleWriter(plan, device) if missing else None
+    missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in stage.lengths} <= known]
+    require_same_data(dict(stage.language_data))
+    segment = Segmenter(stage.pipeline, stage.units) if stage.systems else unsegmented
+    check_and_segment = checked(stage.language, segment, needs_reference=False)
+    writer = ArticleWriter(stage, device) if missing else None
     summaries, now, failures = 0, 0, []
     waiting = iter(missing)
     while writer is not None and (batch := list(itertools.islice(waiting, _AT_ONCE))):
@@ -156,8 +156,8 @@ def write_summaries(
         now += len(bundle)
         drafts = writer.write(bundle) if bundle else []
         for article, _, draft in drafts:
-            if draft.n in plan.lengths and (article.key, article.content_hash, draft.n) not in known:
-                out.write(json.dumps(_row(article, of_plan, draft), ensure_ascii=False) + "\n")
+            if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in known:
+                out.write(json.dumps(_row(article, of_stage, draft), ensure_ascii=False) + "\n")
                 summaries += 1
         out.flush()
         yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures))
@@ -165,7 +165,7 @@ def write_summaries(
         yield WrittenFile(0, 0, len(articles), others, ())
 
 
-def _of_plan(plan: SweepPlan, device: "torch.device") -> dict[str, str]:
+def _of_stage(stage: Stage, device: "torch.device") -> dict[str, str]:
     """What a line says of how it was written: all that decides it besides the article and n.
 
     Of libraries, files by which texts are cut, and arithmetic it has a hash.
@@ -173,21 +173,21 @@ def _of_plan(plan: SweepPlan, device: "torch.device") -> dict[str, str]:
     from core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
     from core.text.segmentation import pipeline_revision
 
-    (system,) = plan.signatures
-    bertscore = plan.metrics.bertscore
-    embedding = f"{', '.join(map(str, plan.encoders))}|{bertscore.model}, layer {bertscore.num_layers}"
-    models = plan.generator.revision if plan.generator else embedding
+    (system,) = stage.signatures
+    bertscore = stage.metrics.bertscore
+    embedding = f"{', '.join(map(str, stage.encoders))}|{bertscore.model}, layer {bertscore.num_layers}"
+    models = stage.generator.revision if stage.generator else embedding
     arithmetic = describe_gpu_arithmetic() if device.type == "cuda" else describe_arithmetic()
-    environment = json.dumps([library_versions(), plan.language_data, arithmetic], sort_keys=True)
-    parts = [models, pipeline_revision(plan.pipeline, plan.units), plan.precision, f"seed {plan.seed}"]
+    environment = json.dumps([library_versions(), stage.language_data, arithmetic], sort_keys=True)
+    parts = [models, pipeline_revision(stage.pipeline, stage.units), stage.precision, f"seed {stage.seed}"]
     parts += [f"NWS {code_version()}", f"environment {hashlib.sha256(environment.encode()).hexdigest()[:12]}"]
-    return {"system": system, "unit": plan.length_unit, "made_by": "|".join(parts)}
+    return {"system": system, "unit": stage.length_unit, "made_by": "|".join(parts)}
 
 
-def _row(article: Article, of_plan: Mapping[str, str], draft: Draft) -> dict[str, Any]:
+def _row(article: Article, of_stage: Mapping[str, str], draft: Draft) -> dict[str, Any]:
     counts = {"n": draft.n, "words": count_words(draft.text), "characters": count_characters(draft.text)}
     answers = {name: draft.extra[name] for name in BACKEND if name in draft.extra}
-    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": draft.text, **of_plan, **answers}
+    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": draft.text, **of_stage, **answers}
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:

@@ -21,7 +21,7 @@ from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
     from core.plugins.load import Judge, Plugin, Write
-    from jobs.plan.pinned import Pinned
+    from jobs.recipes.plan import Plan
 
 SYSTEMS = ("textrank", "lexrank", "position")
 ALWAYS = ("lead", "random", REFERENCE_WORDS)
@@ -136,12 +136,12 @@ def sweep(
     spec = Dataset(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
     try:
         asked = {key: value for key, value in given.items() if value is not None}
-        pinned = _plan(articles, spec, asked, *([plugin_of_session(*own)] if any(own) else []))
+        plan = _plan(articles, spec, asked, *([plugin_of_session(*own)] if any(own) else []))
     except NwsError as error:
         if error.settings:
             error.add_note(f"Arguments that help: {', '.join(error.settings)}.")
         raise
-    return _run(pinned)
+    return _run(plan)
 
 
 def _lengths(given: int | Sequence[int] | None) -> tuple[int, ...] | None:
@@ -167,10 +167,9 @@ def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[st
     return named
 
 
-def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plugin") -> "Pinned":
+def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plugin") -> "Plan":
     """The work of `nws submit baselines`, with articles from Python objects."""
-    from jobs.plan.job import new_run
-    from jobs.plan.sweep import pin
+    from jobs.recipes.job import new_plan
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep import BaselinesRecipe
 
@@ -183,23 +182,23 @@ def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plu
         raise RecipeError(f"The sweep cannot be made as it was asked for:\n{problems}") from None
     # Whoever swept a frame wants what can be had of it, whatever its first rows are.
     recipe = recipe.model_copy(update={"stop_after_equal_failures": None})
-    return new_run(pin(recipe, (corpus_of(articles, spec),)), *session)
+    return new_plan(recipe, (corpus_of(articles, spec),), session)
 
 
-def _run(pinned: "Pinned") -> Result:
+def _run(plan: "Plan") -> Result:
     """Drive the run in a store of its own, which is removed with the result."""
     from jobs.drive.driver import drive_alone
     from jobs.drive.pools import open_pools
     from jobs.terminal.warnings import warn_of_corpora, warn_of_repeats
 
     console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
-    warn_of_corpora(pinned.corpora, pinned.language, console)
-    warn_of_repeats(pinned.corpora, console)
+    warn_of_corpora(plan.corpora, plan.language, console)
+    warn_of_repeats(plan.corpora, console)
     with contextlib.ExitStack() as on_error:
         folder = on_error.enter_context(tempfile.TemporaryDirectory(prefix="nws-sweep-"))
         store = on_error.enter_context(open_store(f"sqlite:///{folder}/nws.db"))
-        with _threads_kept(), open_pools(pinned.recipe, "inline", SWEEP, console) as pools:
-            drive_alone(store, SWEEP, pinned, pools, console)
+        with _threads_kept(), open_pools(plan.recipe, "inline", SWEEP, console) as pools:
+            drive_alone(store, SWEEP, plan, pools, console)
         result = Result(store, store.run_info(SWEEP))
         if not result.run.summaries:
             articles, first = result.run.total_articles, result.failed[0]

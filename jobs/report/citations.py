@@ -14,7 +14,7 @@ from core.metrics.specs import BY_MODEL
 from core.models.hub_cache import read_card
 from core.models.smollm2 import SMOLLM2
 from core.text.dataset import BUNDLED
-from jobs.plan.revisions import told_version
+from jobs.installation import told_version
 from jobs.report.formats import latex_cell
 from jobs.store import RunInfo
 

@@ -16,9 +16,7 @@ from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
 from jobs.store.means import EndpointUse as EndpointUse
 from jobs.store.queries import QueryResult as QueryResult
-from jobs.store.results import SWEEP as SWEEP
 from jobs.store.results import FailureInfo as FailureInfo
-from jobs.store.results import Stage as Stage
 from jobs.store.run_writer import RunWriter as RunWriter
 from jobs.store.runs import ActorShare as ActorShare
 from jobs.store.runs import FinalState as FinalState
@@ -31,7 +29,6 @@ from jobs.store.runs import is_stale as is_stale
 from jobs.store.runs import seconds_of_driver as seconds_of_driver
 from jobs.store.schema import upgrade_schema as upgrade_schema
 from jobs.store.sharded_runs import ShardSpec as ShardSpec
-from jobs.store.sharded_runs import Whole as Whole
 from jobs.store.sharded_runs import has_lost_driver as has_lost_driver
 from jobs.store.store import Store as Store
 from jobs.store.store import open_store as open_store

@@ -1,6 +1,6 @@
 """Rows that other runs of the store have and that equal what a stage would compute; and what endpoints have written.
 
-Rows are equal if they have the same key (`SystemRow.work`, see `jobs.plan.work`), article, n and arithmetic
+Rows are equal if they have the same key (`SystemRow.work`, see `jobs.drive.reuse`), article, n and arithmetic
 (`core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text depends on its
 batch. Nor is what a run has that is `mixed`. Only rows that a run has computed itself are copied, so `reused_from`
 always names the run where a number was made.
@@ -27,7 +27,7 @@ class Reusable:
     Attributes:
         sources: the runs that may have some.
         arithmetic: how the workers of all of them multiplied.
-        works: the keys of those systems of the stage whose rows may be copied, see `jobs.plan.work`.
+        works: the keys of those systems of the stage whose rows may be copied, see `jobs.drive.reuse`.
         systems: all systems of the stage.
         lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
         rows: how many summaries the stage has of an article.

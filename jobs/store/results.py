@@ -37,26 +37,6 @@ if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """Part of a run that goes over all of its articles with some of its systems: an article is done stage by stage.
-
-    `systems` are signatures; a stage without any has all systems of its run.
-    """
-
-    name: str = "sweep"
-    systems: tuple[str, ...] = ()
-
-    def holds(self, *run_ids: str) -> ColumnElement[bool]:
-        """The condition for summaries of this stage in any of these runs."""
-        in_run = SummaryRow.run_id.in_(run_ids)
-        return and_(in_run, SummaryRow.system.in_(self.systems)) if self.systems else in_run
-
-
-SWEEP = Stage()
-"""The only stage of a run that has one."""
-
-
-@dataclass(frozen=True, slots=True)
 class FailureInfo:
     """An article a stage of a run could not finish, with its name in its dataset; `failed_at` is aware, in UTC."""
 
@@ -75,12 +55,12 @@ class Results(Database):
     """The methods of a store that read what a run has of its articles."""
 
     @reads
-    def finished_article_ids(self, connection: Connection, run_id: str, stage: Stage = SWEEP) -> "ArticleIds":
-        """The articles that have their summaries of a stage: those that a resumed run leaves out there."""
+    def finished_article_ids(self, connection: Connection, run_id: str, systems: Sequence[str] = ()) -> "ArticleIds":
+        """The articles that have their summaries by these systems, all of a stage; by any, unless some are named."""
         from core.article_id_set import ArticleIds
 
         runs = runs_with_rows(connection, run_id)
-        query = select(SummaryRow.article_id).distinct().where(stage.holds(*runs))
+        query = select(SummaryRow.article_id).distinct().where(_of_stage(runs, systems))
         return ArticleIds.of(connection.execute(query).scalars())
 
     @reads
@@ -224,12 +204,20 @@ def _counts(all_articles: bool, has_copies: bool) -> Select[tuple[int, int, int,
     ).select_from(by_article)
 
 
-def record_failures(connection: Connection, run_id: str, failed: Sequence[Failure], stage: Stage) -> None:
+def _of_stage(run_ids: Sequence[str], systems: Sequence[str]) -> ColumnElement[bool]:
+    """The condition for summaries of a stage, which has these systems or all of its run. An article is done at once."""
+    in_runs = SummaryRow.run_id.in_(run_ids)
+    return and_(in_runs, SummaryRow.system.in_(systems)) if systems else in_runs
+
+
+def record_failures(
+    connection: Connection, run_id: str, failed: Sequence[Failure], stage: str, systems: Sequence[str]
+) -> None:
     # A late failure says nothing about an article that has its summaries by now.
     ids = [failure.article_id for failure in failed]
-    query = select(SummaryRow.article_id).where(stage.holds(run_id), SummaryRow.article_id.in_(ids))
+    query = select(SummaryRow.article_id).where(_of_stage([run_id], systems), SummaryRow.article_id.in_(ids))
     done = set(connection.execute(query).scalars()) if ids else set()
-    of_all = {"run_id": run_id, "stage": stage.name, "failed_at": datetime.now(UTC)}
+    of_all = {"run_id": run_id, "stage": stage, "failed_at": datetime.now(UTC)}
     rows = [
         {**asdict(failure), **of_all, "message": escaped(failure.message)}
         for failure in failed

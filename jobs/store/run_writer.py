@@ -17,9 +17,7 @@ from jobs.store.lifecycle import check_fence
 from jobs.store.means import forget_means, keep_means
 from jobs.store.partitions import lock_own_partition
 from jobs.store.results import (
-    SWEEP,
     NewSummaries,
-    Stage,
     article_row,
     check_landed,
     count,
@@ -89,7 +87,7 @@ class RunWriter:
         """Say what the driver runs on (None: not known yet), with which code, and what each system of the run is.
 
         A code version that is not the run's first is added to it: its rows come from both. `works` has the keys of
-        those systems whose rows may be copied by other runs (`jobs.plan.work`).
+        those systems whose rows may be copied by other runs (`jobs.drive.reuse`).
         """
         if device is not None:
             self._set(connection, device=device)
@@ -148,8 +146,14 @@ class RunWriter:
             connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
         return read_run(connection, self.id).cancel_requested_at is not None
 
-    def record(self, landed: Sequence[Landed], stage: Stage = SWEEP, reusable: Reusable | None = None) -> None:
-        """Store what bundles became in a stage, all of it or nothing.
+    def record(
+        self,
+        landed: Sequence[Landed],
+        stage: str = "sweep",
+        systems: Sequence[str] = (),
+        reusable: Reusable | None = None,
+    ) -> None:
+        """Store what bundles became in a stage with these systems (none: all of the run), all of it or nothing.
 
         A summary that is there already stays as it is, so a bundle may be recorded again. An article that does not fail
         loses its failure; one that fails again adds its attempts; a failure of an article that has summaries is
@@ -164,7 +168,7 @@ class RunWriter:
         for articles, result in landed:
             check_landed(articles, result)
         new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
-        self._record(landed, new, stage, reusable)
+        self._record(landed, new, stage, systems, reusable)
 
     @fenced
     def _record(
@@ -172,7 +176,8 @@ class RunWriter:
         connection: Connection,
         landed: Sequence[Landed],
         new: NewSummaries,
-        stage: Stage,
+        stage: str,
+        systems: Sequence[str],
         reusable: Reusable | None,
     ) -> None:
         lock_own_partition(connection)
@@ -190,10 +195,10 @@ class RunWriter:
         if reusable is not None:
             require_complete(connection, self.id, reusable, sorted(done))
         if done and before["failures"]:
-            in_stage = (FailureRow.run_id == self.id, FailureRow.stage == stage.name)
+            in_stage = (FailureRow.run_id == self.id, FailureRow.stage == stage)
             statement = delete(FailureRow).where(*in_stage, FailureRow.article_id == bindparam("done"))
             connection.execute(statement, [{"done": article_id} for article_id in done])
-        record_failures(connection, self.id, failed, stage)
+        record_failures(connection, self.id, failed, stage, systems)
         after = count(connection, self.id, ids)
         # What was there already is in both: a transaction that is repeated counts nothing twice.
         self._set(connection, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})

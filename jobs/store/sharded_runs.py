@@ -27,19 +27,6 @@ _OF_ARTICLE = ("dataset", "split", "key", "text", "references")
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
-    """What all articles of a sharded run decide, for its shards, which know but their own.
-
-    Attributes:
-        language: of every article.
-        panels: that content kept is measured with, one for each dataset.
-    """
-
-    language: "Language"
-    panels: "tuple[Panel, ...]"
-
-
-@dataclass(frozen=True, slots=True)
 class ShardSpec:
     """A shard to be created.
 
@@ -62,22 +49,25 @@ class ShardedRuns(Database):
         spec: RunSpec,
         run_id: str,
         drivers: int,
-        whole: Whole,
+        language: "Language",
+        panels: "Sequence[Panel]",
         systems: "dict[str, SystemKind]",
         shards: Sequence[ShardSpec],
     ) -> list[str]:
         """Add a pending run and its pending shards, all or nothing; the ids of the shards, in order.
+
+        The language and the panels, one for each dataset, are decided by all articles, and shards know but their own.
 
         Raises:
             StoreError: A part of it is not JSON.
         """
         insert_run(connection, spec, run_id, total_articles=sum(shard.articles for shard in shards))
         key = {"run_id": run_id}
-        panels = [
+        stored = [
             (panel.dataset, [[getattr(article, name) for name in _OF_ARTICLE] for article in panel.articles])
-            for panel in whole.panels
+            for panel in panels
         ]
-        values = {"drivers": drivers, "language": whole.language, "panels": panels}
+        values = {"drivers": drivers, "language": language, "panels": stored}
         connection.execute(insert(ShardedRunRow).values(**key, **values))
         insert_new(connection, SystemRow, [key | {"system": name, "kind": kind} for name, kind in systems.items()])
         width = max(2, len(str(len(shards))))
@@ -98,16 +88,16 @@ class ShardedRuns(Database):
         return connection.execute(query).scalar_one()
 
     @reads
-    def whole_of(self, connection: Connection, run_id: str) -> Whole | None:
-        """What the parent of a shard has decided; None of a run that is no shard."""
+    def parent_decided(self, connection: Connection, run_id: str) -> "tuple[Language | None, tuple[Panel, ...] | None]":
+        """The language and the panels that the parent of a shard has decided; None of a run that is no shard."""
         from core.metrics.panel import Panel
 
         of_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
         row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(of_parent)).one_or_none()
         if row is None:
-            return None
+            return None, None
         panels = (Panel(name, tuple(_article(*values) for values in articles)) for name, articles in row.panels)
-        return Whole(row.language, tuple(panels))
+        return row.language, tuple(panels)
 
     @writes
     def open_shards(self, connection: Connection, parent: str, epoch: int, drivers: int, address: str | None) -> None:

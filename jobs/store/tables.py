@@ -137,8 +137,8 @@ class ShardedRunRow(Base):
 class SystemRow(Base):
     """What a system of a run is to a reader, see `core.types.SystemKind`, and what decides its rows.
 
-    `work` is the key of all that does but arithmetic, article and n (`jobs.plan.work`). It is null where rows are never
-    copied.
+    `work` is the key of all that does but arithmetic, article and n (`jobs.drive.reuse`). It is null where rows are
+    never copied.
     """
 
     __tablename__ = "systems"

@@ -13,7 +13,7 @@ from jobs.terminal.numerals import counted
 from jobs.terminal.system_names import system_names
 
 if TYPE_CHECKING:
-    from jobs.plan.pinned import Pinned
+    from jobs.recipes.plan import Plan
 
 NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
@@ -67,28 +67,27 @@ def warn_of_controls(systems: Collection[str], console: Console) -> None:
             console.print(f"Warning: Without the system {control} {lacking}. Add --system {control}.", markup=False)
 
 
-def require_labels_fit(pinned: "Pinned") -> None:
+def require_labels_fit(plan: "Plan") -> None:
     """Refuse labels of a recipe that no system of the run would have, or two would.
 
     Raises:
         RecipeError: names the label.
     """
-    if not pinned.recipe.labels:
+    if not plan.recipe.labels:
         return
-    trained = [] if pinned.training is None else [POLICY + name for name in pinned.training.systems]
-    systems = {*pinned.systems, *trained}
+    trained = [POLICY + name for name in plan.policies]
+    systems = {*plan.systems, *trained}
     names = system_names(systems | {split_seed(system)[0] for system in systems})
-    names.labelled(pinned.recipe.labels, "the recipe")
+    names.labelled(plan.recipe.labels, "the recipe")
 
 
-def warn_of_coverages(pinned: "Pinned", console: Console) -> None:
+def warn_of_misfits(plan: "Plan", console: Console) -> None:
     """Say which predictions are of no article, and which articles have none.
 
     Raises:
         RecipeError: a file of predictions does not fit the articles of the run at all.
     """
-    from jobs.plan.own import coverages  # which those who score or summarise need not wait for
+    from jobs.recipes.outside import misfits  # which those who score or summarise need not wait for
 
-    for coverage in coverages(pinned):
-        for line in coverage.lines:
-            console.print(f"Warning: {line}", markup=False, soft_wrap=True)
+    for line in misfits(plan):
+        console.print(f"Warning: {line}", markup=False, soft_wrap=True)

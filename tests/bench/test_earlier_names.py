@@ -25,7 +25,7 @@ def test_earlier_names_stand_beside_those_of_today(tmp_path: Path) -> None:
     script.write_text(SCRIPT)
     command = [sys.executable, "-m", "bench.earlier_names", str(script), "--limit", "8"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert said == "__main__ --limit 8 core.worker_factories jobs.plan.sweep Phase1Recipe\n"
+    assert said == "__main__ --limit 8 core.worker_factories jobs.recipes.job Phase1Recipe\n"
     alone = subprocess.run([sys.executable, str(script)], cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True)
     assert alone.returncode != 0
 

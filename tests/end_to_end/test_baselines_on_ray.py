@@ -14,7 +14,7 @@ from rich.console import Console
 from core.summarizers.extractive_baselines import BASELINES
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import open_store
@@ -54,8 +54,8 @@ def inline(folder: Path) -> Rows:
     """What one process stores, undisturbed, by every system."""
     with pytest.MonkeyPatch.context() as patch, open_store(f"sqlite:///{folder}/inline.db") as store:
         patch.chdir(folder)
-        pinned = pin(load_recipe(BaselinesRecipe, "mine.yaml", {}))
-        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+        plan = make_plan(load_recipe(BaselinesRecipe, "mine.yaml", {}))
+        outcome = driver.start(store, plan, "inline", Console(file=io.StringIO()))
     assert (outcome.state, outcome.articles) == ("done", ARTICLES)
     assert (outcome.summaries, outcome.failures) == (SUMMARIES, 0)
     return rows(folder, "inline.db")

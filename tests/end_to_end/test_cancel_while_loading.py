@@ -11,7 +11,7 @@ from ray_cluster import workers
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
@@ -22,7 +22,7 @@ STORE = ("--store", "sqlite:///nws.db", "--json")
 
 
 def test_a_run_is_cancelled_while_its_models_load(tmp_path: Path) -> None:
-    expected = undisturbed(pin(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]})), tmp_path, STUB_WORK)
+    expected = undisturbed(make_plan(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]})), tmp_path, STUB_WORK)
     submit = ("submit", "phase1", "--n", "1,7", "--accelerator", "cpu", "--actors", "1", *STORE)
     driver = start(tmp_path, *submit, program=STUB, NWS_STUB_LOAD_SECONDS="10000")
     try:

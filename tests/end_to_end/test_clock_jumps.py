@@ -12,7 +12,7 @@ from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
 from core.errors import StoreError
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
@@ -25,7 +25,7 @@ RESUME = ("--engine", "inline", "--json", "--store", "sqlite:///nws.db")
 
 @pytest.mark.parametrize("jumps", [(HOUR, -HOUR), (-HOUR, HOUR)])
 def test_a_clock_that_jumps_costs_no_row(jumps: tuple[int, int], tmp_path: Path) -> None:
-    expected = undisturbed(pin(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]})), tmp_path, STUB_WORK)
+    expected = undisturbed(make_plan(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]})), tmp_path, STUB_WORK)
     clock = ShiftedClock(tmp_path / "clock")
     # So slow that it cannot end before the others come.
     driver = start(

@@ -10,7 +10,7 @@ from small_disk import fill, small_disk
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store, upgrade_schema
@@ -23,8 +23,8 @@ SAYS = {"sqlite": "database or disk is full", "postgres": "No space left on devi
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 def test_a_run_waits_for_room_on_a_full_disk(database: str, tmp_path: Path) -> None:
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]}))
-    expected = undisturbed(pinned, tmp_path, STUB_WORK)
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]}))
+    expected = undisturbed(plan, tmp_path, STUB_WORK)
     with ExitStack() as stack:
         disk = stack.enter_context(small_disk(tmp_path / "disk", MEGABYTES[database]))
         url = f"sqlite:///{disk}/nws.db" if database == "sqlite" else stack.enter_context(postgres_server(disk)).url

@@ -14,7 +14,7 @@ import nws
 from core.errors import RecipeError, StoreError
 from jobs.drive import driver
 from jobs.evaluate.compare import compare_runs
-from jobs.plan.job import find_job
+from jobs.recipes.job import plan_job
 from jobs.report.page.page import write_page
 from jobs.report.printed_article import print_shown
 from jobs.report.report_files import PLAIN, REPORTS
@@ -54,7 +54,7 @@ def run_with(store: Store, tiny_models: dict[str, Path], *plugins: Path) -> str:
     chosen = {"encoder": str(tiny_models["bert"]), "systems": ["textrank", "lead", "random"], "n": [2, 5]}
     given = {**tiny, **chosen, "plugins": [{"plugin": str(path)} for path in plugins]}
     console = Console(file=io.StringIO())
-    return driver.start(store, find_job("baselines").plan("sample", given), "inline", console).run_id
+    return driver.start(store, plan_job("baselines", "sample", given), "inline", console).run_id
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
@@ -70,8 +70,8 @@ def test_one_actor_interrupted_and_two_that_go_on_give_the_rows_of_one_process(
     }
     monkeypatch.chdir(folder)
     with open_store("sqlite:///inline.db") as store:
-        pinned = pin(load_recipe(Phase1Recipe, "mine.yaml", {"accelerator": "cpu"}))
-        driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+        plan = make_plan(load_recipe(Phase1Recipe, "mine.yaml", {"accelerator": "cpu"}))
+        driver.start(store, plan, "inline", Console(file=io.StringIO()))
     inline = rows(folder, "inline.db")
     assert len(inline) == ARTICLES * SYSTEMS * LENGTHS
     assert_equal(rows(folder, "ray.db"), inline)

@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
     tmp_path: Path, tiny_models: dict[str, Path]
 ) -> None:
-    pinned = small_training(tiny_models, tmp_path, passes=8)
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(pinned.recipe.model_dump(mode="json")))
+    plan = small_training(tiny_models, tmp_path, passes=8)
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(plan.recipe.model_dump(mode="json")))
     submit = ("submit", "phase2", "--recipe", "mine.yaml", "--json", "--store", "sqlite:///ray.db")
     process = start(tmp_path, *submit, "--actors", "1")
     wait_for_updates(tmp_path / "ray.db", process, 20)
@@ -36,7 +36,7 @@ def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
     assert resumed == {**interrupted, "state": "done", "articles": 3, "summaries": 3 * 10 * 2}
 
     with open_store(f"sqlite:///{tmp_path}/ray.db") as store, open_store(f"sqlite:///{tmp_path}/inline.db") as other:
-        outcome = driver.start(other, pinned, "inline", Console(file=io.StringIO()))
+        outcome = driver.start(other, plan, "inline", Console(file=io.StringIO()))
         assert everything(store, run_id) == everything(other, outcome.run_id)
         updates = {policy.name: policy.updates for policy in store.policy_infos(run_id)}
         assert (updates["mine|seed=1"], updates["each|seed=1|n=7"]) == (16, 8)

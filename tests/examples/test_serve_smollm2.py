@@ -16,9 +16,9 @@ from core.errors import ModelError
 from core.models.smollm2 import smollm2_gguf
 from jobs import cli
 from jobs.drive import driver
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 
@@ -72,13 +72,13 @@ def dataset(tmp_path: Path) -> str:
     return str(file)
 
 
-def pinned(tiny_models: dict[str, Path], dataset: str) -> Pinned:
+def planned(tiny_models: dict[str, Path], dataset: str) -> Plan:
     bert = str(tiny_models["bert"])
     asked = {
         **{"bertscore": {"model": bert, "num_layers": 2}, "encoder": bert, "datasets": [{"name": dataset}]},
         **{"n": [3], "systems": ["openai:smollm2"], "prompt": PROMPT, "bundle_size": 1},
     }
-    return pin(load_recipe(BaselinesRecipe, "sample", asked))
+    return make_plan(load_recipe(BaselinesRecipe, "sample", asked))
 
 
 def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
@@ -92,7 +92,7 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 def test_a_run_stops_resumes_and_is_paid_once(
     store: Store, server: Any, tiny_models: dict[str, Path], dataset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = pinned(tiny_models, dataset)
+    found = planned(tiny_models, dataset)
     answer = server.model.answer
 
     def break_off(request: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def test_a_run_stops_resumes_and_is_paid_once(
     (use,) = store.endpoint_use(first.run_id, found.systems)
     assert (use.articles, use.requests) == (2, 2)
 
-    again = driver.start(store, pinned(tiny_models, dataset), "inline", QUIET, reuse=True)
+    again = driver.start(store, planned(tiny_models, dataset), "inline", QUIET, reuse=True)
     assert (again.state, again.reused) == ("done", 2)
     assert rows(store, again.run_id) == stored
     assert server.asked == 4, "the second run has asked for nothing"

@@ -5,11 +5,11 @@ import logging
 import pytest
 import torch
 
-from bench.arms import plan_of
-from core.sweep_plan import SweepPlan
+from bench.arms import stage_of
+from core.stage import Stage
 from core.types import SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 
@@ -20,16 +20,16 @@ FROM_A_MODEL = {"bertscore_precision", "bertscore_recall", "bertscore_f1", "effi
 
 
 @pytest.fixture(scope="module")
-def prepared() -> tuple[SweepPlan, list[SegmentedArticle]]:
+def prepared() -> tuple[Stage, list[SegmentedArticle]]:
     """MiniLM on articles of the sample."""
     asked = {"datasets": [{"name": "sample"}], "datasets.limit": ARTICLES, "n": [1, 7, 13], "accelerator": "cpu"}
-    pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
-    segment = make_segmenter(plan_of(pinned))
-    return plan_of(pinned), [segment(article) for article in pinned.corpora[0]]
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", asked))
+    segment = make_segmenter(stage_of(plan))
+    return stage_of(plan), [segment(article) for article in plan.corpora[0]]
 
 
-def swept(plan: SweepPlan, articles: list[SegmentedArticle], device: torch.device) -> list[Summary]:
-    return make_sweeper(plan, device.type)(articles)
+def swept(stage: Stage, articles: list[SegmentedArticle], device: torch.device) -> list[Summary]:
+    return make_sweeper(stage, device.type)(articles)
 
 
 def assert_agree(summaries: list[Summary], others: list[Summary]) -> None:
@@ -44,13 +44,13 @@ def assert_agree(summaries: list[Summary], others: list[Summary]) -> None:
 
 
 def test_texts_and_scores_are_those_of_the_cpu(device: torch.device, prepared) -> None:
-    plan, articles = prepared
-    assert_agree(swept(plan, articles, device), swept(plan, articles, torch.device("cpu")))
+    stage, articles = prepared
+    assert_agree(swept(stage, articles, device), swept(stage, articles, torch.device("cpu")))
 
 
 def test_a_second_sweep_gives_the_same_bits(device: torch.device, prepared) -> None:
-    plan, articles = prepared
-    one, other = swept(plan, articles, device), swept(plan, articles, device)
+    stage, articles = prepared
+    one, other = swept(stage, articles, device), swept(stage, articles, device)
     assert [(row.text, row.scores) for row in one] == [(row.text, row.scores) for row in other]
 
 
@@ -58,8 +58,8 @@ def test_a_second_sweep_gives_the_same_bits(device: torch.device, prepared) -> N
 def test_memory_that_runs_out_halves_the_passes_and_changes_no_text(
     device: torch.device, prepared, caplog: pytest.LogCaptureFixture
 ) -> None:
-    plan, articles = prepared
-    sweeper = make_sweeper(plan, device.type)
+    stage, articles = prepared
+    sweeper = make_sweeper(stage, device.type)
     expected = sweeper(articles)
     torch.cuda.empty_cache()
     index = torch.cuda.current_device()

@@ -23,8 +23,8 @@ from core.summarizers.composition import compose
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
 from core.types import Article
-from jobs.plan.job import JOBS, find_job
-from jobs.recipes.load import BUNDLED, load_recipe
+from jobs.recipes.job import JOBS
+from jobs.recipes.load import BUNDLED, RECIPES, load_recipe
 from jobs.store import open_store
 
 CASES = int(os.environ.get("NWS_FUZZ_CASES", "500"))
@@ -66,7 +66,7 @@ def test_recipes(tmp_path: Path) -> None:
     def case(draw: random.Random) -> None:
         path = tmp_path / "fuzz.yaml"
         path.write_bytes(garbage.recipe(draw, bundled))
-        kind = find_job(draw.choice(sorted(JOBS))).recipe
+        kind = RECIPES[draw.choice(sorted(JOBS))]
         overrides = {"datasets.limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
         try:
             recipe = load_recipe(kind, str(path), overrides)

@@ -12,9 +12,9 @@ SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score",
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [
-        ("jobs.drive.driver, jobs.plan.sweep", {*SLOW, "ray", "pyarrow"}),
-        ("core.sweep_plan, core.worker_factories", SLOW),
-        ("core.sweep_plan, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
+        ("jobs.drive.driver, jobs.recipes.sweep_plan", {*SLOW, "ray", "pyarrow"}),
+        ("core.stage, core.worker_factories", SLOW),
+        ("core.stage, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
         ("core.sweep", {"spacy", "bert_score", "nltk"}),
         ("nws", {*SLOW, "ray", "matplotlib", "datasets"} - {"pandas"}),  # its frames are pandas'
     ],

@@ -14,8 +14,7 @@ from rich.console import Console
 from bench import stub_work
 from core.types import Landed
 from jobs.drive import driver
-from jobs.drive.pools import Makers
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunWriter, open_store
@@ -30,7 +29,7 @@ MOST_BYTES_AN_ARTICLE = 150
 def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stub_work.write_articles(tmp_path / "news.jsonl", ARTICLES)
     asked = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [7], "bundle_size": 20}
-    pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", asked))
     held: list[int] = []
     record, stored = RunWriter.record, 0
 
@@ -47,7 +46,7 @@ def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.M
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         tracemalloc.start()
         try:
-            outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()), Makers(stub_work.work))
+            outcome = driver.start(store, plan, "inline", Console(file=io.StringIO()), stub_work.work)
         finally:
             tracemalloc.stop()
     assert (outcome.state, outcome.articles) == ("done", ARTICLES)

@@ -16,7 +16,7 @@ from undisturbed import STUB_WORK
 from bench import stub_work
 from jobs.commands import watch
 from jobs.drive import driver, heartbeat
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
@@ -37,11 +37,11 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", 0.0)
     stub_work.write_articles(tmp_path / "news.jsonl", 12)
     recipe = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [1, 7, 9], "bundle_size": 2}
-    pinned = pin(load_recipe(Phase1Recipe, "sample", recipe))
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", recipe))
     gate = threading.Semaphore(0)
     monkeypatch.setattr(stub_work, "_pause", lambda seconds: seconds == 0 or gate.acquire(timeout=60))
     quiet = Console(file=io.StringIO())
-    thread = threading.Thread(target=lambda: driver.start(store, pinned, "inline", quiet, STUB_WORK, run_id=RUN))
+    thread = threading.Thread(target=lambda: driver.start(store, plan, "inline", quiet, STUB_WORK, run_id=RUN))
 
     def pause() -> None:
         before = finished(store)

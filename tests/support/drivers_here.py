@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 
 from jobs.drive import driver
-from jobs.drive.pools import REAL, Makers
+from jobs.drive.pools import MakeWork, stage_work
 from jobs.drive.run import Outcome
 from jobs.drive.shard_drivers import ShardDriver
 from jobs.drive.sharded_run import drive_shards
@@ -26,7 +26,7 @@ class DriversHere:
 
     store: Store
     run_id: str
-    makers: Makers = REAL
+    make_work: MakeWork = stage_work
     before: Callable[[RunInfo], None] = lambda shard: None
     driven: list[int | None] = field(default_factory=list)
 
@@ -42,4 +42,4 @@ class DriversHere:
         claimed = store.run_info(shard)
         self.driven.append(claimed.shard)
         self.before(claimed)
-        return driver.resume(store, shard, "inline", None, None, QUIET, epoch=epoch, makers=self.makers)
+        return driver.resume(store, shard, "inline", None, None, QUIET, epoch=epoch, make_work=self.make_work)

@@ -20,8 +20,8 @@ from core.summarizers.lead import Lead
 from core.metrics.specs import BY_COLUMN
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
-from jobs.drive.pools import REAL, Makers
-from jobs.plan.job import find_job
+from jobs.drive.pools import stage_work
+from jobs.recipes.job import plan_job
 from jobs.store import open_store
 
 engine, store, meanwhile = sys.argv[1:]
@@ -43,11 +43,11 @@ def quick(plan, device, share):
     return Work(lambda: segment, lambda: lambda bundle: list(lead(bundle)))
 
 driver.fetch_models = slowly
-pinned = find_job("baselines").plan("sample", {"datasets.limit": 2, "actors": 1, "systems": ["lead"], "n": [3]})
+plan = plan_job("baselines", "sample", {"datasets.limit": 2, "actors": 1, "systems": ["lead"], "n": [3]})
 said = io.StringIO()
 with open_store(store) as opened:
-    outcome = driver.start(opened, pinned, engine, Console(file=said, width=1000),
-                           Makers(quick) if engine == "inline" else REAL, reuse=True)
+    outcome = driver.start(opened, plan, engine, Console(file=said, width=1000),
+                           quick if engine == "inline" else stage_work, reuse=True)
     run = opened.run_info(outcome.run_id)
     with opened.query(f"select text from summaries where run_id = '{run.id}'") as answer:
         texts = [row[0] for row in answer.rows]

@@ -9,11 +9,9 @@ import sys
 from bench import stub_work
 from jobs import cli
 from jobs.drive import driver, shard_drivers
-from jobs.drive.pools import Makers
 
 if __name__ == "__main__":
-    makers = Makers(stub_work.work)
-    driver.start = functools.partial(driver.start, makers=makers)
-    driver.resume = functools.partial(driver.resume, makers=makers)
+    driver.start = functools.partial(driver.start, make_work=stub_work.work)
+    driver.resume = functools.partial(driver.resume, make_work=stub_work.work)
     shard_drivers.NWS = [sys.executable, __file__]
     cli.main()

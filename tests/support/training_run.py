@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 from core.text.dataset import BUNDLED
-from jobs.plan.phase2 import pin
-from jobs.plan.pinned import Pinned
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.plan import Plan
 
 
-def small_training(tiny_models: dict[str, Path], folder: Path, passes: int, **changes: object) -> Pinned:
+def small_training(tiny_models: dict[str, Path], folder: Path, passes: int, **changes: object) -> Plan:
     """Four training and three test articles, two methods, two seeds, two decodings; `changes` to the recipe."""
     lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()
     for name, part in (("train", lines[:4]), ("test", lines[4:7])):
@@ -31,7 +31,7 @@ def small_training(tiny_models: dict[str, Path], folder: Path, passes: int, **ch
         "bundle_size": 2,
         "accelerator": "cpu",
     }
-    return pin(load_recipe(Phase2Recipe, "sample", recipe | changes))
+    return make_plan(load_recipe(Phase2Recipe, "sample", recipe | changes))
 
 
 def lines_without_tail(lines: list[str]) -> list[str]:

@@ -9,17 +9,17 @@ from stored_rows import Stored, everything
 
 from bench import stub_work
 from jobs.drive import driver
-from jobs.drive.pools import REAL, Makers
-from jobs.plan.pinned import Pinned
+from jobs.drive.pools import MakeWork, stage_work
+from jobs.recipes.plan import Plan
 from jobs.store import open_store
 
-STUB_WORK = Makers(stub_work.work)
+STUB_WORK = stub_work.work
 
 
-def undisturbed(pinned: Pinned, folder: Path, makers: Makers = REAL) -> Stored:
+def undisturbed(plan: Plan, folder: Path, make_work: MakeWork = stage_work) -> Stored:
     """Drive it in this process, without Ray, into a store of its own in `folder`; stub work takes no time."""
     with open_store(f"sqlite:///{folder}/undisturbed.db") as store, pytest.MonkeyPatch.context() as patch:
         patch.setenv("NWS_STUB_SECONDS", "0")
-        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()), makers)
+        outcome = driver.start(store, plan, "inline", Console(file=io.StringIO()), make_work)
         assert (outcome.state, outcome.failures) == ("done", 0)
         return everything(store, outcome.run_id)

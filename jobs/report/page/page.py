@@ -20,7 +20,7 @@ from core.errors import NwsError, StoreError
 from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
 from core.text.length import LengthUnit
 from core.whole_files import replacing
-from jobs.plan.revisions import is_of_commit, told_version
+from jobs.installation import is_of_commit, told_version
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine

@@ -28,7 +28,7 @@ from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
 from core.models import parse_model, resolve_model
 from core.models.batching import Batches, equal_length_batches, token_batches
-from core.sweep_plan import MetricsConfig
+from core.stage import MetricsConfig
 from core.types import Article
 
 CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from documents import article
 from prepared_articles import TEXT, parameters_of
+from training_stage import training_stage
 
 from core.errors import EmptyArticleError, LanguageError, RecipeError
 from core.learning.checkpoint import Checkpoint, Reading
@@ -15,11 +16,11 @@ from core.learning.training_config import Decoding, PolicyConfig, TrainingConfig
 from core.learning.writer import PolicyWriter, load_writer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import parse_model, resolve_model
-from core.sweep_plan import MetricsConfig, SweepPlan
+from core.stage import MetricsConfig, Stage
 from core.text.length import count_characters
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
-from core.worker_factories import EpisodePlan, make_episode_runner, make_sweeper
+from core.worker_factories import make_episode_runner, make_sweeper
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
 
@@ -36,7 +37,7 @@ def test_it_writes_what_a_runner_decodes(checkpoint: Checkpoint, tmp_path: Path)
     writer = load_writer(tmp_path)
     assert writer.lengths == (7, 9)
     texts = writer.write(TEXT, [7, 9])
-    runner = make_episode_runner(EpisodePlan("en", "blank", MODEL, RewardConfig(BertScoreConfig(MODEL, 6))), "cpu")
+    runner = make_episode_runner(training_stage(RewardConfig(BertScoreConfig(MODEL, 6))), "cpu")
     sent = Broadcast(TrainingConfig("mine"), 0, dict(checkpoint.parameters), {})
     (decoded,) = runner.decode([(sent, [(article(TEXT), 7), (article(TEXT), 9)])])
     assert texts == [one.text for one in decoded]
@@ -47,8 +48,8 @@ def test_a_folder_says_to_rerank_and_a_writer_does_as_a_sweep(checkpoint: Checkp
     system = policy_system([checkpoint], Decoding("rerank", k=12, anchor_sentences=2))
     save_policies(system, tmp_path)
     config = MetricsConfig(BertScoreConfig(MODEL, 6), RougeConfig())
-    plan = SweepPlan("en", "blank", (MODEL,), (system,), (7, 9), config, seed=0)
-    swept = make_sweeper(plan, "cpu")([Segmenter("blank")(article(TEXT))])
+    stage = Stage("en", "blank", (MODEL,), (system,), (7, 9), config, seed=0)
+    swept = make_sweeper(stage, "cpu")([Segmenter("blank")(article(TEXT))])
     written = load_writer(tmp_path).write(TEXT, [7, 9])
     assert written == [summary.text for summary in swept]
     assert written != PolicyWriter(policy_system([checkpoint])).write(TEXT, [7, 9])
@@ -73,7 +74,7 @@ def test_it_writes_the_characters_that_a_runner_decodes(checkpoint: Checkpoint, 
     save_policies(policy_system([trained]), tmp_path)
     texts = load_writer(tmp_path).write(TEXT, [30, 50], "characters")
     reward = RewardConfig(BertScoreConfig(MODEL, 6))
-    runner = make_episode_runner(EpisodePlan("en", "blank", MODEL, reward, length_unit="characters"), "cpu")
+    runner = make_episode_runner(training_stage(reward, length_unit="characters"), "cpu")
     sent = Broadcast(TrainingConfig("mine", lengths=(30, 50)), 0, dict(trained.parameters), {})
     (decoded,) = runner.decode([(sent, [(article(TEXT), 30), (article(TEXT), 50)])])
     assert texts == [one.text for one in decoded]

@@ -18,7 +18,7 @@ from core.metrics.rouge import Rouge
 from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
 from core.models import ModelRef, parse_model, resolve_model
-from core.sweep_plan import MetricsConfig
+from core.stage import MetricsConfig
 from core.text.dataset import Dataset, open_dataset
 from core.text.words import idf_of
 from core.types import Article

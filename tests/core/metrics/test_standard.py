@@ -5,7 +5,7 @@ from core.metrics.panel import draw_panel
 from core.metrics.specs import BY_COLUMN, METRICS, OF_OTHERS, PARTS, SPECS
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
-from core.sweep_plan import MetricsConfig
+from core.stage import MetricsConfig
 from core.types import Article
 
 

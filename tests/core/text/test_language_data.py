@@ -10,13 +10,13 @@ from korean_tokenizers import korean_tokenizer
 from core.errors import SegmentationError
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import KNOWN_MODELS
+from core.stage import MetricsConfig, Stage
 from core.summarizers.lead import Lead
-from core.sweep_plan import MetricsConfig, SweepPlan
 from core.text.language_data import _first_sha256, language_data, require_same_data
 from core.text.spacy_segmentation import load_cutter
 from core.worker_factories import make_segmenter, make_sweeper
-from jobs.plan import sweep
-from jobs.plan.work import works
+from jobs.drive.reuse import works
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 
@@ -46,15 +46,15 @@ def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sys.modules.pop(NAME, None)
 
 
-def plan(data: dict[str, str]) -> SweepPlan:
+def stage_of(data: dict[str, str]) -> Stage:
     metrics = MetricsConfig(BertScoreConfig(KNOWN_MODELS["all-MiniLM-L6-v2"], 6), RougeConfig())
-    return SweepPlan("en", NAME, (), (Lead(),), (3,), metrics, 0, language_data=tuple(data.items()))
+    return Stage("en", NAME, (), (Lead(),), (3,), metrics, 0, language_data=tuple(data.items()))
 
 
 def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: Path) -> None:
     def of() -> dict[str, str]:
-        pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 1, "n": [3], "pipeline": NAME}))
-        return works(pinned)
+        plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 1, "n": [3], "pipeline": NAME}))
+        return works(plan)
 
     old = of()
     pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
@@ -68,17 +68,17 @@ def test_a_pipeline_that_is_changed_under_its_version_is_another_work(pipeline: 
 def test_a_process_that_has_another_pipeline_refuses_to_work(pipeline: Path) -> None:
     recorded = language_data(NAME, "rouge_score")
     assert list(recorded) == [NAME]
-    make_segmenter(plan(recorded))
+    make_segmenter(stage_of(recorded))
     pipeline.write_bytes(pipeline.read_bytes().replace(b".", b"!"))
     for make in (make_segmenter, lambda changed: make_sweeper(changed, "cpu")):
         with pytest.raises(SegmentationError, match=r"tiny_pipeline differs here: sha256:.* Install the same on every"):
-            make(plan(recorded))
+            make(stage_of(recorded))
 
 
 def test_a_damaged_pipeline_is_an_error_in_words(pipeline: Path) -> None:
     pipeline.write_bytes(b"{")
     with pytest.raises(SegmentationError, match=r"'tiny_pipeline' cannot be loaded \(ValueError: .*damaged.* Install"):
-        make_segmenter(plan(language_data(NAME, "rouge_score")))
+        make_segmenter(stage_of(language_data(NAME, "rouge_score")))
 
 
 def test_what_needs_no_data_has_none() -> None:

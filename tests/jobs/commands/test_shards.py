@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobs.drive.sharded_run import create_sharded_run
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
@@ -16,9 +16,9 @@ NAME = "phase1-20261124-abcdef"
 @pytest.fixture
 def sharded(nws, tmp_path: Path) -> str:
     """A pending run of two shards, in the store that commands take unless told otherwise."""
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2}))
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2}))
     with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
-        create_sharded_run(store, NAME, pinned, pinned.run_spec(name="both"), 1, 2, None)
+        create_sharded_run(store, NAME, plan, plan.run_spec(name="both"), 1, 2, None)
     return NAME
 
 

@@ -12,8 +12,8 @@ from core.article_id_set import ArticleIds
 from core.errors import CorpusError
 from core.text.dataset import Dataset, OpenDataset, open_rows
 from core.types import Article
-from jobs.drive.bundles import has_unfinished, unfinished_bundles
-from jobs.plan.pinned import Pinned
+from jobs.drive.reuse import has_unfinished, unfinished_bundles
+from jobs.recipes.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Work:
-    """As much of a `Pinned` as bundles are made of."""
+    """As much of a `Plan` as bundles are made of."""
 
     recipe: Recipe
     corpora: tuple[OpenDataset, ...]
@@ -53,11 +53,11 @@ def test_what_is_read_is_every_bundle_with_an_unfinished_article(
     ids = [article.id for bundle in every for article in bundle]
     finished = data.draw(st.sets(st.sampled_from(ids)))
     announced = array("Q")
-    pinned = cast(Pinned, Work(Recipe(size), corpora))
-    found = list(unfinished_bundles(pinned, ArticleIds.of(finished), announced))
+    plan = cast(Plan, Work(Recipe(size), corpora))
+    found = list(unfinished_bundles(plan, ArticleIds.of(finished), announced))
     assert found == [bundle for bundle in every if any(article.id not in finished for article in bundle)]
     assert [f"{number:016x}" for number in announced] == ids
-    assert has_unfinished(pinned, ArticleIds.of(finished)) == bool(found)
+    assert has_unfinished(plan, ArticleIds.of(finished)) == bool(found)
 
 
 def test_an_article_that_changed_behind_finished_ones_is_named_by_its_place() -> None:
@@ -67,7 +67,7 @@ def test_an_article_that_changed_behind_finished_ones_is_named_by_its_place() ->
     finished = ArticleIds.of(article.id for article in articles[:4])
     rows[4] = {"text": "Another.", "summary": "x"}
     with pytest.raises(CorpusError, match="there were 6 articles, and article 5 is not what it was"):
-        list(unfinished_bundles(cast(Pinned, Work(Recipe(2), (opened,))), finished, array("Q")))
+        list(unfinished_bundles(cast(Plan, Work(Recipe(2), (opened,))), finished, array("Q")))
 
 
 def test_the_rows_of_what_is_finished_are_not_parsed() -> None:
@@ -77,5 +77,5 @@ def test_the_rows_of_what_is_finished_are_not_parsed() -> None:
     for row in rows[:4]:
         row["text"] = 3  # would be an error
     finished = ArticleIds.of(article.id for article in articles[:4])
-    found = list(unfinished_bundles(cast(Pinned, Work(Recipe(2), (opened,))), finished, array("Q")))
+    found = list(unfinished_bundles(cast(Plan, Work(Recipe(2), (opened,))), finished, array("Q")))
     assert found == [tuple(articles[4:])]

@@ -15,15 +15,14 @@ from core.errors import CorpusError, StoreError
 from core.text.dataset import Dataset, open_rows
 from core.types import Article, Landed
 from jobs.drive import driver
-from jobs.drive.pools import Makers
-from jobs.plan.pinned import Pinned, PlannedStage
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import RunWriter, Stage, Store, open_store
+from jobs.store import RunWriter, Store, open_store
 
 QUIET = Console(file=io.StringIO())
-STUB = Makers(stub_work.work)
+STUB = stub_work.work
 ARTICLES = 40
 WORDS = 2_000  # more than a file object reads ahead
 ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
@@ -42,17 +41,15 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "news.jsonl"
 
 
-def pinned_to(file: Path) -> Pinned:
+def pinned_to(file: Path) -> Plan:
     small = {"datasets": [{"name": str(file)}], "n": [1, 7], "bundle_size": 2}
-    return pin(load_recipe(Phase1Recipe, "sample", small))
+    return make_plan(load_recipe(Phase1Recipe, "sample", small))
 
 
-def in_two_stages(pinned: Pinned) -> Pinned:
-    (planned,) = pinned.stages
-    halves = [replace(planned.plan, systems=planned.plan.systems[part]) for part in (slice(2), slice(2, None))]
-    return replace(
-        pinned, stages=tuple(PlannedStage(Stage(f"half-{i}", half.signatures), half) for i, half in enumerate(halves))
-    )
+def in_two_stages(plan: Plan) -> Plan:
+    (stage,) = plan.stages
+    halves = [stage.systems[:2], stage.systems[2:]]
+    return replace(plan, stages=tuple(replace(stage, name=f"half-{i}", systems=half) for i, half in enumerate(halves)))
 
 
 def after_bundles(monkeypatch: pytest.MonkeyPatch, bundles: int, do: Callable[[], object]) -> list[Landed]:
@@ -109,7 +106,7 @@ def test_a_file_that_changes_while_a_run_reads_it_ends_the_run_and_none_of_the_c
     assert texts(store).items() <= written.items()
 
     file.write_text(before)
-    resumed = driver.resume(store, run.id, "inline", None, None, QUIET, makers=STUB)
+    resumed = driver.resume(store, run.id, "inline", None, None, QUIET, make_work=STUB)
     assert (resumed.state, resumed.articles, resumed.failures) == ("done", ARTICLES, 0)
     assert texts(store) == written
 
@@ -150,7 +147,7 @@ def test_a_run_with_an_article_that_is_neither_done_nor_failed_is_not_done(
             driver.start(store, pinned_to(file), "inline", QUIET, STUB)
     (run,) = store.list_runs()
     assert (run.state, run.articles_done) == ("failed", ARTICLES - 2)
-    assert driver.resume(store, run.id, "inline", None, None, QUIET, makers=STUB).articles == ARTICLES
+    assert driver.resume(store, run.id, "inline", None, None, QUIET, make_work=STUB).articles == ARTICLES
 
 
 class Stream:
@@ -163,10 +160,10 @@ class Stream:
         return iter([{"article": f"The town opened bridge {i}.", "summary": "x"} for i in range(next(self._sizes))])
 
 
-def streamed(pinned: Pinned, *sizes: int) -> Pinned:
+def streamed(plan: Plan, *sizes: int) -> Plan:
     """Read to be opened, to draw the panel, and then by each stage."""
     spec = Dataset("org/news", streaming=True, limit=100)
-    return replace(pinned, corpora=(open_rows(Stream(1, 6, *sizes), "org/news", "org/news@abc", "abc", spec),))
+    return replace(plan, corpora=(open_rows(Stream(1, 6, *sizes), "org/news", "org/news@abc", "abc", spec),))
 
 
 def test_what_a_stream_gave_is_what_was_announced(store: Store, file: Path) -> None:

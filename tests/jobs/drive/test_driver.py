@@ -14,10 +14,9 @@ from core.errors import HubError, NwsError, RecipeError, StoreError, StoreUnavai
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
-from jobs.drive.pools import Makers
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunWriter, Store
 
@@ -27,8 +26,8 @@ ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 
 @pytest.fixture(scope="module")
-def pinned() -> Pinned:
-    return pin(load_recipe(Phase1Recipe, "sample", SMALL))
+def plan() -> Plan:
+    return make_plan(load_recipe(Phase1Recipe, "sample", SMALL))
 
 
 def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
@@ -39,8 +38,8 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
         return [tuple(v for i, v in enumerate(row) if i not in drop) for row in answer.rows]
 
 
-def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
-    outcome = driver.start(store, pinned, "inline", QUIET)
+def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
+    outcome = driver.start(store, plan, "inline", QUIET)
     told = asdict(outcome)
     assert 0 < told.pop("seconds") < 600
     assert told == {
@@ -54,25 +53,25 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     info = store.run_info(outcome.run_id)
     assert (info.total_articles, info.seed, info.error) == (5, 0, None)
     assert info.device.startswith("inline")
-    assert info.revisions == pinned.revisions
-    assert info.signatures == pinned.metrics.signatures
+    assert info.revisions == plan.revisions
+    assert info.signatures == plan.metrics.signatures
     with store.query("select count(*) from articles") as answer:
         assert list(answer.rows) == [(5,)]
 
 
 def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothing(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (driver.start(store, pinned, "inline", QUIET) for _ in range(2))
+    first, second = (driver.start(store, plan, "inline", QUIET) for _ in range(2))
     assert rows(store, first.run_id) == rows(store, second.run_id)
     monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
 
 
 def test_an_interrupted_run_is_resumed_where_it_stopped(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = driver.start(store, pinned, "inline", QUIET)
+    whole = driver.start(store, plan, "inline", QUIET)
     sweep, calls = Sweeper.__call__, []
 
     def interrupted(self: Sweeper, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
@@ -82,7 +81,7 @@ def test_an_interrupted_run_is_resumed_where_it_stopped(
         return sweep(self, bundle)
 
     monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles) == ("interrupted", 2)
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
@@ -97,7 +96,7 @@ def test_a_dataset_that_changed_is_not_resumed(store: Store, tmp_path: Path, mon
     recipe = {"datasets": [{"name": str(file)}], "n": [1, 7], "bundle_size": 2}
     with monkeypatch.context() as patched:
         patched.setattr(Sweeper, "__call__", mock.Mock(side_effect=KeyboardInterrupt))
-        run_id = driver.start(store, pin(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
+        run_id = driver.start(store, make_plan(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
     file.write_text(file.read_text().replace("opened", "closed"))
     with pytest.raises(NwsError, match="datasets"):
         driver.resume(store, run_id, "inline", None, None, QUIET)
@@ -109,8 +108,8 @@ def test_a_failing_article_is_recorded_and_tried_again_on_resume(
     file = tmp_path / "news.jsonl"
     good = '{"id": "%d", "article": "The mayor of the town opened a new bridge today.", "summary": "New bridge."}\n'
     file.write_text(good % 1 + '{"id": "2", "article": "...", "summary": "Nothing."}\n' + good % 3)
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
     assert (failure.key, failure.error_class, failure.attempts) == ("2", "EmptyArticleError", 1)
@@ -122,21 +121,19 @@ def test_a_failing_article_is_recorded_and_tried_again_on_resume(
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
-def test_an_error_that_stops_the_run_is_kept_with_it(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_that_stops_the_run_is_kept_with_it(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*args: object) -> None:
         raise StoreError("permission denied")
 
     monkeypatch.setattr(RunWriter, "record", refused)
     with pytest.raises(StoreError, match="permission denied"):
-        driver.start(store, pinned, "inline", QUIET)
+        driver.start(store, plan, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.error) == ("failed", "StoreError: permission denied")
 
 
 def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_end(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[object] = []
 
@@ -148,13 +145,13 @@ def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_en
     monkeypatch.setattr(RunWriter, "record", lambda self, *arguments: self.store.retried(away))
     monkeypatch.setattr(RunWriter, "finish", lambda self, *arguments: self.store.retried(lambda: away(*arguments)))
     with pytest.raises(StoreUnavailableError, match="gone"):
-        driver.start(store, pinned, "inline", QUIET, Makers(stub_work.work))
+        driver.start(store, plan, "inline", QUIET, stub_work.work)
     assert tried.count(()) > 1
     assert [arguments[0] for arguments in tried if arguments] == ["failed"]
 
 
 def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
     with pytest.raises(HubError, match="bert-base-uncased"):
-        driver.start(store, pinned, "ray", QUIET)
+        driver.start(store, plan, "ray", QUIET)
     assert store.list_runs() == []

@@ -16,11 +16,11 @@ from core.errors import EndpointError, NwsError, RecipeError
 from core.models import endpoint_requests
 from core.text.length import count_characters
 from jobs.drive import driver
+from jobs.drive.dry_run import describe, print_description
 from jobs.drive.run import Outcome
-from jobs.plan.dry_run import describe, print_description
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store
 
@@ -38,7 +38,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
         yield running
 
 
-def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
+def planned(tiny_models: dict[str, Path], **changes: object) -> Plan:
     bert = str(tiny_models["bert"])
     asked = {
         "bertscore": {"model": bert, "num_layers": 2},
@@ -51,7 +51,7 @@ def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
             "prompt": PROMPT,
         },
     }
-    return pin(load_recipe(BaselinesRecipe, "sample", asked | changes))
+    return make_plan(load_recipe(BaselinesRecipe, "sample", asked | changes))
 
 
 def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
@@ -65,7 +65,7 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
-    found = pinned(tiny_models)
+    found = planned(tiny_models)
     first = driver.start(store, found, "inline", QUIET, reuse=True)
     assert (first.state, first.articles, first.summaries, first.failures) == ("done", 3, 6, 0)
     stored = rows(store, first.run_id)
@@ -78,15 +78,15 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
     (used,) = store.endpoint_use(first.run_id, found.systems)
     assert (used.articles, used.requests, used.read, used.written) == (3, 6, 600, 42)
 
-    again = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    again = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.state, again.articles, again.reused) == ("done", 3, 6)
     assert rows(store, again.run_id) == stored
     assert (len(server.asked), server.greetings) == (6, 1)
 
-    more = driver.start(store, pinned(tiny_models, n=[1, 3, 5]), "inline", QUIET, reuse=True)
+    more = driver.start(store, planned(tiny_models, n=[1, 3, 5]), "inline", QUIET, reuse=True)
     assert (more.summaries, len(server.asked)) == (9, 9), "of another n that alone is asked for"
     assert [row for row in rows(store, more.run_id) if row[1] != 3] == stored
-    other = driver.start(store, pinned(tiny_models, prompt="Say: {article}", n=[1]), "inline", QUIET, reuse=True)
+    other = driver.start(store, planned(tiny_models, prompt="Say: {article}", n=[1]), "inline", QUIET, reuse=True)
     assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 12), "another prompt is another system"
 
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
@@ -95,7 +95,7 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
 
 def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
     said = io.StringIO()
-    print_description(describe(pinned(tiny_models)), Console(file=said, width=500))
+    print_description(describe(planned(tiny_models)), Console(file=said, width=500))
     (told,) = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
     assert told.split(maxsplit=1)[1] == "openai:tiny|prompt=ad6eb8d0: 6; less what is copied from other runs"
     assert server.asked == [], "and it sends none"
@@ -104,16 +104,16 @@ def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, t
 def test_beside_what_is_kept_to_n_stands_what_is_cut(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
-    found = pinned(tiny_models, cut=True, systems=["openai:tiny", str(tiny_models["llama"])])
+    found = planned(tiny_models, cut=True, systems=["openai:tiny", str(tiny_models["llama"])])
     _, checkpoint, exact = found.systems
     assert exact == f"{checkpoint}|exact"
     assert set(found.revisions["generators"]) == set(found.systems)
-    again = pin(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
+    again = make_plan(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
     assert (again.stages, again.revisions) == (found.stages, found.revisions)
     outcome = driver.start(store, found, "inline", QUIET, reuse=True)
     assert (outcome.summaries, len(server.asked)) == (18, 6)
     with pytest.raises(RecipeError, match="cut: true is for generators that are kept to n words"):
-        pinned(tiny_models, cut=True)
+        planned(tiny_models, cut=True)
 
 
 def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
@@ -125,14 +125,14 @@ def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
             return [tuple(row) for row in answer.rows]
 
     server.fingerprint = "fp_1"
-    first = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    assert driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True).reused == first.summaries
+    first = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
+    assert driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True).reused == first.summaries
     server.model, server.first = "tiny-2027", Reply(401, {"error": {"message": "Wrong key"}})
     other_metric = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 1}}
-    monkeypatch.setattr("jobs.plan.work.code_as_imported", lambda: "0123456789ab")
+    monkeypatch.setattr("jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
     said = io.StringIO()
-    scored = driver.start(store, pinned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
-    measured = driver.start(store, pinned(tiny_models, **other_metric), "inline", QUIET, reuse=True)
+    scored = driver.start(store, planned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
+    measured = driver.start(store, planned(tiny_models, **other_metric), "inline", QUIET, reuse=True)
     assert (scored.state, scored.reused, measured.reused, len(server.asked)) == ("done", 0, 0, 6)
     assert "Texts of openai:tiny|prompt=ad6eb8d0 that other runs have are scored anew" in said.getvalue()
     as_they_were = "article_id", "n", "text", "words", "seconds", "extra ->> 'completion_tokens'"
@@ -143,13 +143,13 @@ def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
     assert {row[0] for row in table(measured.run_id, "extra ->> 'text_from'")} == {first.run_id}
     server.first = None
     wider = driver.start(
-        store, pinned(tiny_models, precision="bfloat16", **{"datasets.limit": 4}), "inline", QUIET, reuse=True
+        store, planned(tiny_models, precision="bfloat16", **{"datasets.limit": 4}), "inline", QUIET, reuse=True
     )
     assert (wider.summaries, len(server.asked)) == (8, 6 + 2), "of a bundle that alone is asked for which nobody has"
     for change in ({"seed": 1}, {"prompt": f"{PROMPT} "}):
-        driver.start(store, pinned(tiny_models, **change), "inline", QUIET, reuse=True)
+        driver.start(store, planned(tiny_models, **change), "inline", QUIET, reuse=True)
     assert len(server.asked) == 8 + 2 * 6, "what is asked otherwise is asked for"
-    driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=False)
+    driver.start(store, planned(tiny_models), "inline", QUIET, reuse=False)
     assert len(server.asked) == 8 + 3 * 6, "and so is all without reuse"
 
 
@@ -159,7 +159,7 @@ def test_cuts_of_one_article_are_of_one_answer(
     """An endpoint that is asked once for no number of words writes another text each time."""
 
     def run(*n: int) -> Outcome:
-        plan = pinned(tiny_models, prompt="Summarise: {article}", n=list(n))
+        plan = planned(tiny_models, prompt="Summarise: {article}", n=list(n))
         return driver.start(store, plan, "inline", QUIET, reuse=True)
 
     server.scripted[""] = Reply(200, completion("alpha beta gamma delta epsilon zeta eta"))
@@ -175,12 +175,12 @@ def test_cuts_of_one_article_are_of_one_answer(
 def test_a_run_knows_where_it_asked(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = pinned(tiny_models)
+    found = planned(tiny_models)
     (system,) = found.systems
     assert system.startswith("openai:tiny|prompt=")
     assert found.revisions["generators"][system].startswith(f"tiny at {server.url}|prompt={PROMPT!r}|temperature=0,")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
-    again = pin(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
+    again = make_plan(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
     assert (again.recipe, again.stages, again.revisions) == (found.recipe, found.stages, found.revisions)
     assert server.keys == [], "nothing is asked for a plan"
 
@@ -188,7 +188,7 @@ def test_a_run_knows_where_it_asked(
 def test_a_wrong_key_ends_the_run_at_once(store: Store, server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
     server.first = Reply(401, {"error": {"message": f"Wrong key {KEY}"}})
     with pytest.raises(EndpointError, match=r"answered 401: Wrong key \[key\]"):
-        driver.start(store, pinned(tiny_models), "inline", QUIET)
+        driver.start(store, planned(tiny_models), "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.failures, server.asked) == ("failed", 0, [])
     assert "answered 401" in (run.error or "")
@@ -197,7 +197,7 @@ def test_a_wrong_key_ends_the_run_at_once(store: Store, server: OpenAiServer, ti
 def test_an_article_that_fails_costs_no_other_one_anything(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
-    found = pinned(tiny_models)
+    found = planned(tiny_models)
     second = list(found.corpora[0])[1]
     server.scripted[second.text[:80]] = Reply(503, b"busy")
     outcome = driver.start(store, found, "inline", QUIET)
@@ -213,17 +213,17 @@ def test_an_article_that_fails_costs_no_other_one_anything(
 
 def test_what_cannot_be_asked(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
     with pytest.raises(RecipeError, match="openai: needs the name of a model after it"):
-        pinned(tiny_models, systems=["openai:"])
+        planned(tiny_models, systems=["openai:"])
     with pytest.raises(RecipeError, match="base URL of an endpoint is stored"):
-        pinned(tiny_models, endpoint={"base_url": "https://me:secret@host/v1"})
+        planned(tiny_models, endpoint={"base_url": "https://me:secret@host/v1"})
     with pytest.raises(RecipeError, match="unknown key; this part of a recipe has: base_url, concurrency, input_price"):
-        pinned(tiny_models, endpoint={"api_key": "sk-1"})
+        planned(tiny_models, endpoint={"api_key": "sk-1"})
 
 
 def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
-    found = pinned(tiny_models, bundle_size=1, stop_after_equal_failures=3, **{"datasets.limit": 6})
+    found = planned(tiny_models, bundle_size=1, stop_after_equal_failures=3, **{"datasets.limit": 6})
     articles = [article for corpus in found.corpora for article in corpus]
     for article in articles[1:]:
         server.scripted[article.text[:80]] = Reply(503, b"busy")
@@ -250,7 +250,7 @@ def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
     with hostile_server.hostile_server() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         asked = {"datasets": [{"name": str(news)}], "datasets.limit": None, "bundle_size": 16, "n": [3]}
-        found = pinned(tiny_models, **asked, stop_after_equal_failures=None)
+        found = planned(tiny_models, **asked, stop_after_equal_failures=None)
         outcome = driver.start(store, found, "inline", QUIET)
         failures = store.failures(outcome.run_id)
         assert (outcome.state, {failure.key for failure in failures}) == ("done", told)
@@ -272,7 +272,7 @@ def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     asked = {"datasets.limit": 3, "bundle_size": 2, "max_chars": [12, 60], "endpoint": {"concurrency": 2}}
     own = {"encoder": str(tiny_models["bert"]), "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}}
     systems = ["lead", "openai:tiny", str(tiny_models["llama"]), str(tiny_models["bart"])]
-    found = pin(load_recipe(BaselinesRecipe, "sample", asked | own | {"systems": systems}))
+    found = make_plan(load_recipe(BaselinesRecipe, "sample", asked | own | {"systems": systems}))
     outcome = driver.start(store, found, "inline", QUIET)
     assert (outcome.state, outcome.failures, outcome.summaries) == ("done", 0, 3 * (4 * 2 + 1))
     for body in server.asked:

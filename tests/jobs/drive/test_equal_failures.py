@@ -14,14 +14,14 @@ from rich.console import Console
 from bench import stub_work
 from cluster.article_work import Work
 from core.errors import DeviceError, NwsError, PluginError
-from core.sweep_plan import SweepPlan
+from core.stage import Stage
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 from jobs.drive import driver
-from jobs.drive.pools import Makers
+from jobs.drive.pools import MakeWork
 from jobs.drive.stages import EqualFailures
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import open_store
 
@@ -29,7 +29,7 @@ QUIET = Console(file=io.StringIO())
 CUBLAS = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"
 
 
-def planned(folder: Path, **settings: Any) -> Pinned:
+def planned(folder: Path, **settings: Any) -> Plan:
     """A run over 40 articles."""
     rows = [
         {"id": f"a{i}", "article": f"The mayor opened bridge number {i} today.", "summary": "A bridge."}
@@ -37,14 +37,14 @@ def planned(folder: Path, **settings: Any) -> Pinned:
     ]
     (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     recipe = {"datasets": [{"name": str(folder / "news.jsonl")}], "n": [1], "bundle_size": 4, **settings}
-    return pin(load_recipe(Phase1Recipe, "sample", recipe))
+    return make_plan(load_recipe(Phase1Recipe, "sample", recipe))
 
 
-def raising(bad: Any, error: type[Exception], message: str) -> Makers:
+def raising(bad: Any, error: type[Exception], message: str) -> MakeWork:
     """Work whose sweeper raises for bad articles; `{key}` in the message becomes the article's."""
 
-    def work(plan: SweepPlan, device: str, fraction: float | None) -> Work:
-        real = stub_work.work(plan, device, fraction)
+    def work(stage: Stage, device: str, fraction: float | None) -> Work:
+        real = stub_work.work(stage, device, fraction)
 
         def make() -> Any:
             sweep = real.make_sweeper()
@@ -59,10 +59,10 @@ def raising(bad: Any, error: type[Exception], message: str) -> Makers:
 
         return replace(real, make_sweeper=make)
 
-    return Makers(work=work)
+    return work
 
 
-MENDED = Makers(work=stub_work.work)
+MENDED = stub_work.work
 
 
 def test_a_plugin_that_always_raises_stops_the_run_and_resume_does_the_rest(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_plugin_that_always_raises_stops_the_run_and_resume_does_the_rest(tmp_
         assert (run.state, run.articles_done) == ("failed", 2)
         assert "10 articles in a row failed for the same reason" in str(run.error)
         assert {failure.key for failure in store.failures(run.id)} == {f"a{i}" for i in range(2, 12)}
-        outcome = driver.resume(store, run.id, "inline", None, None, QUIET, makers=MENDED)
+        outcome = driver.resume(store, run.id, "inline", None, None, QUIET, make_work=MENDED)
         assert (outcome.state, outcome.articles, outcome.failures) == ("done", 40, 0)
 
 
@@ -91,20 +91,20 @@ def test_bad_articles_among_good_ones_do_not_stop_it_nor_if_it_is_turned_off(
     bad: Any, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
-        makers = raising(bad, ValueError, "cannot")
-        outcome = driver.start(store, planned(tmp_path, **settings), "inline", QUIET, makers)
+        make_work = raising(bad, ValueError, "cannot")
+        outcome = driver.start(store, planned(tmp_path, **settings), "inline", QUIET, make_work)
         assert (outcome.state, outcome.failures) == ("done", sum(map(bad, range(40))))
 
 
 def test_an_error_of_the_gpu_stops_an_inline_run_and_no_article_has_failed(tmp_path: Path) -> None:
-    makers = raising(lambda number: number >= 9, RuntimeError, CUBLAS)
+    make_work = raising(lambda number: number >= 9, RuntimeError, CUBLAS)
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
         with pytest.raises(DeviceError, match="CUBLAS_STATUS_ALLOC_FAILED"):
-            driver.start(store, planned(tmp_path), "inline", QUIET, makers)
+            driver.start(store, planned(tmp_path), "inline", QUIET, make_work)
         (run,) = store.list_runs()
         assert (run.state, run.articles_done, run.failures) == ("failed", 8, 0)
         assert "The GPU has no memory left" in str(run.error)
-        outcome = driver.resume(store, run.id, "inline", None, None, QUIET, makers=MENDED)
+        outcome = driver.resume(store, run.id, "inline", None, None, QUIET, make_work=MENDED)
         assert (outcome.state, outcome.articles, outcome.failures) == ("done", 40, 0)
 
 
@@ -125,8 +125,8 @@ def test_failures_are_equal_whatever_the_articles_are_called() -> None:
 
 
 def test_memory_of_many_articles_together_is_tried_for_each_alone(tmp_path: Path) -> None:
-    def work(plan: SweepPlan, device: str, fraction: float | None) -> Work:
-        real = stub_work.work(plan, device, fraction)
+    def work(stage: Stage, device: str, fraction: float | None) -> Work:
+        real = stub_work.work(stage, device, fraction)
 
         def make() -> Any:
             sweep = real.make_sweeper()
@@ -141,5 +141,5 @@ def test_memory_of_many_articles_together_is_tried_for_each_alone(tmp_path: Path
         return replace(real, make_sweeper=make)
 
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
-        outcome = driver.start(store, planned(tmp_path), "inline", QUIET, Makers(work=work))
+        outcome = driver.start(store, planned(tmp_path), "inline", QUIET, work)
         assert (outcome.state, outcome.articles, outcome.failures) == ("done", 40, 0)

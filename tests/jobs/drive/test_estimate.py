@@ -5,14 +5,12 @@ import io
 import pytest
 from rich.console import Console
 
-from jobs.drive.estimate import Estimate, estimate, print_estimate
+from jobs.drive.dry_run import Estimate, describe, estimate, print_estimate
 from jobs.drive.pools import Engine
-from jobs.plan import phase2
-from jobs.plan.dry_run import describe
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from tests.support.run_infos import run_info
 
@@ -22,36 +20,36 @@ def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
 
 
-def pinned(**changes: object) -> Pinned:
-    return pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 20, **changes}))
+def planned(**changes: object) -> Plan:
+    return make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 20, **changes}))
 
 
-def run_of(planned: Pinned, **changes: object) -> object:
+def run_of(planned: Plan, **changes: object) -> object:
     """A run of the same recipe over other articles: 100 of them in 660 s, if nothing else is said."""
     recipe = planned.recipe.model_dump(mode="json") | {"datasets": [{"name": "other.jsonl"}], "seed": 9}
-    plan = describe(planned)
+    described = describe(planned)
     values = {"recipe": recipe, "articles_done": 100, "worked_seconds": 660.0, "device": "2 x 1 CPU: Xeon on here"}
-    return run_info(**(values | {"id": "r1", "summaries": 100 * plan["rows"] // plan["articles"]} | changes))
+    return run_info(**(values | {"id": "r1", "summaries": 100 * described["rows"] // described["articles"]} | changes))
 
 
-def found(planned: Pinned, *runs: object, engine: Engine = "ray") -> Estimate:
+def found(planned: Plan, *runs: object, engine: Engine = "ray") -> Estimate:
     return estimate(planned, describe(planned), runs, engine)  # type: ignore[arg-type]
 
 
 def test_the_time_is_a_range_from_earlier_runs() -> None:
-    one = found(pinned(), run_of(pinned()))
+    one = found(planned(), run_of(planned()))
     # A fifth of 660 s, or of 600 s after a minute that every run takes, and a machine may be busier or less busy.
     assert one.seconds == pytest.approx((0.8 * 132, 1.25 * (60 + 120)))
     assert one.articles_per_second == pytest.approx((20 / 225, 20 / 105.6))
     assert (one.gpu_hours, one.basis) == (None, "r1: 100 articles in 11 min on 2 x 1 CPU: Xeon on here")
-    two = found(pinned(), run_of(pinned()), run_of(pinned(), worked_seconds=1320.0))
+    two = found(planned(), run_of(planned()), run_of(planned(), worked_seconds=1320.0))
     assert two.seconds == pytest.approx((0.8 * 132, 1.25 * (60 + 252)))
     assert two.basis.endswith("and 1 more")
 
 
 def test_fewer_n_take_less_where_scoring_takes_the_time_and_as_much_where_reading_does() -> None:
-    run = run_of(pinned(n=[3, 5]))
-    assert found(pinned(n=[3]), run).seconds == pytest.approx((0.8 * 66, 1.25 * 180))
+    run = run_of(planned(n=[3, 5]))
+    assert found(planned(n=[3]), run).seconds == pytest.approx((0.8 * 66, 1.25 * 180))
 
 
 @pytest.mark.parametrize(
@@ -68,27 +66,27 @@ def test_fewer_n_take_less_where_scoring_takes_the_time_and_as_much_where_readin
     ],
 )
 def test_of_other_runs_nothing_is_known(changes: dict[str, object]) -> None:
-    unknown = found(pinned(), run_of(pinned(), **changes))
+    unknown = found(planned(), run_of(planned(), **changes))
     assert unknown.seconds is None
     assert "Submit one with a small --limit" in unknown.basis
 
 
 def test_where_a_run_would_run_decides() -> None:
-    inline = run_of(pinned(), device="inline, 1 CPU thread: Xeon on here")
-    assert found(pinned(), inline, engine="inline").seconds
-    on_a_gpu = run_of(pinned(), device="inline, NVIDIA H200: Xeon on here")
-    assert found(pinned(), on_a_gpu, engine="inline").seconds is None
-    there = run_of(pinned(), address="http://head:8265")
-    assert found(pinned(), there, engine="cluster").seconds
-    assert found(pinned(), run_of(pinned()), engine="cluster").seconds is None
-    not_here = pinned(accelerator="T4")
+    inline = run_of(planned(), device="inline, 1 CPU thread: Xeon on here")
+    assert found(planned(), inline, engine="inline").seconds
+    on_a_gpu = run_of(planned(), device="inline, NVIDIA H200: Xeon on here")
+    assert found(planned(), on_a_gpu, engine="inline").seconds is None
+    there = run_of(planned(), address="http://head:8265")
+    assert found(planned(), there, engine="cluster").seconds
+    assert found(planned(), run_of(planned()), engine="cluster").seconds is None
+    not_here = planned(accelerator="T4")
     assert found(not_here, run_of(not_here)).seconds is None
     known = found(not_here, run_of(not_here, device="4 x 1/2 T4 GPU: Tesla T4 on a, b"))
     assert known.gpu_hours == pytest.approx((2 * 105.6 / 3600, 2 * 225 / 3600))
 
 
 def test_a_training_takes_as_long_for_any_articles_of_its_test() -> None:
-    planned = phase2.pin(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4}))
+    planned = make_plan(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4}))
     low, high = found(planned, run_of(planned, job="phase2", articles_done=2)).seconds or (0, 0)
     assert low <= 0.8 * 660
     assert high >= 1.25 * 660

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from core.types import Summary
 from jobs.drive import driver
-from jobs.drive.kept import lacking_kept
 from jobs.drive.run import Outcome
-from jobs.plan import sweep
-from jobs.plan.pinned import Pinned
+from jobs.drive.stages import lacking_kept
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import RunWriter, Store, open_store
 
@@ -36,18 +36,18 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 @pytest.fixture
-def pinned(tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]) -> Callable[[int], Pinned]:
+def plan(tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]) -> Callable[[int], Plan]:
     rows = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows]
     (tmp_path / "short.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     bert = str(tiny_models["bert"])
 
-    def of_first(limit: int) -> Pinned:
+    def of_first(limit: int) -> Plan:
         asked = {
             "bertscore": {"model": bert, "num_layers": 2},
             **{"encoder": bert, "systems": ["lead", "random"], "n": [1, 7], "bundle_size": 2},
             "datasets": [{"name": str(tmp_path / "short.jsonl"), "limit": limit}],
         }
-        return sweep.pin(load_recipe(BaselinesRecipe, "sample", asked))
+        return make_plan(load_recipe(BaselinesRecipe, "sample", asked))
 
     return of_first
 
@@ -67,39 +67,39 @@ def agree(some: Kept, others: Kept) -> None:
         assert recall == pytest.approx(other_recall, abs=1e-6)
 
 
-def run(store: Store, what: Pinned, console: Console, reuse: bool = True) -> Outcome:
+def run(store: Store, what: Plan, console: Console, reuse: bool = True) -> Outcome:
     return driver.start(store, what, "inline", console, reuse=reuse)
 
 
-def computed_alone(what: Pinned, console: Console) -> Kept:
+def computed_alone(what: Plan, console: Console) -> Kept:
     with open_store("sqlite:///alone.db") as alone:
         return kept("alone.db", run(alone, what, console, reuse=False).run_id)
 
 
 def test_what_is_copied_from_a_run_of_fewer_articles_is_measured_with_the_new_ones(
-    store: Store, pinned: Callable[[int], Pinned], console: Console
+    store: Store, plan: Callable[[int], Plan], console: Console
 ) -> None:
-    few = kept("nws.db", run(store, pinned(4), console).run_id)
-    outcome = run(store, pinned(9), console)
+    few = kept("nws.db", run(store, plan(4), console).run_id)
+    outcome = run(store, plan(9), console)
     assert outcome.reused == len(few)
     now = kept("nws.db", outcome.run_id)
-    agree(now, computed_alone(pinned(9), console))
+    agree(now, computed_alone(plan(9), console))
     assert all(None not in scores for scores in now.values())
     assert any(now[key][0] != scores[0] for key, scores in few.items())
     assert "Measuring content kept: 4 articles" in console.file.getvalue()
 
 
-def test_with_the_same_articles_it_is_copied(store: Store, pinned: Callable[[int], Pinned], console: Console) -> None:
-    first = run(store, pinned(4), console)
-    second = run(store, pinned(4), console)
+def test_with_the_same_articles_it_is_copied(store: Store, plan: Callable[[int], Plan], console: Console) -> None:
+    first = run(store, plan(4), console)
+    second = run(store, plan(4), console)
     assert kept("nws.db", second.run_id) == kept("nws.db", first.run_id)
     assert "Measuring content kept" not in console.file.getvalue()
 
 
 def test_a_run_that_is_interrupted_while_it_measures_is_resumed_there(
-    store: Store, pinned: Callable[[int], Pinned], console: Console, monkeypatch: pytest.MonkeyPatch
+    store: Store, plan: Callable[[int], Plan], console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(store, pinned(5), console)
+    run(store, plan(5), console)
     record = RunWriter.record_kept
 
     def record_once(self: RunWriter, summaries: Sequence[Summary]) -> None:
@@ -108,25 +108,23 @@ def test_a_run_that_is_interrupted_while_it_measures_is_resumed_there(
 
     with monkeypatch.context() as patch:
         patch.setattr(RunWriter, "record_kept", record_once)
-        outcome = run(store, pinned(9), console)
+        outcome = run(store, plan(9), console)
     assert outcome.state == "interrupted"
     assert len(lacking_kept(store, outcome.run_id)) == 3  # of the five that were copied, a bundle of two is measured
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, console)
     assert (resumed.state, resumed.summaries) == ("done", outcome.summaries)
-    agree(kept("nws.db", outcome.run_id), computed_alone(pinned(9), console))
+    agree(kept("nws.db", outcome.run_id), computed_alone(plan(9), console))
     assert driver.resume(store, outcome.run_id, "inline", None, None, console).state == "done"  # and needs no pool
 
 
-def test_a_single_article_has_none(store: Store, pinned: Callable[[int], Pinned], console: Console) -> None:
-    outcome = run(store, pinned(1), console)
+def test_a_single_article_has_none(store: Store, plan: Callable[[int], Plan], console: Console) -> None:
+    outcome = run(store, plan(1), console)
     assert {scores[:2] for scores in kept("nws.db", outcome.run_id).values()} == {(None, None)}
     assert outcome.state == driver.resume(store, outcome.run_id, "inline", None, None, console).state == "done"
 
 
-def test_other_articles_than_before_make_it_anew(
-    store: Store, pinned: Callable[[int], Pinned], console: Console
-) -> None:
-    run_id = run(store, pinned(3), console).run_id
+def test_other_articles_than_before_make_it_anew(store: Store, plan: Callable[[int], Plan], console: Console) -> None:
+    run_id = run(store, plan(3), console).run_id
     epoch = store.claim_run(run_id, "host", 1)
     store.writer(run_id, epoch).set_panel("of other articles")
     assert len(lacking_kept(store, run_id)) == 3
@@ -141,13 +139,13 @@ def test_the_other_article_is_of_the_same_dataset_where_another_has_the_article_
         (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in [*rows, both]))
     bert = str(tiny_models["bert"])
 
-    def of(first: str, second: str) -> Pinned:
+    def of(first: str, second: str) -> Plan:
         asked = {
             **{"encoder": bert, "systems": ["reference-words"], "n": [7], "bundle_size": 2},
             "bertscore": {"model": bert, "num_layers": 2},
             "datasets": [{"name": str(tmp_path / first)}, {"name": str(tmp_path / second)}],
         }
-        return sweep.pin(load_recipe(BaselinesRecipe, "sample", asked))
+        return make_plan(load_recipe(BaselinesRecipe, "sample", asked))
 
     for what in (of(*names), of(*reversed(names))):  # SQLite copies whichever it finds first
         computed = run(store, what, console)

@@ -9,23 +9,22 @@ import core.arithmetic  # noqa: F401  # or nobody knows how this process multipl
 from bench import stub_work
 from core.provenance import software
 from jobs.drive import driver
-from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
-from jobs.plan.job import find_job
+from jobs.recipes.job import plan_job
 from jobs.store import RunInfo, RunWriter, Store
 
 OTHER = ("NWS 0123456789ab", *software()[1:])
 
 
 def run(store: Store, said: io.StringIO | None = None) -> Outcome:
-    pinned = find_job("phase1").plan("sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2})
+    plan = plan_job("phase1", "sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2})
     console = Console(file=said or io.StringIO(), width=2000)
-    return driver.start(store, pinned, "inline", console, Makers(stub_work.work), reuse=True)
+    return driver.start(store, plan, "inline", console, stub_work.work, reuse=True)
 
 
 def resume(store: Store, run_id: str, said: io.StringIO) -> RunInfo:
     console = Console(file=said, width=2000)
-    driver.resume(store, run_id, "inline", None, None, console, makers=Makers(stub_work.work))
+    driver.resume(store, run_id, "inline", None, None, console, make_work=stub_work.work)
     return store.run_info(run_id)
 
 
@@ -115,7 +114,7 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     others = {**before.revisions["libraries"], "numpy": "0.0.1", "apex": "2"}
     del others["scipy"]
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.plan.pinned.library_versions", lambda: others)
+        patch.setattr("jobs.recipes.plan.library_versions", lambda: others)
         for _ in range(2):
             after = resume(store, outcome.run_id, said)
     assert f"numpy 0.0.1 (before: {before.revisions['libraries']['numpy']}), no scipy (before: " in said.getvalue()

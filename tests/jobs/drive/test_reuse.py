@@ -16,14 +16,13 @@ import core.arithmetic  # noqa: F401  (stub workers import no torch, and tell ho
 from bench import stub_work
 from cluster.article_work import Work
 from core.errors import FencedError
-from core.sweep_plan import NO_SEGMENTS, SweepPlan
+from core.stage import NO_SEGMENTS, Stage
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver, reuse
-from jobs.drive.pools import Makers
 from jobs.drive.run import Outcome
-from jobs.plan import sweep
-from jobs.plan.pinned import Pinned
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 from jobs.store import RunWriter, Store, open_store
 from jobs.terminal.run_status import print_status
@@ -39,16 +38,18 @@ class Counting:
     computed: list[tuple[str, str, int]] = field(default_factory=list)
     fails_on: str = "nothing"
 
-    def work(self, plan: SweepPlan, device: str, memory_fraction: float | None) -> Work:
-        return replace(stub_work.work(plan, device, memory_fraction), make_sweeper=partial(self._make, plan))
+    def work(self, stage: Stage, device: str, memory_fraction: float | None) -> Work:
+        return replace(stub_work.work(stage, device, memory_fraction), make_sweeper=partial(self._make, stage))
 
-    def _make(self, plan: SweepPlan) -> Callable[[Sequence[SegmentedArticle]], list[Summary]]:
+    def _make(self, stage: Stage) -> Callable[[Sequence[SegmentedArticle]], list[Summary]]:
         def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
             if any(self.fails_on in found.article.text for found in bundle):
                 raise ValueError("cannot be swept")
-            if plan.pipeline != NO_SEGMENTS:  # else texts that are there are scored again
-                self.computed += [(f.article.key, s, n) for f in bundle for s in plan.signatures for n in plan.lengths]
-            return stub_work.sweep(plan.signatures, plan.lengths, 0, bundle)
+            if stage.pipeline != NO_SEGMENTS:  # else texts that are there are scored again
+                self.computed += [
+                    (f.article.key, s, n) for f in bundle for s in stage.signatures for n in stage.lengths
+                ]
+            return stub_work.sweep(stage.signatures, stage.lengths, 0, bundle)
 
         return sweep
 
@@ -59,24 +60,22 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "news.jsonl"
 
 
-def pinned_to(file: Path, **changes: object) -> Pinned:
+def pinned_to(file: Path, **changes: object) -> Plan:
     asked = {"datasets": [{"name": str(file), "limit": changes.pop("limit", None)}], "n": [1, 7], "bundle_size": 4}
     asked["rulers"] = []  # of which one depends on what other articles there are
-    return sweep.pin(load_recipe(Phase1Recipe, "sample", asked | changes))
+    return make_plan(load_recipe(Phase1Recipe, "sample", asked | changes))
 
 
-def drive(
-    store: Store, pinned: Pinned, *, again: bool = True, **how: str
-) -> tuple[Outcome, list[tuple[str, str, int]]]:
+def drive(store: Store, plan: Plan, *, again: bool = True, **how: str) -> tuple[Outcome, list[tuple[str, str, int]]]:
     """A run, and what it computed."""
     counting = Counting(**how)
-    return driver.start(store, pinned, "inline", QUIET, Makers(counting.work), reuse=again), counting.computed
+    return driver.start(store, plan, "inline", QUIET, counting.work, reuse=again), counting.computed
 
 
-def equals_computed(store: Store, pinned: Pinned, run_id: str) -> bool:
+def equals_computed(store: Store, plan: Plan, run_id: str) -> bool:
     """Whether a run has what it has in a store of its own."""
     with open_store("sqlite:///alone.db") as alone:
-        computed, _ = drive(alone, pinned, again=False)
+        computed, _ = drive(alone, plan, again=False)
         assert computed.reused == 0
         return difference(everything(store, run_id), everything(alone, computed.run_id)) is None
 
@@ -87,13 +86,13 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_same_run_again_computes_nothing(store: Store, file: Path) -> None:
-    pinned = pinned_to(file)
-    first, _ = drive(store, pinned)
-    second, computed = drive(store, pinned)
+    plan = pinned_to(file)
+    first, _ = drive(store, plan)
+    second, computed = drive(store, plan)
     assert computed == []
     assert (second.state, second.articles, second.summaries, second.reused) == ("done", 12, 12 * SYSTEMS * 2, 120)
     assert (first.reused, first.summaries) == (0, 120)
-    assert equals_computed(store, pinned, second.run_id)
+    assert equals_computed(store, plan, second.run_id)
     info = store.run_info(second.run_id)
     assert (info.reuse, info.total_articles, len(info.arithmetic)) == (True, 12, 1)
     (names, curves), (_, of_first) = (_curves(store, run.run_id) for run in (second, first))
@@ -110,30 +109,30 @@ def _curves(store: Store, run_id: str) -> tuple[list[tuple[object, ...]], list[f
 
 
 def test_without_reuse_everything_is_computed_and_can_be_reused_by_others(store: Store, file: Path) -> None:
-    pinned = pinned_to(file)
+    plan = pinned_to(file)
     for _ in range(2):
-        outcome, computed = drive(store, pinned, again=False)
+        outcome, computed = drive(store, plan, again=False)
         assert (outcome.reused, len(computed)) == (0, 120)
-    assert drive(store, pinned)[1] == []
+    assert drive(store, plan)[1] == []
 
 
 def test_an_n_more_costs_that_n(store: Store, file: Path) -> None:
     drive(store, pinned_to(file))
-    pinned = pinned_to(file, n=[1, 7, 17])
-    outcome, computed = drive(store, pinned)
+    plan = pinned_to(file, n=[1, 7, 17])
+    outcome, computed = drive(store, plan)
     assert {n for _, _, n in computed} == {17}
     assert len(computed) == 12 * SYSTEMS
     assert (outcome.articles, outcome.summaries, outcome.reused) == (12, 180, 120)
-    assert equals_computed(store, pinned, outcome.run_id)
+    assert equals_computed(store, plan, outcome.run_id)
 
 
 def test_an_encoder_more_costs_its_systems(store: Store, file: Path, tiny_models: dict[str, Path]) -> None:
     drive(store, pinned_to(file))
-    pinned = pinned_to(file, encoders=["all-MiniLM-L6-v2", str(tiny_models["bert"])])
-    outcome, computed = drive(store, pinned)
+    plan = pinned_to(file, encoders=["all-MiniLM-L6-v2", str(tiny_models["bert"])])
+    outcome, computed = drive(store, plan)
     assert {system.split("|")[0] for _, system, _ in computed} == {"tiny-bert"}
     assert (outcome.summaries, outcome.reused) == (120 + len(computed), 120)
-    assert equals_computed(store, pinned, outcome.run_id)
+    assert equals_computed(store, plan, outcome.run_id)
 
 
 def in_another_folder(file: Path) -> Path:
@@ -147,11 +146,11 @@ def test_articles_more_cost_these_wherever_they_stand(store: Store, file: Path) 
     old = in_another_folder(file)
     old.write_text("".join(f"{row}\n" for row in rows[::2]))
     drive(store, pinned_to(old))
-    pinned = pinned_to(file)
-    outcome, computed = drive(store, pinned)
+    plan = pinned_to(file)
+    outcome, computed = drive(store, plan)
     assert {key for key, _, _ in computed} == {json.loads(row)["id"] for row in rows[1::2]}
     assert (outcome.articles, outcome.summaries, outcome.reused) == (12, 120, 60)
-    assert equals_computed(store, pinned, outcome.run_id)
+    assert equals_computed(store, plan, outcome.run_id)
 
 
 def test_an_edited_reference_or_text_is_another_article(store: Store, file: Path) -> None:
@@ -177,7 +176,7 @@ def test_what_differs_in_a_signature_is_computed(
 
 def test_other_code_computes_everything(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drive(store, pinned_to(file))
-    monkeypatch.setattr("jobs.plan.work.code_as_imported", lambda: "abcdefabcdef")
+    monkeypatch.setattr("jobs.drive.reuse.code_as_imported", lambda: "abcdefabcdef")
     outcome, computed = drive(store, pinned_to(file))
     assert (outcome.reused, len(computed)) == (0, 120)
 
@@ -236,7 +235,7 @@ def test_a_run_whose_workers_have_told_how_they_multiply_copies_nothing_else(
     assert drive(store, pinned_to(file), again=False)[0].failures == 0
     multiply(monkeypatch, "SVE", is_known=False)
     counting = Counting()
-    resumed = driver.resume(store, begun.run_id, "inline", None, None, QUIET, makers=Makers(counting.work))
+    resumed = driver.resume(store, begun.run_id, "inline", None, None, QUIET, make_work=counting.work)
     assert (resumed.reused, resumed.failures, len(counting.computed) > 0) == (0, 0, True)
     assert store.run_info(begun.run_id).arithmetic == ["SVE"]
 
@@ -254,17 +253,17 @@ def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) 
             "importance": draw.sample(importances, draw.randint(1, 2)),
         }
         drive(store, pinned_to(some, **asked))
-    pinned = pinned_to(file, n=[1, 3, 7, 9], importance=importances, bundle_size=2)
-    outcome, _ = drive(store, pinned)
+    plan = pinned_to(file, n=[1, 3, 7, 9], importance=importances, bundle_size=2)
+    outcome, _ = drive(store, plan)
     assert 0 < outcome.reused < outcome.summaries == 12 * SYSTEMS * 4
-    assert equals_computed(store, pinned, outcome.run_id)
+    assert equals_computed(store, plan, outcome.run_id)
 
 
 def test_an_interrupted_run_copies_on_and_computes_what_is_missing(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drive(store, pinned_to(file, limit=9))
-    pinned = pinned_to(file, n=[1, 7, 9])
+    plan = pinned_to(file, n=[1, 7, 9])
     record, calls = RunWriter.record, []
 
     def interrupted(self: RunWriter, *arguments: object) -> None:
@@ -275,13 +274,13 @@ def test_an_interrupted_run_copies_on_and_computes_what_is_missing(
 
     with monkeypatch.context() as patch:
         patch.setattr(RunWriter, "record", interrupted)
-        outcome, _ = drive(store, pinned)
+        outcome, _ = drive(store, plan)
     assert (outcome.state, outcome.articles, outcome.reused) == ("interrupted", 4, 4 * SYSTEMS * 2)
     counting = Counting()
-    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET, makers=Makers(counting.work))
+    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET, make_work=counting.work)
     assert (resumed.state, resumed.articles, resumed.reused) == ("done", 12, 9 * SYSTEMS * 2)
     assert {key for key, _, _ in counting.computed}.isdisjoint({"0", "1", "2", "3"})
-    assert equals_computed(store, pinned, resumed.run_id)
+    assert equals_computed(store, plan, resumed.run_id)
 
 
 def test_a_driver_that_is_replaced_while_it_copies_stops(
@@ -303,7 +302,7 @@ def test_a_driver_that_is_replaced_while_it_copies_stops(
     run = store.list_runs()[0]
     assert (run.articles_done, run.reused) == (4, 4 * SYSTEMS * 2)
     monkeypatch.setattr("socket.gethostname", lambda: "host-b")
-    resumed = driver.resume(store, run.id, "inline", None, None, QUIET, take_over=True, makers=Makers(Counting().work))
+    resumed = driver.resume(store, run.id, "inline", None, None, QUIET, take_over=True, make_work=Counting().work)
     assert (resumed.state, resumed.reused) == ("done", 120)
     assert equals_computed(store, pinned_to(file), run.id)
 
@@ -320,7 +319,7 @@ def test_an_article_that_failed_is_no_source_and_one_that_fails_gets_no_copies(s
     third, _ = drive(store, pinned_to(file, n=[1, 7, 9]), fails_on="Aargh")
     assert (third.state, third.articles, third.failures, third.reused) == ("done", 11, 1, 110)
     counting = Counting()
-    resumed = driver.resume(store, third.run_id, "inline", None, None, QUIET, makers=Makers(counting.work))
+    resumed = driver.resume(store, third.run_id, "inline", None, None, QUIET, make_work=counting.work)
     assert (resumed.articles, resumed.failures, resumed.reused) == (12, 0, 120)
     assert {(key, n) for key, _, n in counting.computed} == {("5", 9)}
 
@@ -339,15 +338,15 @@ def test_real_summaries_have_equal_texts_and_scores_that_agree(
         tiny = {"bertscore": {"model": bert, "num_layers": 2}, "bundle_size": 2}
         return {**tiny, "datasets": [{"name": str(short), "limit": limit}], "n": n, **more}
 
-    def pinned(limit: int, n: list[int]) -> Pinned:
-        return sweep.pin(load_recipe(BaselinesRecipe, "sample", asked(limit, n, encoder=bert, systems=systems)))
+    def plan(limit: int, n: list[int]) -> Plan:
+        return make_plan(load_recipe(BaselinesRecipe, "sample", asked(limit, n, encoder=bert, systems=systems)))
 
-    def run(to: Store, what: Pinned, again: bool = True) -> Outcome:
+    def run(to: Store, what: Plan, again: bool = True) -> Outcome:
         return driver.start(to, what, "inline", QUIET, reuse=again)
 
-    run(store, sweep.pin(load_recipe(Phase1Recipe, "sample", asked(1, [5], encoders=[bert]))))
-    run(store, pinned(2, [1, 5]))
-    whole = pinned(3, [1, 5, 9])
+    run(store, make_plan(load_recipe(Phase1Recipe, "sample", asked(1, [5], encoders=[bert]))))
+    run(store, plan(2, [1, 5]))
+    whole = plan(3, [1, 5, 9])
     outcome = run(store, whole)
     # Of two articles 6 systems at 2 lengths, and what two of them wrote uncut.
     assert (outcome.state, outcome.reused) == ("done", 2 * (6 * 2 + 2))

@@ -11,7 +11,7 @@ from cluster.job_api import RayJob
 from jobs.drive import shard_drivers
 from jobs.drive.shard_drivers import ShardDriver, drivers_here, drivers_there
 from jobs.drive.sharded_run import create_sharded_run
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
@@ -46,8 +46,8 @@ class FakeHead:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
-        pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2}))
-        create_sharded_run(opened, NAME, pinned, pinned.run_spec(), 1, 2, None)
+        plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 4, "n": [3], "bundle_size": 2}))
+        create_sharded_run(opened, NAME, plan, plan.run_spec(), 1, 2, None)
         yield opened
 
 

@@ -13,16 +13,16 @@ from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
 from core.provenance import software
 from jobs.drive import driver, sharded_run
-from jobs.drive.pools import REAL, Makers
-from jobs.plan.pinned import Pinned
-from jobs.plan.shards import parts_of
-from jobs.plan.sweep import pin
+from jobs.drive.pools import MakeWork, stage_work
+from jobs.drive.sharded_run import parts_of
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
-from jobs.store import RunInfo, Store, Whole
+from jobs.store import RunInfo, Store
 from jobs.store.runs import DRIVER_DIED
 
-STUB = Makers(stub_work.work)
+STUB = stub_work.work
 HOST = socket.gethostname()
 DEAD = 2**22 + 1
 """No process has this number."""
@@ -36,8 +36,8 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
 
 
-def plan(recipe: type[Any] = Phase1Recipe, **changes: object) -> Pinned:
-    return pin(load_recipe(recipe, "sample", {"n": [3, 7], "bundle_size": 2, **changes}))
+def planned(recipe: type[Any] = Phase1Recipe, **changes: object) -> Plan:
+    return make_plan(load_recipe(recipe, "sample", {"n": [3, 7], "bundle_size": 2, **changes}))
 
 
 @pytest.fixture
@@ -53,12 +53,12 @@ def news(tmp_path: Path) -> Path:
     return folder
 
 
-def start(store: Store, pinned: Pinned, shards: int | None = None, articles: int | None = None) -> list[str]:
-    return sharded_run.create_sharded_run(store, NAME, pinned, pinned.run_spec(), 1, shards, articles)
+def start(store: Store, plan: Plan, shards: int | None = None, articles: int | None = None) -> list[str]:
+    return sharded_run.create_sharded_run(store, NAME, plan, plan.run_spec(), 1, shards, articles)
 
 
-def here(store: Store, before: Any = lambda shard: None, makers: Makers = STUB) -> DriversHere:
-    return DriversHere(store, NAME, makers, before)
+def here(store: Store, before: Any = lambda shard: None, make_work: MakeWork = stub_work.work) -> DriversHere:
+    return DriversHere(store, NAME, make_work, before)
 
 
 def drive(store: Store, drivers: DriversHere, at_once: int = 1, **more: Any) -> Any:
@@ -78,10 +78,10 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
 
 def test_real_rows_are_those_of_one_run(store: Store) -> None:
     """Also content kept, whose panel is of all articles, and rulers."""
-    pinned = plan(n=[3], **{"datasets.limit": 5})
-    one = driver.start(store, pinned, "inline", QUIET)
-    start(store, pinned, shards=3)
-    outcome = drive(store, here(store, makers=REAL))
+    plan = planned(n=[3], **{"datasets.limit": 5})
+    one = driver.start(store, plan, "inline", QUIET)
+    start(store, plan, shards=3)
+    outcome = drive(store, here(store, make_work=stage_work))
     assert (outcome.state, outcome.articles, outcome.summaries) == ("done", one.articles, one.summaries)
     assert rows(store, NAME) == rows(store, one.run_id)
     assert [shard.total_articles for shard in store.shards(NAME)] == [2, 2, 1]
@@ -95,9 +95,9 @@ def test_real_rows_are_those_of_one_run(store: Store) -> None:
 
 def test_files_of_shards(store: Store, news: Path) -> None:
     """A change of a file behind those of a shard is no change of its articles."""
-    pinned = plan(datasets=[{"name": str(news)}])
-    one = driver.start(store, pinned, "inline", QUIET, STUB)
-    ids = start(store, pinned, articles=5)  # three bundles
+    plan = planned(datasets=[{"name": str(news)}])
+    one = driver.start(store, plan, "inline", QUIET, STUB)
+    ids = start(store, plan, articles=5)  # three bundles
     assert [store.run_info(shard).total_articles for shard in ids] == [4, 6, 5]
 
     last = (news / "c.jsonl").read_text()
@@ -117,21 +117,20 @@ def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path
     ]
     lines += [f'{{"id": "5", "article": "한국어 기사입니다. 서울에서 발표했다.", "summary": {one_reference}}}\n']
     (tmp_path / "mixed.jsonl").write_text("".join(lines), encoding="utf-8")
-    pinned = plan(datasets=[{"name": str(tmp_path / "mixed.jsonl")}])
-    assert "person" not in pinned.systems
-    one = driver.start(store, pinned, "inline", QUIET, STUB)
-    start(store, pinned, shards=3)
+    plan = planned(datasets=[{"name": str(tmp_path / "mixed.jsonl")}])
+    assert "person" not in plan.systems
+    one = driver.start(store, plan, "inline", QUIET, STUB)
+    start(store, plan, shards=3)
     assert drive(store, here(store)).state == "done"
     assert rows(store, NAME) == rows(store, one.run_id)
-    whole = store.whole_of(f"{NAME}-03")
-    assert isinstance(whole, Whole)
-    assert (whole.language, [len(panel.articles) for panel in whole.panels]) == ("en", [5])
+    language, panels = store.parent_decided(f"{NAME}-03")
+    assert (language, [len(panel.articles) for panel in panels or ()]) == ("en", [5])
 
 
 def test_a_shard_that_fails_is_resumed_alone(store: Store, news: Path) -> None:
-    pinned = plan(datasets=[{"name": str(news)}])
-    one = driver.start(store, pinned, "inline", QUIET, STUB)
-    start(store, pinned, shards=4)
+    plan = planned(datasets=[{"name": str(news)}])
+    one = driver.start(store, plan, "inline", QUIET, STUB)
+    start(store, plan, shards=4)
 
     def fail(shard: RunInfo) -> None:
         if shard.shard == 2:
@@ -155,8 +154,8 @@ def test_a_shard_that_fails_is_resumed_alone(store: Store, news: Path) -> None:
 def test_what_shards_warn_of_stands_in_the_log_of_their_parent_once(
     store: Store, news: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pinned = plan(datasets=[{"name": str(news)}], precision="bfloat16")
-    sharded_run.create_sharded_run(store, NAME, pinned, pinned.run_spec(reuse=True), 1, 3, None)
+    plan = planned(datasets=[{"name": str(news)}], precision="bfloat16")
+    sharded_run.create_sharded_run(store, NAME, plan, plan.run_spec(reuse=True), 1, 3, None)
     monkeypatch.setattr("cluster.worker_info.software", lambda: ("NWS ba9876543210", *software()[1:]))
     drive(store, here(store))
     said = [line.text for _, line in store.log(NAME)]
@@ -178,9 +177,9 @@ def killed(store: Store, times: int) -> Any:
 
 
 def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(store: Store, news: Path) -> None:
-    pinned = plan(datasets=[{"name": str(news)}])
-    one = driver.start(store, pinned, "inline", QUIET, STUB)
-    start(store, pinned, shards=3)
+    plan = planned(datasets=[{"name": str(news)}])
+    one = driver.start(store, plan, "inline", QUIET, STUB)
+    start(store, plan, shards=3)
     drivers = here(store, killed(store, 2))
     assert drive(store, drivers).state == "done"
     assert drivers.driven == [1, 2, 3, 2, 2], "those that wait come first"
@@ -188,7 +187,7 @@ def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(store: Store, new
 
 
 def test_a_driver_is_started_three_times_at_most(store: Store, news: Path) -> None:
-    start(store, plan(datasets=[{"name": str(news)}]), shards=3)
+    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
     drivers = here(store, killed(store, 9))
     with pytest.raises(ClusterError, match=r"1 are not done .*the last driver: was killed: out of memory"):
         drive(store, drivers)
@@ -196,7 +195,7 @@ def test_a_driver_is_started_three_times_at_most(store: Store, news: Path) -> No
 
 
 def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: Store, news: Path) -> None:
-    start(store, plan(datasets=[{"name": str(news)}]), shards=3)
+    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
 
     def refuse(epoch: int) -> Any:
         raise ClusterError("no agent")
@@ -208,7 +207,7 @@ def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: 
 
 
 def test_shards_that_all_fail_stop_the_run(store: Store, news: Path) -> None:
-    start(store, plan(datasets=[{"name": str(news)}]), shards=8)
+    start(store, planned(datasets=[{"name": str(news)}]), shards=8)
 
     def fail(shard: RunInfo) -> None:
         raise ClusterError("the plugin is broken")
@@ -225,9 +224,9 @@ def test_shards_that_all_fail_stop_the_run(store: Store, news: Path) -> None:
 @pytest.mark.parametrize("is_told", [True, False])
 def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, news: Path, is_told: bool) -> None:
     """Whether its watchdog could tell or not."""
-    pinned = plan(datasets=[{"name": str(news)}])
-    one = driver.start(store, pinned, "inline", QUIET, STUB)
-    start(store, pinned, shards=3)
+    plan = planned(datasets=[{"name": str(news)}])
+    one = driver.start(store, plan, "inline", QUIET, STUB)
+    start(store, plan, shards=3)
     epoch = store.claim_run(NAME, HOST, DEAD)
     if is_told:
         store.writer(NAME, epoch).finish("failed", f"{DRIVER_DIED}: killed")
@@ -242,7 +241,7 @@ def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, news
 
 
 def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store: Store, news: Path) -> None:
-    start(store, plan(datasets=[{"name": str(news)}]), shards=3)
+    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
     others: list[int] = []
 
     def take(shard: RunInfo) -> None:
@@ -258,7 +257,7 @@ def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store
 
 
 def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, news: Path) -> None:
-    start(store, plan(datasets=[{"name": str(news)}]), shards=3)
+    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
     drivers = here(store, lambda shard: shard.shard == 2 and store.cancel_run(NAME, HOST))
     assert drive(store, drivers).state == "interrupted"
     assert drivers.driven == [1, 2]
@@ -268,8 +267,8 @@ def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, news: Pa
 
 
 def test_articles_that_failed_are_tried_again_by_resume(store: Store, news: Path) -> None:
-    pinned = plan(datasets=[{"name": str(news)}])
-    start(store, pinned, shards=2)
+    plan = planned(datasets=[{"name": str(news)}])
+    start(store, plan, shards=2)
     drive(store, here(store))
     with store.writing() as connection:
         connection.exec_driver_sql(f"UPDATE runs SET failures = 1 WHERE id = '{NAME}-02'")
@@ -280,13 +279,13 @@ def test_articles_that_failed_are_tried_again_by_resume(store: Store, news: Path
 
 
 def test_what_cannot_be_divided_is_refused(store: Store, news: Path) -> None:
-    pinned = plan(datasets=[{"name": str(news)}])
-    assert len(start(store, pinned, shards=100)) == 8, "there are no more shards than bundles"
+    plan = planned(datasets=[{"name": str(news)}])
+    assert len(start(store, plan, shards=100)) == 8, "there are no more shards than bundles"
     with pytest.raises(RecipeError, match="there may be 10000"):
-        sharded_run.create_sharded_run(store, "other", _with_bundles(pinned), pinned.run_spec(), 1, None, 1)
+        sharded_run.create_sharded_run(store, "other", _with_bundles(plan), plan.run_spec(), 1, None, 1)
 
 
-def _with_bundles(pinned: Pinned) -> Pinned:
+def _with_bundles(plan: Plan) -> Plan:
     """A run of more bundles than there may be shards, as far as its size says."""
     from dataclasses import replace
     from types import SimpleNamespace
@@ -294,7 +293,7 @@ def _with_bundles(pinned: Pinned) -> Pinned:
     import numpy as np
 
     many = SimpleNamespace(ids=np.zeros(30_000), name="many")
-    return replace(pinned, corpora=(many,))  # type: ignore[arg-type]
+    return replace(plan, corpora=(many,))  # type: ignore[arg-type]
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 40))

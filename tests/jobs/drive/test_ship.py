@@ -17,13 +17,10 @@ from core.provenance import file_sha256
 from jobs import cli
 from jobs.drive import driver, pools, ship
 from jobs.drive.follow import START, Place, follow_run
-from jobs.drive.pools import Makers
-from jobs.installation import ROOT
-from jobs.plan import sweep
-from jobs.plan.job import find_job
-from jobs.plan.pinned import Pinned
-from jobs.plan.revisions import VERSION_FILE, code_version
+from jobs.installation import ROOT, VERSION_FILE, code_version
+from jobs.recipes.job import make_plan, plan_job
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import LogLine, Store, open_store
 
@@ -76,8 +73,8 @@ def store(tmp_path: Path):
 
 
 @pytest.fixture
-def pinned() -> Pinned:
-    return sweep.pin(load_recipe(Phase1Recipe, "sample", {}))
+def plan() -> Plan:
+    return make_plan(load_recipe(Phase1Recipe, "sample", {}))
 
 
 def files(folder: Path) -> list[Path]:
@@ -181,7 +178,7 @@ def test_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> Non
 def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path) -> None:
     ship.stage(tmp_path, "sqlite:///relative.db", "r1")
     script = (
-        "from jobs.drive.ship import take_store_url; from jobs.plan.revisions import code_version; "
+        "from jobs.drive.ship import take_store_url; from jobs.installation import code_version; "
         "print(code_version(), take_store_url(), take_store_url())"
     )
     command = [str(Path(os.sys.executable)), "-c", script]
@@ -190,8 +187,8 @@ def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path)
     assert not (tmp_path / ship.URL_FILE).exists()
 
 
-def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
+def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, head: FakeHead, plan: Plan) -> None:
+    run_id = ship.ship_run(store, URL, plan, "http://head:8265")
     (call,) = head.calls
     assert call[:2] == (run_id, f"python -m jobs.cli drive {run_id} --epoch 0")
     assert PASSWORD not in str(call)
@@ -206,7 +203,7 @@ def test_predictions_go_along_with_every_submission_of_their_run(store: Store, h
     file = tmp_path / "mine.jsonl"
     file.write_text('{"id": "a", "prediction": "a text"}')
     named = {"systems": ["lead"], "predictions": [{"name": "mine", "file": str(file)}]}
-    run_id = ship.ship_run(store, URL, find_job("baselines").plan("sample", named), "http://head:8265")
+    run_id = ship.ship_run(store, URL, plan_job("baselines", "sample", named), "http://head:8265")
     shipped = f".nws_files/{file_sha256(file)}.jsonl"
     assert head.shipped[shipped] == file.read_text()
 
@@ -218,16 +215,16 @@ def test_predictions_go_along_with_every_submission_of_their_run(store: Store, h
         ship.ship_again(store, URL, run_id, "http://head:8265", None, None, True)
 
 
-def test_a_refused_submission_leaves_no_pending_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
+def test_a_refused_submission_leaves_no_pending_run(store: Store, head: FakeHead, plan: Plan) -> None:
     head.error = ClusterError("the head is full")
     with pytest.raises(ClusterError):
-        ship.ship_run(store, URL, pinned, "http://head:8265")
+        ship.ship_run(store, URL, plan, "http://head:8265")
     (run,) = store.list_runs()
     assert (run.state, run.error) == ("failed", "the head is full")
 
 
-def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
+def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHead, plan: Plan) -> None:
+    run_id = ship.ship_run(store, URL, plan, "http://head:8265")
     others = (f"{run_id}-a10", f"{run_id}-a2", run_id, "another", f"{run_id}x", f"{run_id}-ab")
     head.found = [RayJob(name, "STOPPED", "") for name in others]
     assert ship.ship_again(store, URL, run_id, "http://head:8265", "T4", 2, True) == (f"{run_id}-a11", 1)
@@ -248,8 +245,8 @@ def test_only_jobs_that_live_are_stopped(head: FakeHead) -> None:
     assert ship.stop_jobs(head, "r") == ["r-a2", "r-a3"]
 
 
-def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
+def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head: FakeHead, plan: Plan) -> None:
+    run_id = ship.ship_run(store, URL, plan, "http://head:8265")
     head.found = [RayJob(run_id, "FAILED", "exit code 1")]
     with pytest.raises(ClusterError, match=r"exit code 1(.|\n)*No module named 'core'"):
         follow_run(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
@@ -258,8 +255,8 @@ def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head:
     assert "No module named 'core'" in str(run.error)
 
 
-def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head: FakeHead, pinned: Pinned) -> None:
-    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
+def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head: FakeHead, plan: Plan) -> None:
+    run_id = ship.ship_run(store, URL, plan, "http://head:8265")
     said: list[str] = []
 
     def drive(text: str) -> Callable[[LogLine], None]:
@@ -286,9 +283,9 @@ def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head
 
 
 def test_a_driver_that_is_gone_is_told(
-    store: Store, head: FakeHead, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    store: Store, head: FakeHead, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_id = ship.ship_run(store, URL, pinned, "http://head:8265")
+    run_id = ship.ship_run(store, URL, plan, "http://head:8265")
     ended = subprocess.Popen(["true"])
     ended.wait()
     store.claim_run(run_id, socket.gethostname(), ended.pid)
@@ -339,8 +336,8 @@ def test_ray_address_means_the_cluster_and_an_empty_one_this_machine(nws, monkey
 def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(nws, store: Store, tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
     dataset = [{"name": str(tmp_path / "news.jsonl")}]
-    pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets": dataset}))
-    run_id = store.create_run(pinned.run_spec("http://head:8265"))
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": dataset}))
+    run_id = store.create_run(plan.run_spec("http://head:8265"))
     (tmp_path / "news.jsonl").unlink()
     code, _, err = nws("drive", run_id)
     assert code == 1
@@ -362,8 +359,8 @@ def test_logs_of_a_run_are_lines_with_times(nws, store: Store) -> None:
     assert "was not submitted to a cluster" in err
 
 
-def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, pinned: Pinned) -> None:
-    run_id = store.create_run(pinned.run_spec())
+def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, plan: Plan) -> None:
+    run_id = store.create_run(plan.run_spec())
     assert nws("cancel", run_id)[:2] == (0, f"Run {run_id} is interrupted.\n")
     assert (
         nws("cancel", run_id, "--json")[1] == f'{{"run_id": "{run_id}", "state": "interrupted", "stopped_jobs": []}}\n'
@@ -371,10 +368,10 @@ def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, pinned
 
 
 def test_a_local_driver_that_does_not_react_is_named(
-    nws, store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    nws, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jobs.commands.manage._PATIENCE_SECONDS", 0.0)
-    run_id = store.create_run(pinned.run_spec())
+    run_id = store.create_run(plan.run_spec())
     store.claim_run(run_id, socket.gethostname(), os.getpid())
     code, out, err = nws("cancel", run_id)
     assert (code, out) == (1, f"Run {run_id} is running.\n")
@@ -395,7 +392,7 @@ def begin(nws, head: FakeHead, monkeypatch: pytest.MonkeyPatch) -> Callable[[int
         return pools.open_pools(recipe, "inline", *rest)
 
     monkeypatch.setattr(driver, "open_pools", inline)
-    monkeypatch.setattr(driver, "resume", functools.partial(driver.resume, makers=Makers(stub_work.work)))
+    monkeypatch.setattr(driver, "resume", functools.partial(driver.resume, make_work=stub_work.work))
 
     def job(number: int) -> tuple[int, str, str]:
         return nws(*shlex.split(str(head.calls[number][1]))[3:])
@@ -403,8 +400,8 @@ def begin(nws, head: FakeHead, monkeypatch: pytest.MonkeyPatch) -> Callable[[int
     return job
 
 
-def pinned_to(news: Path) -> Pinned:
-    return sweep.pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(news)}], "n": [1, 3]}))
+def pinned_to(news: Path) -> Plan:
+    return make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(news)}], "n": [1, 3]}))
 
 
 def test_of_two_jobs_of_a_pending_run_the_later_one_drives_it(
@@ -447,7 +444,7 @@ def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
     )
     # The driver gets ready: it reads its datasets, here without an end.
     script = (
-        "import sys, time; from jobs import cli; from jobs.plan.job import Job; "
+        "import sys, time; from jobs import cli; from jobs.recipes.job import Job; "
         "Job.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
     )
     job = subprocess.Popen(

@@ -19,10 +19,10 @@ from core.learning.training_config import PolicyConfig, TrainingConfig
 from core.types import Article
 from jobs.drive import driver, training
 from jobs.drive.heartbeat import Heart
-from jobs.plan.phase2 import pin
-from jobs.plan.pinned import Pinned
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.plan import Plan
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
@@ -48,7 +48,7 @@ METHODS = [
 UPDATES = {"quick|seed=0": 6, "quick|seed=5": 6} | {f"study|seed={s}|n={n}": 3 for s in (0, 5) for n in (3, 5)}
 
 
-def pinned_with(tiny_models: dict[str, Path], **changes: object) -> Pinned:
+def plan_with(tiny_models: dict[str, Path], **changes: object) -> Plan:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
     few = {
         "train_datasets.limit": 3,
@@ -58,12 +58,12 @@ def pinned_with(tiny_models: dict[str, Path], **changes: object) -> Pinned:
         "systems": ["textrank", "lead"],
     }
     few |= {"decodings": [{"method": "rerank", "k": 6}, "greedy"]}
-    return pin(load_recipe(Phase2Recipe, "sample", {**tiny, **few, "methods": METHODS, **changes}))
+    return make_plan(load_recipe(Phase2Recipe, "sample", {**tiny, **few, "methods": METHODS, **changes}))
 
 
 @pytest.fixture(scope="module")
-def pinned(tiny_models: dict[str, Path]) -> Pinned:
-    return pinned_with(tiny_models)
+def plan(tiny_models: dict[str, Path]) -> Plan:
+    return plan_with(tiny_models)
 
 
 def stored(store: Store, run_id: str) -> dict[str, list[tuple[object, ...]]]:
@@ -75,8 +75,8 @@ def stored(store: Store, run_id: str) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
-def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
-    outcome = driver.start(store, pinned, "inline", QUIET)
+def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 0)
     assert outcome.summaries == 2 * 10 * 2  # articles, systems, lengths
     assert {p.name: (p.updates, p.total_updates) for p in store.policy_infos(outcome.run_id)} == {
@@ -91,7 +91,7 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     assert len(greedy) == 4 * 3 * 2
     curve = store.learning_curve(outcome.run_id)
     assert sum(row.episodes for row in curve) == len(rows["episodes"]) - len(greedy)
-    assert store.run_info(outcome.run_id).signatures == pinned.signatures
+    assert store.run_info(outcome.run_id).signatures == plan.signatures
     systems = {row[1] for row in rows["summaries"]}
     assert systems == {"textrank", "lead"} | {
         f"policy|{m}{how}|seed={s}"
@@ -101,7 +101,7 @@ def test_a_run_from_beginning_to_end(store: Store, pinned: Pinned) -> None:
     }
 
 
-def test_every_part_of_a_run_is_shown(store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_part_of_a_run_is_shown(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     shown, show = [], Heart.show
 
     def noted(self: Heart, changes: dict[str, object]) -> None:
@@ -109,7 +109,7 @@ def test_every_part_of_a_run_is_shown(store: Store, pinned: Pinned, monkeypatch:
         shown.append(self._at)
 
     monkeypatch.setattr(Heart, "show", noted)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert {(at.stage, at.unit): (at.finished, at.failed, at.total) for at in shown} == {
         ("preparation", "articles"): (3, 0, 3),
         ("training", "updates"): (24, 0, 24),
@@ -119,9 +119,9 @@ def test_every_part_of_a_run_is_shown(store: Store, pinned: Pinned, monkeypatch:
     assert len(store.summaries_of(outcome.run_id, shown[-1].newest)) == 10 * 2
 
 
-def test_what_each_stage_took_is_said_at_the_end(store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_each_stage_took_is_said_at_the_end(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_WORTH_TELLING_SECONDS", 0.0)
-    run = driver.start(store, pinned, "inline", QUIET).run_id
+    run = driver.start(store, plan, "inline", QUIET).run_id
     said = [line.text for _, line in store.log(run)]
     (times,) = [text for text in said if text.startswith("Time by stage:")]
     assert re.fullmatch(r"Time by stage: training \d+ s, evaluation \d+ s", times)
@@ -129,9 +129,9 @@ def test_what_each_stage_took_is_said_at_the_end(store: Store, pinned: Pinned, m
 
 
 def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (driver.start(store, pinned, "inline", QUIET) for _ in range(2))
+    first, second = (driver.start(store, plan, "inline", QUIET) for _ in range(2))
     assert stored(store, first.run_id) == stored(store, second.run_id)
     monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
@@ -139,9 +139,9 @@ def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one
 
 @pytest.mark.parametrize("dies_in", [0, 1, 4])
 def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch, dies_in: int
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, dies_in: int
 ) -> None:
-    whole = driver.start(store, pinned, "inline", QUIET)
+    whole = driver.start(store, plan, "inline", QUIET)
     learn, rounds = EpisodeRunner.learn, []
 
     def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
@@ -151,7 +151,7 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
         return learn(self, requests)
 
     monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
     assert {p.updates for p in store.policy_infos(outcome.run_id)} <= {dies_in, 3}
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
@@ -161,9 +161,9 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
 
 
 def test_updates_after_the_checkpoint_kept_are_learnt_again_to_the_last_bit(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = driver.start(store, pinned, "inline", QUIET)
+    whole = driver.start(store, plan, "inline", QUIET)
     learn, rounds = EpisodeRunner.learn, []
 
     def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
@@ -174,7 +174,7 @@ def test_updates_after_the_checkpoint_kept_are_learnt_again_to_the_last_bit(
 
     monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
     monkeypatch.setattr(training, "CHECKPOINT_BYTES", 1)  # every pair is a large one
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert {p.name: p.updates for p in store.policy_infos(outcome.run_id)} == {
         name: 1 if updates == 6 else 3 for name, updates in UPDATES.items()
     }
@@ -200,12 +200,12 @@ def test_a_large_pair_is_kept_now_and_then(
 
 
 def test_an_evaluation_that_was_killed_does_not_train_again(
-    store: Store, pinned: Pinned, monkeypatch: pytest.MonkeyPatch
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = driver.start(store, pinned, "inline", QUIET)
+    whole = driver.start(store, plan, "inline", QUIET)
     with monkeypatch.context() as patched:
         patched.setattr(driver, "run_stage", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        outcome = driver.start(store, pinned, "inline", QUIET)
+        outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
     monkeypatch.setattr(EpisodeRunner, "prepare", None)
     assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
@@ -222,7 +222,7 @@ def test_an_article_that_cannot_be_trained_on_is_a_failure_and_the_others_are_le
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     datasets = news(tmp_path / "a.jsonl", ["The mayor opened a bridge.", "...", "Snow fell on Dover and on Alder."])
-    pinned = pinned_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
+    plan = plan_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
     learn, calls = EpisodeRunner.learn, []
 
     def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
@@ -232,7 +232,7 @@ def test_an_article_that_cannot_be_trained_on_is_a_failure_and_the_others_are_le
         return learn(self, requests)
 
     monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.state, resumed.articles, resumed.failures) == ("done", 2, 1)
@@ -245,9 +245,9 @@ def test_an_article_that_cannot_be_trained_on_is_a_failure_and_the_others_are_le
 def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_stays(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pinned = pinned_with(tiny_models, methods=METHODS[:1])
+    plan = plan_with(tiny_models, methods=METHODS[:1])
     prepare, learn, ill, asked = EpisodeRunner.prepare, EpisodeRunner.learn, [], []
-    (first, *_) = pinned.training.corpora[0]
+    (first, *_) = plan.train_corpora[0]
 
     def sometimes(self: EpisodeRunner, article: Article) -> None:
         if article == first and ill:
@@ -263,7 +263,7 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
     monkeypatch.setattr(EpisodeRunner, "prepare", sometimes)
     monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
     ill.append("first driver")
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)
     ill.clear()  # before the first update
     outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
@@ -277,14 +277,14 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
     asked.append(1)
     outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     monkeypatch.undo()
-    whole = driver.start(store, pinned, "inline", QUIET)
+    whole = driver.start(store, plan, "inline", QUIET)
     assert stored(store, outcome.run_id) == stored(store, whole.run_id)
 
 
 def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
     datasets = news(tmp_path / "a.jsonl", ["...", "- -"])
-    pinned = pinned_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
+    plan = plan_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
     with pytest.raises(NwsError, match="None of the 2 training articles"):
-        driver.start(store, pinned, "inline", QUIET)
+        driver.start(store, plan, "inline", QUIET)
     (run,) = store.list_runs()
     assert (run.state, run.failures) == ("failed", 2)

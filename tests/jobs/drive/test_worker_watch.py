@@ -12,7 +12,7 @@ from jobs.drive import driver
 from jobs.drive.heartbeat import Heart
 from jobs.drive.pool_watch import PoolWatch
 from jobs.drive.run import Run
-from jobs.plan.job import find_job
+from jobs.recipes.job import plan_job
 from jobs.store import RunInfo, open_store
 
 HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN layers")
@@ -26,7 +26,7 @@ def said() -> io.StringIO:
 @pytest.fixture
 def run(tmp_path: Path, said: io.StringIO) -> Iterator[Run]:
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
-        run_id = store.create_run(find_job("phase1").plan("sample", {}).run_spec())
+        run_id = store.create_run(plan_job("phase1", "sample", {}).run_spec())
         epoch = store.claim_run(run_id, "here", 1)
         yield Run(store, run_id, epoch, Heart(store, run_id, epoch, Console(file=said)))
 
@@ -68,7 +68,7 @@ def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run:
 
 
 def test_a_real_run_records_how_it_multiplied(tmp_path: Path) -> None:
-    pinned = find_job("phase1").plan("sample", {"datasets.limit": 1, "n": [3]})
+    plan = plan_job("phase1", "sample", {"datasets.limit": 1, "n": [3]})
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
-        outcome = driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+        outcome = driver.start(store, plan, "inline", Console(file=io.StringIO()))
         assert store.run_info(outcome.run_id).arithmetic == [describe_arithmetic()] == [this_worker().arithmetic]

@@ -12,9 +12,9 @@ from core.metrics.config import Options
 from core.metrics.specs import BY_COLUMN
 from jobs.drive import driver
 from jobs.evaluate.score import score_file
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 from jobs.terminal.columns import as_objects
@@ -35,11 +35,11 @@ def encoded(row: dict[str, str], form: Form) -> dict[str, str]:
     return {name: normalize(form, text) for name, text in row.items()}
 
 
-def pinned(folder: Path, form: Form) -> Pinned:
+def planned(folder: Path, form: Form) -> Plan:
     file = folder / "news.jsonl"
     file.write_text("".join(json.dumps(encoded(row, form)) + "\n" for row in ROWS))
     asked = {"datasets": [{"name": str(file)}], "systems": ["lead", "random", "textrank"], "n": [5, 9]}
-    return pin(load_recipe(BaselinesRecipe, "sample", asked))
+    return make_plan(load_recipe(BaselinesRecipe, "sample", asked))
 
 
 def summaries(store: Store) -> list[dict[str, object]]:
@@ -53,7 +53,7 @@ def test_a_run_and_nws_score_give_the_same_numbers_for_decomposed_text(tmp_path:
     found: dict[Form, list[dict[str, object]]] = {}
     for form in ("NFC", "NFD"):
         with open_store(f"sqlite:///{tmp_path / form}.db") as store:
-            driver.start(store, pinned(tmp_path, form), "inline", QUIET)
+            driver.start(store, planned(tmp_path, form), "inline", QUIET)
             found[form] = summaries(store)
     assert found["NFD"] == found["NFC"]
     by_lead = [row for row in found["NFC"] if row["system"] == "lead"]

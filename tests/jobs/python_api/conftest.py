@@ -12,7 +12,7 @@ from core.learning.training_config import PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from jobs.drive import driver
-from jobs.plan.job import find_job
+from jobs.recipes.job import plan_job
 from jobs.store import open_store
 
 
@@ -20,9 +20,9 @@ from jobs.store import open_store
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run of Phase 1 on six bundled articles in `nws.db`, and policies in `my-policy`."""
     folder = tmp_path_factory.mktemp("workplace")
-    pinned = find_job("phase1").plan("sample", {"datasets.limit": 6, "n": [7, 9, 11], "importance": ["textrank"]})
+    plan = plan_job("phase1", "sample", {"datasets.limit": 6, "n": [7, 9, 11], "importance": ["textrank"]})
     with open_store(f"sqlite:///{folder / 'nws.db'}") as store:
-        driver.start(store, pinned, "inline", Console(file=io.StringIO()))
+        driver.start(store, plan, "inline", Console(file=io.StringIO()))
     model = resolve_model(parse_model("all-MiniLM-L6-v2"))
     reading = Reading("en", "blank", model, BertScoreConfig(model, 6))
     parameters = parameters_of(make_policies(PolicyConfig(), 384, seed=1))

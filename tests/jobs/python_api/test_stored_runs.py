@@ -109,11 +109,11 @@ def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.Result, tmp_pa
 
 
 def test_a_run_without_summaries_has_an_empty_frame(tmp_path: Path) -> None:
-    from jobs.plan.job import find_job
+    from jobs.recipes.job import plan_job
 
     url = f"sqlite:///{tmp_path / 'x.db'}"
     with open_to_write(url) as store:
-        run_id = store.create_run(find_job("phase1").plan("sample", {"datasets.limit": 2}).run_spec())
+        run_id = store.create_run(plan_job("phase1", "sample", {"datasets.limit": 2}).run_spec())
     with nws.open_store(url) as opened:
         run = opened.run(run_id)
         assert run.summaries().empty

@@ -10,7 +10,6 @@ from core.errors import FencedError, StoreError
 from core.metrics.specs import OPTIONAL
 from core.types import Article, BundleResult
 from jobs.store import Reusable, RunSpec, Store, copies, open_store
-from jobs.store.results import SWEEP
 
 KINDS = {"lead": "control", "mini|centroid": "system"}
 WORKS = {"lead": "work of lead", "mini|centroid": "work of mini"}
@@ -71,7 +70,7 @@ def test_what_another_run_has_is_copied_with_all_its_columns(
     ids = [article.id for article in articles]
     assert store.known_summaries(found, [*ids, "strange"]) == dict.fromkeys(ids, every)
     for _ in range(2):  # an answer that was lost
-        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], reusable=found)
     assert rows(store, second[0]) == rows(store, first[0])
     assert origins(store, second[0]) == {first[0]: 4 * ROWS}
     assert counts(store, second[0]) == (4, 4 * ROWS, 4 * ROWS, 0)
@@ -89,7 +88,7 @@ def test_copies_complete_what_is_computed_and_counts_are_the_same_when_they_are_
     found = reusable(store, second[0])
     # What is computed although it is known stays a copy.
     rest = BundleResult(tuple(s for s in whole if s.n != 3), ())
-    store.writer(*second).record([(articles, rest)], SWEEP, found)
+    store.writer(*second).record([(articles, rest)], reusable=found)
     assert rows(store, second[0]).keys() == {(s.article_id, s.system, s.n) for s in whole}
     assert origins(store, second[0]) == {first[0]: 4 * 4, None: 4 * 2}
     assert counts(store, second[0]) == (4, 4 * 6, 4 * 4, 0)
@@ -140,7 +139,7 @@ def test_a_source_that_becomes_mixed_gives_nothing_even_to_those_that_found_it(
     assert store.run_info(first[0]).mixed
     assert store.known_summaries(found, [article.id for article in articles]) == {}
     with pytest.raises(StoreError, match=r"would have 0 summaries and not 24.*other code or machines.*nws resume"):
-        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], reusable=found)
     assert counts(store, second[0]) == (0, 0, 0, 0)
     store.claim_run(first[0], "host-b", 12, take_over=True)
     assert reusable(store, second[0]).sources == ()
@@ -154,7 +153,7 @@ def test_a_copy_is_no_source_and_rows_keep_the_name_of_who_computed_them(
     first, second, third = claimed(), claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
     for run in (second, third):
-        store.writer(*run).record([(articles, BundleResult((), ()))], SWEEP, reusable(store, run[0]))
+        store.writer(*run).record([(articles, BundleResult((), ()))], reusable=reusable(store, run[0]))
     assert origins(store, third[0]) == {first[0]: 4 * ROWS}
 
 
@@ -178,7 +177,7 @@ def test_content_kept_is_copied_from_runs_with_the_same_panel(
         store.writer(*run).set_panel(panel * 64)
     store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
     for run, values in ((second, (0.25, 0.25)), (third, (None, None))):
-        store.writer(*run).record([(articles, BundleResult((), ()))], SWEEP, reusable(store, run[0]))
+        store.writer(*run).record([(articles, BundleResult((), ()))], reusable=reusable(store, run[0]))
         with store.query(f"select distinct kept, kept_words from summaries where run_id = '{run[0]}'") as answer:
             assert [tuple(row) for row in answer.rows] == [values]
 
@@ -193,9 +192,9 @@ def test_nothing_is_copied_for_an_article_that_fails_and_a_copy_ends_an_older_fa
     first, second = claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
-    store.writer(*second).record([(articles[:1], failure(articles[0]))], SWEEP, found)
+    store.writer(*second).record([(articles[:1], failure(articles[0]))], reusable=found)
     assert counts(store, second[0]) == (0, 0, 0, 1)
-    store.writer(*second).record([(articles[:1], BundleResult((), ()))], SWEEP, found)
+    store.writer(*second).record([(articles[:1], BundleResult((), ()))], reusable=found)
     assert counts(store, second[0]) == (1, ROWS, ROWS, 0)
 
 
@@ -229,4 +228,4 @@ def test_what_was_written_in_16_bits_is_not_copied(
     known = store.known_summaries(found, [article.id for article in articles])
     assert {system for rows in known.values() for system, _ in rows} == {"lead"}
     with pytest.raises(StoreError, match="would have 12 summaries and not 24"):
-        store.writer(*second).record([(articles, BundleResult((), ()))], SWEEP, found)
+        store.writer(*second).record([(articles, BundleResult((), ()))], reusable=found)

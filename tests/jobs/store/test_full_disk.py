@@ -10,8 +10,7 @@ from rich.console import Console
 
 from bench import stub_work
 from jobs.drive import driver
-from jobs.drive.pools import Makers
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store
@@ -69,10 +68,10 @@ class Watcher(io.StringIO):
 
 def test_a_run_waits_for_room_and_goes_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]}))
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]}))
     with full_disk(store) as make_room:
         watcher = Watcher(make_room)
-        outcome = driver.start(store, pinned, "inline", Console(file=watcher, width=200), Makers(stub_work.work))
+        outcome = driver.start(store, plan, "inline", Console(file=watcher, width=200), stub_work.work)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 24, 0)
     said = [line.text for _, line in store.log(outcome.run_id)]
     waited = [text for text in said if text.startswith("Waiting for the store")]

@@ -11,7 +11,6 @@ from core.analysis.points import text_keys
 from core.errors import StoreError
 from core.text.words import repeated_word_share
 from core.types import Article, BundleResult, Failure
-from jobs.store import Stage
 
 
 def rows(store, sql):
@@ -190,36 +189,36 @@ def test_large_bundles(store, run, summary):
     assert (info.summaries, info.failures) == (100, 1400)
 
 
-EXTRACTIVE, BART = Stage("extractive", ("lead", "mini|centroid")), Stage("bart", ("bart",))
+EXTRACTIVE, BART = ("extractive", ("lead", "mini|centroid")), ("bart", ("bart",))
 
 
 def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, articles, summary, failure):
     run_id = store.create_run(dataclasses.replace(spec, systems=3))
     epoch = store.claim_run(run_id, "host", 1)
-    first = BundleResult(tuple(summary(a, system, 3) for a in articles for system in EXTRACTIVE.systems), ())
-    store.writer(run_id, epoch).record([(articles, first)], EXTRACTIVE)
-    store.writer(run_id, epoch).record([(articles, failure(articles[3]))], BART)
+    first = BundleResult(tuple(summary(a, system, 3) for a in articles for system in EXTRACTIVE[1]), ())
+    store.writer(run_id, epoch).record([(articles, first)], *EXTRACTIVE)
+    store.writer(run_id, epoch).record([(articles, failure(articles[3]))], *BART)
     second = BundleResult(tuple(summary(a, "bart", n) for a in articles[:2] for n in (0, 3)), ())
-    store.writer(run_id, epoch).record([(articles[:2], second)], BART)
+    store.writer(run_id, epoch).record([(articles[:2], second)], *BART)
     info = store.run_info(run_id)
     assert (info.articles_done, info.summaries, info.failures) == (2, 12, 1)
-    assert set(store.finished_article_ids(run_id, EXTRACTIVE)) == {article.id for article in articles}
-    assert set(store.finished_article_ids(run_id, BART)) == {article.id for article in articles[:2]}
+    assert set(store.finished_article_ids(run_id, EXTRACTIVE[1])) == {article.id for article in articles}
+    assert set(store.finished_article_ids(run_id, BART[1])) == {article.id for article in articles[:2]}
     assert [(found.key, found.stage) for found in store.failures(run_id)] == [("a3", "bart")]
 
 
 def test_a_failure_is_its_stages_own(store, run, articles, summary, failure):
     run_id, epoch = run
-    for stage in (EXTRACTIVE, BART):
-        store.writer(run_id, epoch).record([(articles, failure(articles[0], stage.name))], stage)
+    for name, systems in (EXTRACTIVE, BART):
+        store.writer(run_id, epoch).record([(articles, failure(articles[0], name))], name, systems)
     assert store.run_info(run_id).failures == 1
     assert [(found.stage, found.message) for found in store.failures(run_id)] == [
         ("bart", "bart"),
         ("extractive", "extractive"),
     ]
-    store.writer(run_id, epoch).record([(articles, BundleResult((summary(articles[0], "bart", 0),), ()))], BART)
+    store.writer(run_id, epoch).record([(articles, BundleResult((summary(articles[0], "bart", 0),), ()))], *BART)
     assert [found.stage for found in store.failures(run_id)] == ["extractive"]
-    store.writer(run_id, epoch).record([(articles, failure(articles[0], "late"))], BART)
+    store.writer(run_id, epoch).record([(articles, failure(articles[0], "late"))], *BART)
     assert [found.stage for found in store.failures(run_id)] == ["extractive"]
 
 

@@ -12,7 +12,7 @@ from core.errors import FencedError, StoreError
 from core.metrics.panel import Panel
 from core.types import BundleResult
 from jobs.report.summary_rows import write_summary_rows
-from jobs.store import ShardSpec, Store, Whole
+from jobs.store import ShardSpec, Store
 from jobs.store.queries import VIEWS
 from jobs.store.runs import DRIVER_DIED
 from jobs.store.tables import Base
@@ -28,11 +28,11 @@ def sharded(store, spec, articles):
     """A run of the four articles in three shards, and its epoch."""
     spec = dataclasses.replace(spec, revisions=spec.revisions | {"datasets": {"news": "test@1"}})
     shards = [ShardSpec(spec, count) for count in (2, 1, 1)]
-    whole = Whole("en", (Panel("news", tuple(sorted(articles, key=lambda article: article.id))),))
-    ids = store.create_sharded_run(spec, PARENT, 2, whole, SYSTEMS, shards)
+    panels = (Panel("news", tuple(sorted(articles, key=lambda article: article.id))),)
+    ids = store.create_sharded_run(spec, PARENT, 2, "en", panels, SYSTEMS, shards)
     assert ids == [f"{PARENT}-{number:02}" for number in (1, 2, 3)]
-    assert store.whole_of(ids[1]) == whole
-    assert store.whole_of(PARENT) is None
+    assert store.parent_decided(ids[1]) == ("en", panels)
+    assert store.parent_decided(PARENT) == (None, None)
     return PARENT, store.claim_run(PARENT, "host-a", 11)
 
 
@@ -181,7 +181,7 @@ def test_nothing_is_claimed_of_a_run_that_was_cancelled_or_has_another_parent_pr
 def of_shards(store, spec, count: int) -> tuple[str, int]:
     """A run of so many shards, and its epoch."""
     shards = [ShardSpec(spec, 1)] * count
-    store.create_sharded_run(spec, PARENT, 4, Whole("en", ()), SYSTEMS, shards)
+    store.create_sharded_run(spec, PARENT, 4, "en", (), SYSTEMS, shards)
     return PARENT, store.claim_run(PARENT, HOST, 1)
 
 

@@ -17,7 +17,7 @@ from training_run import small_training
 
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
@@ -50,9 +50,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path])
     with open_store(url) as store:
         for name, lengths in (("first", [7, 9]), ("again", [7, 9]), ("copied", [7, 9, 11])):
             asked = {"datasets": [{"name": str(folder / "news.jsonl")}], "n": lengths, "bundle_size": 4}
-            pinned = pin(load_recipe(Phase1Recipe, "sample", asked))
+            plan = make_plan(load_recipe(Phase1Recipe, "sample", asked))
             quiet = Console(file=io.StringIO())
-            ids[name] = driver.start(store, pinned, "inline", quiet, reuse=name == "copied").run_id
+            ids[name] = driver.start(store, plan, "inline", quiet, reuse=name == "copied").run_id
         training = small_training(tiny_models, folder, passes=1)
         ids["training"] = driver.start(store, training, "inline", quiet).run_id
     return url, ids

@@ -59,7 +59,7 @@ def carry_out(run: ChaosRun, around: Surroundings, tell: Callable[[str], None]) 
     total = sum(len(prepared.undisturbed[table]) for table in ("updates", "summaries"))
     title = f"seed {run.seed}, {run.job} on {run.database}"
     with open_store(url) as store, contextlib.ExitStack() as stack:
-        run_id = store.create_run(prepared.pinned.run_spec())
+        run_id = store.create_run(prepared.plan.run_spec())
         subject = _Subject(run, run_id, url, store, prepared, around, random.Random(run.seed), stack)
         driver, drivers, seen = _begin(subject), 1, 0
         for part, together in itertools.groupby(run.kills, key=lambda kill: kill.part):

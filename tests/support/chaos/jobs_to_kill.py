@@ -11,9 +11,9 @@ from training_run import small_training
 from undisturbed import STUB_WORK, undisturbed
 
 from bench import stub_work
-from jobs.plan import sweep
-from jobs.plan.pinned import Pinned
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 from jobs.store import Store
 
@@ -29,7 +29,7 @@ _COMMON = {"n": [1, 7], "bundle_size": 4, "accelerator": "cpu", "actors": 2}
 class Prepared:
     """A run that can be driven, by `program` with `environment`, and everything that it is to store."""
 
-    pinned: Pinned
+    plan: Plan
     program: tuple[str, ...]
     environment: dict[str, str]
     undisturbed: Stored
@@ -42,17 +42,17 @@ def prepare(job: Job, folder: Path) -> Prepared:
     """
     folder.mkdir()
     if job == "phase2":
-        pinned = small_training({"bert": make_bert(folder / "tiny-bert")}, folder, PASSES)
-        return Prepared(pinned, NWS, {}, undisturbed(pinned, folder))
+        plan = small_training({"bert": make_bert(folder / "tiny-bert")}, folder, PASSES)
+        return Prepared(plan, NWS, {}, undisturbed(plan, folder))
     stub_work.write_articles(folder / "news.jsonl", ARTICLES[job])
     common = _COMMON | {"datasets": [{"name": str(folder / "news.jsonl")}]}
     if job == "phase1":
-        pinned = sweep.pin(load_recipe(Phase1Recipe, "sample", common))
+        plan = make_plan(load_recipe(Phase1Recipe, "sample", common))
     else:
         generators = [str(make_bart(folder / "tiny-bart")), str(make_gpt2_lm(folder / "tiny-gpt2"))]
         chosen = common | {"systems": ["lead", "textrank", "random", *generators]}
-        pinned = sweep.pin(load_recipe(BaselinesRecipe, "sample", chosen))
-    return Prepared(pinned, STUB, _STUB_SECONDS, undisturbed(pinned, folder, STUB_WORK))
+        plan = make_plan(load_recipe(BaselinesRecipe, "sample", chosen))
+    return Prepared(plan, STUB, _STUB_SECONDS, undisturbed(plan, folder, STUB_WORK))
 
 
 def stored_rows(store: Store, run_id: str) -> int:

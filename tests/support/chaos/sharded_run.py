@@ -73,7 +73,7 @@ def carry_out_sharded_run(run: ChaosShardedRun, around: Surroundings, tell: Call
     draw = random.Random(run.seed)
     with open_store(url) as store, contextlib.ExitStack() as stack:
         name = new_run_id("phase1")
-        create_sharded_run(store, name, prepared.pinned, prepared.pinned.run_spec(), AT_ONCE, SHARDS, None)
+        create_sharded_run(store, name, prepared.plan, prepared.plan.run_spec(), AT_ONCE, SHARDS, None)
         stack.callback(end_drivers, store, name)
         parent, parents = begin(around, stack, name, url), 1
         for victim, part in run.kills:

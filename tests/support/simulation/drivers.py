@@ -12,7 +12,7 @@ from cluster.article_work import SegmentedBundle, sweep_bundle
 from cluster.resources import ActorResources
 from cluster.sweep_pool import SweepPool, _BundleBacklog
 from cluster.worker_info import WorkerInfo
-from core.sweep_plan import SweepPlan
+from core.stage import Stage
 from core.types import Article, BundleResult, Landed
 from jobs.drive.pools import Pools
 from simulation.cases import Case
@@ -102,7 +102,7 @@ class Drivers:
         names = (f"sweep-{number}" for number in itertools.count())
 
         @contextlib.contextmanager
-        def open_sweep(plan: SweepPlan) -> Iterator[Watched]:
+        def open_sweep(plan: Stage) -> Iterator[Watched]:
             make = partial(stub_work.make_sweeper, plan.signatures, plan.lengths, 0.0, 0.0)
             pool = ActorPool(Sweeper, make, names, _GPU, self._case.actors, self._ray.segment, self._case.stuck_seconds)
             with contextlib.closing(pool):

@@ -55,7 +55,7 @@ class Simulation:
         self.run_id = f"seed-{case.seed}-{next(stage.numbers)}"
         self.store = stage.slow_store().at(self.world, self.weather, self.run_id)
         self.plain = stage.plain
-        self.pinned = stage.pinned(case.articles, case.bundle_size)
+        self.plan = stage.plan(case.articles, case.bundle_size)
         self.pools = Drivers(case, self.ray, self.fleet)
         self.told: list[str] = []
         self.drivers: list[Process] = []
@@ -137,7 +137,7 @@ class Simulation:
         self.tell(f"{process.name} starts" + ", to take over" * take_over)
         try:
             if is_new:
-                outcome = driver.start(self.store, self.pinned, "ray", Silent(), run_id=self.run_id)
+                outcome = driver.start(self.store, self.plan, "ray", Silent(), run_id=self.run_id)
             else:
                 outcome = driver.resume(self.store, self.run_id, "ray", None, None, Silent(), take_over)
         except NwsError as error:

@@ -18,9 +18,9 @@ from cluster.article_work import Work
 from cluster.sweep_pool import inline_sweeps
 from jobs.drive.driver import drive_alone
 from jobs.drive.pools import Pools
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import Store, open_store
 from jobs.store.address import parse_address
@@ -49,7 +49,7 @@ class Stage:
         self._engines = writer_engine(self._address), reader_engine(self._address)
         self.numbers = itertools.count()  # of its simulations
         self.plain = Store(self._address, *self._engines)
-        self.pinned = functools.cache(self._pinned)
+        self.plan = functools.cache(self._plan)
         self.undisturbed = functools.cache(self._undisturbed)
 
     def __enter__(self) -> "Stage":
@@ -63,21 +63,21 @@ class Stage:
     def slow_store(self) -> SlowStore:
         return SlowStore(self._address, *self._engines)
 
-    def _pinned(self, articles: int, bundle_size: int, stop_after: int | None = None) -> Pinned:
+    def _plan(self, articles: int, bundle_size: int, stop_after: int | None = None) -> Plan:
         asked: dict[str, Any] = {
             "datasets": [{"name": str(self.folder / ARTICLES), "limit": articles}],
             **{"n": [7], "importance": ["textrank"], "rulers": [], "accelerator": "cpu"},
             **{"bundle_size": bundle_size, "stop_after_equal_failures": stop_after},
         }
-        return pin(load_recipe(Phase1Recipe, "sample", asked))
+        return make_plan(load_recipe(Phase1Recipe, "sample", asked))
 
     def _undisturbed(self, articles: int) -> Any:
         """The rows of so many articles: those of stub work are the same in bundles of any size."""
-        pinned, store = self.pinned(articles, 8), self.plain
-        plan = pinned.stages[0].plan
-        make = functools.partial(stub_work.make_sweeper, plan.signatures, plan.lengths, 0.0, 0.0)
+        plan, store = self.plan(articles, 8), self.plain
+        (stage,) = plan.stages
+        make = functools.partial(stub_work.make_sweeper, stage.signatures, stage.lengths, 0.0, 0.0)
         work = Work(functools.partial(stub_work.make_segmenter, 0.0), make)
         pools = Pools("this process", lambda plan: contextlib.nullcontext(inline_sweeps(work)), lambda plan: None)
         run_id = f"undisturbed-{articles}"
-        drive_alone(store, run_id, pinned, pools, Console(file=io.StringIO()))
+        drive_alone(store, run_id, plan, pools, Console(file=io.StringIO()))
         return everything(store, run_id)["summaries"]

@@ -14,7 +14,7 @@ from training_run import small_training
 
 from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.drive import driver
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
 from jobs.store import RunSpec, Store, open_store
@@ -33,7 +33,7 @@ def write_articles(path: Path, rows: list[dict[str, str]]) -> Path:
 def sweep(store: Store, articles: Path, **asked: object) -> str:
     """The id of a finished sweep over a file."""
     recipe = {"datasets": [{"name": str(articles)}], "n": list(LENGTHS), "accelerator": "cpu", **asked}
-    return driver.start(store, pin(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
+    return driver.start(store, make_plan(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
 
 
 @pytest.fixture(scope="session")
@@ -60,8 +60,8 @@ def reseeded(store: Store, swept: str, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="session")
 def trained(store: Store, tiny_models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> str:
-    pinned = small_training(tiny_models, tmp_path_factory.mktemp("trained"), passes=2)
-    return driver.start(store, pinned, "inline", QUIET).run_id
+    plan = small_training(tiny_models, tmp_path_factory.mktemp("trained"), passes=2)
+    return driver.start(store, plan, "inline", QUIET).run_id
 
 
 @pytest.fixture

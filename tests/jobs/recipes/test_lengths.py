@@ -12,8 +12,8 @@ from core.analysis.intervals import Interval
 from core.errors import RecipeError
 from core.types import SystemKind
 from jobs.drive import driver
-from jobs.plan.job import find_job
-from jobs.plan.phase2 import lengths_from, named_lengths
+from jobs.recipes.job import plan_again, plan_job
+from jobs.recipes.phase2_plan import lengths_from, named_lengths
 from jobs.store import Store, open_store
 
 GRID = (3, 7, 11, 15, 21)
@@ -52,7 +52,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, tmp_path: Path) -> None:
-    sweep = find_job("phase1").plan("sample", {"datasets.limit": 13, "n": [3, 9, 15], "importance": ["position"]})
+    sweep = plan_job("phase1", "sample", {"datasets.limit": 13, "n": [3, 9, 15], "importance": ["position"]})
     run_id = driver.start(store, sweep, "inline", Console(file=io.StringIO())).run_id
     lengths = lengths_from(store, run_id)
     assert set(lengths) <= {3, 9, 15}
@@ -60,20 +60,18 @@ def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, t
         f"train_datasets: [{{name: sample, limit: 4}}]\ndatasets: [{{name: sample, skip: 16}}]\nn: from:{run_id}"
     )
     for name, given in (("sample", {"n": f"from:{run_id}"}), (str(tmp_path / "mine.yaml"), {})):
-        pinned = find_job("phase2").plan(name, given, lambda run: lengths_from(store, run))
-        assert pinned.recipe.n == lengths
-        assert pinned.revisions["n"] == f"from:{run_id}"
-        assert find_job("phase2").plan_again(pinned.run_spec().recipe).recipe == pinned.recipe
+        plan = plan_job("phase2", name, given, lambda run: lengths_from(store, run))
+        assert plan.recipe.n == lengths
+        assert plan.revisions["n"] == f"from:{run_id}"
+        assert plan_again("phase2", plan.run_spec().recipe).recipe == plan.recipe
 
 
 def test_only_a_training_takes_lengths_from_a_run() -> None:
     with pytest.raises(RecipeError, match=r"n: lengths are whole numbers .*, not 'from:x'"):
-        find_job("phase1").plan("sample", {"n": "from:x"})
+        plan_job("phase1", "sample", {"n": "from:x"})
 
 
 def test_a_run_of_characters_names_no_lengths_for_a_training(store: Store) -> None:
-    run_id = store.create_run(
-        find_job("phase1").plan("sample", {"datasets.limit": 2, "max_chars": [30, 50]}).run_spec()
-    )
+    run_id = store.create_run(plan_job("phase1", "sample", {"datasets.limit": 2, "max_chars": [30, 50]}).run_spec())
     with pytest.raises(RecipeError, match=f"n of run {run_id} are characters, and n names words"):
         lengths_from(store, run_id)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import RecipeError
-from jobs.plan.job import JOBS, find_job
+from jobs.recipes.job import JOBS, make_plan, plan_again, plan_job
+from jobs.recipes.sweep import Phase1Recipe
 
 KOREAN = {"datasets": [{"name": "sample-ko"}]}
 OF_JOB = {
@@ -19,7 +20,7 @@ OF_JOB = {
 @pytest.mark.parametrize("job", JOBS)
 def test_english_models_are_refused_for_korean_articles(job: str) -> None:
     with pytest.raises(RecipeError) as refused:
-        find_job(job).plan("sample", KOREAN | OF_JOB[job])
+        plan_job(job, "sample", KOREAN | OF_JOB[job])
     message = str(refused.value)
     assert message.startswith("The articles of sample-ko are Korean, and these models cannot read them: encoder all-")
     share = r"\((99|100)%\)"
@@ -35,12 +36,12 @@ def test_a_multilingual_encoder_and_backbone_pass(tiny_models: dict[str, Path], 
     multilingual = str(tiny_models["multilingual"])
     encoder = {"encoders": [multilingual]} if job == "phase1" else {"encoder": multilingual}
     bertscore = {"bertscore.model": multilingual, "bertscore.num_layers": 2}
-    pinned = find_job(job).plan("sample", KOREAN | OF_JOB[job] | encoder | bertscore)
-    assert pinned.revisions["bertscore"].startswith(multilingual)
+    plan = plan_job(job, "sample", KOREAN | OF_JOB[job] | encoder | bertscore)
+    assert plan.revisions["bertscore"].startswith(multilingual)
     with pytest.raises(RecipeError, match=r"read them: BERTScore backbone all-MiniLM-L6-v2 \((99|100)%\)"):
-        find_job(job).plan("sample", KOREAN | OF_JOB[job] | encoder)
+        plan_job(job, "sample", KOREAN | OF_JOB[job] | encoder)
     with pytest.raises(RecipeError, match=r"read them: encoder all-MiniLM-L6-v2 \((99|100)%\)"):
-        find_job(job).plan("sample", KOREAN | OF_JOB[job] | bertscore)
+        plan_job(job, "sample", KOREAN | OF_JOB[job] | bertscore)
 
 
 @pytest.mark.parametrize("name", ["bart", "gpt2-lm", "pegasus", "t5"])
@@ -48,13 +49,11 @@ def test_an_english_generator_is_refused_for_korean_articles(tiny_models: dict[s
     bertscore = {"bertscore.model": str(tiny_models["multilingual"]), "bertscore.num_layers": 2}
     systems = {"systems": [str(tiny_models[name])]}  # it needs no encoder, so that one is not asked
     with pytest.raises(RecipeError, match=rf"read them: generator tiny-{name} \(.*--system with a checkpoint"):
-        find_job("baselines").plan("sample", KOREAN | bertscore | systems)
+        plan_job("baselines", "sample", KOREAN | bertscore | systems)
 
 
 def test_a_run_that_has_begun_may_end() -> None:
-    pinned = find_job("phase1").pin(
-        find_job("phase1").recipe(
-            **KOREAN, encoders=["all-MiniLM-L6-v2"], pipeline="auto", bertscore={"model": "all-MiniLM-L6-v2"}
-        )
+    plan = make_plan(
+        Phase1Recipe(**KOREAN, encoders=["all-MiniLM-L6-v2"], pipeline="auto", bertscore={"model": "all-MiniLM-L6-v2"})
     )
-    assert find_job("phase1").plan_again(pinned.recipe.model_dump(mode="json")).recipe == pinned.recipe
+    assert plan_again("phase1", plan.recipe.model_dump(mode="json")).recipe == plan.recipe

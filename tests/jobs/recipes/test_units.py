@@ -11,15 +11,15 @@ from core.learning.writer import PolicyWriter
 from core.text.segmentation import pipeline_revision
 from jobs.drive import driver
 from jobs.drive.stored_policies import choose_system
-from jobs.plan.job import find_job
-from jobs.plan.pinned import Pinned
+from jobs.recipes.job import plan_job
+from jobs.recipes.plan import Plan
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 TEXT = "the mayor of alder said on monday that a new bridge will open in may"
 
 
-def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
+def planned(tiny_models: dict[str, Path], **changes: object) -> Plan:
     given = {
         "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
         **{
@@ -29,7 +29,7 @@ def pinned(tiny_models: dict[str, Path], **changes: object) -> Pinned:
             "datasets.limit": 2,
         },
     }
-    return find_job("baselines").plan("sample", given | changes)
+    return plan_job("baselines", "sample", given | changes)
 
 
 def texts(store: Store, run_id: str) -> dict[tuple[str, str, int], str]:
@@ -40,9 +40,9 @@ def texts(store: Store, run_id: str) -> dict[tuple[str, str, int], str]:
 def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks(
     store: Store, tiny_models: dict[str, Path]
 ) -> None:
-    chunks = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
-    words = driver.start(store, pinned(tiny_models, units="words"), "inline", QUIET, reuse=True)
-    again = driver.start(store, pinned(tiny_models, units="words"), "inline", QUIET, reuse=True)
+    chunks = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
+    words = driver.start(store, planned(tiny_models, units="words"), "inline", QUIET, reuse=True)
+    again = driver.start(store, planned(tiny_models, units="words"), "inline", QUIET, reuse=True)
     assert (words.reused, again.reused) == (0, again.summaries)
     info = store.run_info(words.run_id)
     assert info.recipe["units"] == "words"

@@ -6,102 +6,88 @@ from dataclasses import replace
 from core.analysis.content_kept import ContentKept
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
-from core.learning.reward import FLUENCY, RewardConfig, reward_signature
+from core.learning.reward import FLUENCY, RewardConfig
 from core.metrics.specs import KEPT
+from core.stage import Stage
 from core.summarizers.extractive_baselines import make_baseline
 from core.text.dataset import OpenDataset
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article
-from core.worker_factories import EpisodePlan
-from jobs.plan.panels import panel_of
-from jobs.plan.pinned import (
-    Pinned,
-    PlannedStage,
-    PlannedTraining,
+from jobs.recipes.base import LENGTHS
+from jobs.recipes.phase2 import Phase2Recipe, system_name
+from jobs.recipes.plan import (
+    Plan,
+    build_plan,
     common_language,
+    common_stage,
+    dataset_revisions,
+    find_model,
     open_corpora,
-    pin_model,
-    pin_setting,
+    panel_of,
     pinned_datasets,
     pinned_text,
 )
-from jobs.plan.revisions import dataset_revisions
-from jobs.plan.sweep import with_rulers
-from jobs.recipes.base import LENGTHS
-from jobs.recipes.phase2 import Phase2Recipe, system_name
-from jobs.store import Stage, Store
+from jobs.recipes.sweep_plan import with_rulers
+from jobs.store import Store
 
-EVALUATION = "evaluation"
 LEAST, ENOUGH = 0.8, 0.9
 """Shares of what a system's longest n keeps: from where the first is kept to where the second is."""
 
 
-def pin(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = None) -> Pinned:
+def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = None) -> Plan:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
     Args:
-        recipe: what is pinned.
+        recipe: what is planned.
         corpora: its test datasets, where they are at hand; they are opened unless given.
 
     Raises:
         NwsError: a model, dataset, pipeline or revision cannot be found, or a test article is a near copy
             of a training article.
     """
-    encoder = pin_model(recipe.encoder)
-    setting = pin_setting(recipe, corpora)
+    encoder = find_model(recipe.encoder)
+    corpora = open_corpora(recipe.datasets) if corpora is None else corpora
+    common = replace(common_stage(recipe, common_language(corpora)), encoders=(encoder,))
     train_corpora = open_corpora(recipe.train_datasets)
     language = common_language(train_corpora)
-    if language != setting.language:
+    if language != common.language:
         raise RecipeError(
-            f"The training articles are in {language!r} and the test articles in {setting.language!r}: take both from "
+            f"The training articles are in {language!r} and the test articles in {common.language!r}: take both from "
             "one language."
         )
-    require_disjoint(train_corpora, setting.corpora)
-    bertscore = replace(setting.metrics.bertscore, precision=recipe.reward.precision)
-    fluency = setting.metrics.fluency if FLUENCY in recipe.reward.weights else None
-    reward = RewardConfig(bertscore, tuple(recipe.reward.weights.items()), language, fluency)
-    panels = tuple(map(panel_of, train_corpora)) if KEPT.name in recipe.reward.weights else ()
-    training = PlannedTraining(
-        systems={
-            system_name(method.name, seed): method.trainings(seed, recipe.n)
-            for method in recipe.methods
-            for seed in recipe.seeds
-        },
-        plan=EpisodePlan(
-            language=language,
-            pipeline=setting.pipeline,
-            encoder=encoder,
-            reward=reward,
-            precision=recipe.precision,
-            language_data=setting.language_data,
-            panels=panels,
-            units=setting.units,
-            length_unit=recipe.length_unit,
-        ),
-        corpora=train_corpora,
-        datasets=tuple(
-            {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
-            | {"skip": dataset.skip, "limit": dataset.limit}
-            for corpus, dataset in zip(train_corpora, recipe.train_datasets, strict=True)
-        ),
-        reward=reward_signature(reward),
-    )
-    policies = [PolicySystem(name, decoding=decoding) for name in training.systems for decoding in recipe.decodings]
-    recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, setting.corpora)})
+    require_disjoint(train_corpora, corpora)
+    policies = {
+        system_name(method.name, seed): method.trainings(seed, recipe.n)
+        for method in recipe.methods
+        for seed in recipe.seeds
+    }
+    recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, corpora)})
+    learned = [PolicySystem(name, decoding=decoding) for name in policies for decoding in recipe.decodings]
     rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
-    plan = setting.sweep_plan(recipe, (encoder,), (*policies, *rivals))
-    pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
-    return Pinned(
-        recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
-        stages=(PlannedStage(Stage(EVALUATION, plan.signatures), plan),),
-        metrics=setting.metrics,
-        corpora=setting.corpora,
-        revisions={
-            "encoders": {encoder.name: str(encoder)},
-            "train_datasets": dataset_revisions(train_corpora),
-            **setting.revisions,
-        },
-        training=training,
+    found = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
+    return build_plan(
+        recipe,
+        [replace(common, name="evaluation", systems=(*learned, *rivals))],
+        corpora,
+        found,
+        {"encoders": {encoder.name: str(encoder)}, "train_datasets": dataset_revisions(train_corpora)},
+        training=_training(recipe, common, train_corpora),
+        policies=policies,
+        train_corpora=train_corpora,
+    )
+
+
+def _training(recipe: Phase2Recipe, common: Stage, corpora: Sequence[OpenDataset]) -> Stage:
+    """What workers hold while policies are trained: of the metrics only those in the reward."""
+    weights = recipe.reward.weights
+    bertscore = replace(common.metrics.bertscore, precision=recipe.reward.precision)
+    fluency = common.metrics.fluency if FLUENCY in weights else None
+    return replace(
+        common,
+        name="preparation",  # which failures of training articles are stored under
+        metrics=replace(common.metrics, bertscore=bertscore, by_models=() if fluency is None else (fluency,)),
+        panels=tuple(map(panel_of, corpora)) if KEPT.name in weights else (),
+        reward=RewardConfig(bertscore, tuple(weights.items()), common.language, fluency),
     )
 
 

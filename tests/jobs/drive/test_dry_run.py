@@ -11,10 +11,10 @@ from rich.console import Console
 from cluster.gpus import Card
 from core.models import parameters, parse_model, resolve_model
 from core.summarizers.generators import parse_generator
-from jobs.plan import dry_run, phase2
-from jobs.plan.dry_run import describe, print_description
-from jobs.plan.sharing import actor_bytes
-from jobs.plan.sweep import pin
+from jobs.drive import dry_run
+from jobs.drive.dry_run import describe, print_description
+from jobs.drive.pools import actor_bytes
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.sweep import Phase1Recipe
@@ -41,7 +41,7 @@ def test_a_dry_run_says_how_actors_share_a_gpu(
     FakeCuda().install(monkeypatch)
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     monkeypatch.setattr(dry_run, "cards_here", lambda: cards)
-    plan = describe(pin(load_recipe(Phase1Recipe, "sample", changes)))
+    plan = describe(make_plan(load_recipe(Phase1Recipe, "sample", changes)))
     out = io.StringIO()
     print_description(plan, Console(file=out, width=200))
     assert plan["device"] == device
@@ -54,12 +54,12 @@ def test_an_actor_needs_its_weights_in_its_precision(tiny_models: dict[str, Path
     def need(**changes: object) -> int:
         models = {"encoders": [str(tiny_models["bert"])], "bertscore": {"model": str(tiny_models["xlnet"])}}
         models["bertscore"]["num_layers"] = 1
-        return actor_bytes(pin(load_recipe(Phase1Recipe, "sample", models | changes)).plans, True)
+        return actor_bytes(make_plan(load_recipe(Phase1Recipe, "sample", models | changes)).training_and_stages, True)
 
     both = parameters(tiny_models["bert"]) + parameters(tiny_models["xlnet"])
     assert need() - need(precision="float16") == 2 * both
     assert need() == need(precision="tf32")
-    plan = pin(load_recipe(Phase1Recipe, "sample", {})).plans[0]
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {})).stages[0]
     model = resolve_model(parse_model(str(tiny_models["bert"])))
     generator = replace(parse_generator("bart-large-cnn"), model=model)
     extra = {
@@ -73,6 +73,6 @@ def test_an_actor_needs_its_weights_in_its_precision(tiny_models: dict[str, Path
 
 
 def test_a_training_is_counted() -> None:
-    plans = phase2.pin(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4})).plans
+    plans = make_plan(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4})).training_and_stages
     assert len(plans) > 1
     assert actor_bytes(plans, True) >= actor_bytes(plans[:1], True) > 2.6e9

@@ -8,8 +8,8 @@ import pytest
 
 from core.errors import RecipeError
 from core.text.dataset import Dataset, open_rows
-from jobs.plan.job import find_job
-from jobs.plan.sweep import with_rulers
+from jobs.recipes.job import plan_job
+from jobs.recipes.sweep_plan import with_rulers
 
 TEXT = "The council met on Monday. It approved a new bridge, and nobody spoke against it."
 
@@ -22,7 +22,7 @@ def dataset(path: Path, *references: Sequence[str]) -> str:
 
 def systems(job: str, *datasets: str, **changes: object) -> list[str]:
     asked = {"datasets": [{"name": name} for name in datasets], "n": [3]}
-    return list(find_job(job).plan("sample", asked | changes).systems)
+    return list(plan_job(job, "sample", asked | changes).systems)
 
 
 @pytest.mark.parametrize("job", ["phase1", "baselines"])

@@ -1,8 +1,8 @@
-"""The plan of a sweep, or of a part of it. A plan travels to every process, so nothing that takes long is imported."""
+"""A stage of a run, or a part of one. It travels to every process, so nothing that takes long is imported."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.panel import KEPT_SIGNATURE, Panel
@@ -12,18 +12,19 @@ from core.models.endpoint import Endpoint
 from core.plugins.plugin_metric import PluginMetric
 from core.precision import Precision
 from core.summarizers.generators import Generator
-from core.summarizers.systems import System
+from core.summarizers.systems import UNCUT, System
 from core.text.cutting import Units
 from core.text.language import Language
 from core.text.length import LengthUnit
 from core.types import SystemKind
 
 if TYPE_CHECKING:  # torch takes long
+    from core.learning.reward import RewardConfig
     from core.metrics.fluency import Fluency
     from core.metrics.model_metric import ModelMetric
 
 NO_SEGMENTS = ""
-"""The pipeline of a plan whose systems read neither sentences nor chunks."""
+"""The pipeline of a stage whose systems read neither sentences nor chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +58,26 @@ class MetricsConfig:
         }
 
 
+Writer: TypeAlias = System | Generator | Endpoint
+"""Whatever writes summaries."""
+
+
 @dataclass(frozen=True, slots=True)
-class SweepPlan:
-    """Everything that decides the numbers of a sweep: extractive systems, or one generator.
+class Stage:
+    """A part of a run that goes over all of its articles: everything that decides the numbers of its workers.
+
+    It summarises and scores, with extractive systems or with one generator; or it trains policies, for a reward.
 
     Attributes:
         language: of all articles and references.
         pipeline: the resolved segmentation: a spaCy pipeline, `blank` or `kiwi`; `NO_SEGMENTS` where articles are
             only checked.
-        encoders: resolved models, by whose names the systems ask for embeddings.
-        systems: what summarises segments. A plan with a generator has none.
-        generator: a generator with its model resolved, or an endpoint.
-        lengths: the values of n.
-        metrics: options of the standard metrics.
+        encoders: resolved models, by whose names the systems ask for embeddings; of a training, the one of policies.
+        systems: what summarises segments. A stage with a generator has none.
+        lengths: the values of n. Those of a training come with what the driver sends.
+        metrics: options of the standard metrics; of a training, those in its reward.
         seed: of whatever is drawn at random.
+        generator: a generator with its model resolved, or an endpoint.
         precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
         language_data: hashes of the files by which texts are cut and tokenized, see `core.text.language_data`. Both
             halves refuse others.
@@ -78,6 +85,8 @@ class SweepPlan:
             (`core.metrics.panel`). They are drawn when a run begins.
         units: what a chunk is.
         length_unit: what the lengths count.
+        reward: what policies are trained for; None of a stage that writes and scores summaries.
+        name: as rows of failures have it, and people read it.
     """
 
     language: Language
@@ -93,6 +102,13 @@ class SweepPlan:
     panels: tuple[Panel, ...] = ()
     units: Units = "chunks"
     length_unit: LengthUnit = "words"
+    reward: "RewardConfig | None" = None
+    name: str = "sweep"
+
+    @property
+    def writers(self) -> tuple[Writer, ...]:
+        """Every system, the generator last."""
+        return self.systems if self.generator is None else (*self.systems, self.generator)
 
     @property
     def kinds(self) -> dict[str, SystemKind]:
@@ -106,11 +122,11 @@ class SweepPlan:
         return tuple(self.kinds)
 
     @property
-    def summaries_per_article(self) -> int:
-        """One summary of each length by every system, and one more by each system with uncut summaries."""
-        uncut = sum(system.has_uncut for system in self.systems)
-        uncut += self.generator is not None and self.generator.has_uncut
-        return len(self.signatures) * len(self.lengths) + uncut
+    def places(self) -> frozenset[tuple[str, int]]:
+        """The system and n of every summary that an article gets: `UNCUT` of those of a system's own length."""
+        return frozenset(
+            (writer.signature, n) for writer in self.writers for n in (*self.lengths, *([UNCUT] * writer.has_uncut))
+        )
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -120,25 +136,28 @@ class SweepPlan:
         return (*self.encoders, *generated, self.metrics.bertscore.model, *measuring)
 
     @property
-    def to_segment(self) -> "SweepPlan":
-        """The part of the plan that the cutting half needs. It travels with every bundle, so it has no predictions."""
-        plan = replace(self, panels=())
-        return replace(plan, systems=()) if self.pipeline == NO_SEGMENTS else plan
+    def to_segment(self) -> "Stage":
+        """The part that the cutting half needs. It travels with every bundle, so it has no predictions."""
+        stage = replace(self, panels=())
+        return replace(stage, systems=()) if self.pipeline == NO_SEGMENTS else stage
 
+    def with_systems(self, name: str, *systems: System) -> "Stage":
+        """A stage of its own for systems that read neither segments nor vectors."""
+        return replace(self, name=name, pipeline=NO_SEGMENTS, encoders=(), systems=systems, generator=None)
 
-def plan_for_missing(plan: SweepPlan, missing: AbstractSet[tuple[str, int]]) -> SweepPlan:
-    """`plan` for the systems and the lengths that are in `missing` alone, with the rows that the whole plan has there.
+    def narrowed(self, missing: AbstractSet[tuple[str, int]]) -> "Stage":
+        """The systems and the lengths that are in `missing` alone, with the rows that the whole stage has there.
 
-    Systems with uncut summaries write these, too.
-    Encoders that none of these systems asks for are not loaded.
-    """
-    names, lengths = {name for name, _ in missing}, {n for _, n in missing}
-    chosen = tuple(system for system in plan.systems if system.signature in names)
-    generator = plan.generator if plan.generator is not None and plan.generator.signature in names else None
-    return replace(
-        plan,
-        systems=chosen,
-        lengths=tuple(n for n in plan.lengths if n in lengths),
-        encoders=tuple(encoder for encoder in plan.encoders if any(encoder.name in s.encoders for s in chosen)),
-        generator=generator,
-    )
+        Systems with uncut summaries write these, too.
+        Encoders that none of these systems asks for are not loaded.
+        """
+        names, lengths = {name for name, _ in missing}, {n for _, n in missing}
+        chosen = tuple(system for system in self.systems if system.signature in names)
+        generator = self.generator if self.generator is not None and self.generator.signature in names else None
+        return replace(
+            self,
+            systems=chosen,
+            lengths=tuple(n for n in self.lengths if n in lengths),
+            encoders=tuple(encoder for encoder in self.encoders if any(encoder.name in s.encoders for s in chosen)),
+            generator=generator,
+        )

@@ -16,21 +16,20 @@ from core.metrics.metric import Row
 from core.metrics.registry import make_metric
 from core.models import parse_model, resolve_model
 from jobs.drive import driver
-from jobs.plan.job import find_job
-from jobs.plan.pinned import Pinned
-from jobs.plan.revisions import require_same_revisions
+from jobs.recipes.job import plan_again, plan_job
+from jobs.recipes.plan import Plan, require_same_revisions
 from jobs.store import Store
 from jobs.terminal.metrics import chosen_metrics_of, metrics_of
 
 QUIET = Console(file=io.StringIO())
 
 
-def pinned(tiny_models: dict[str, Path], **models: str) -> Pinned:
+def planned(tiny_models: dict[str, Path], **models: str) -> Plan:
     given = {
         "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
         **{"encoder": str(tiny_models["bert"]), "systems": ["lead", "random"], "n": [2, 5], "datasets.limit": 2},
     }
-    return find_job("baselines").plan("sample", given | models)
+    return plan_job("baselines", "sample", given | models)
 
 
 @pytest.mark.parametrize(("setting", "kind"), [("fluency_model", "llama"), ("faithfulness_model", "nli")])
@@ -38,13 +37,13 @@ def test_a_run_is_not_resumed_with_another_model_in_the_same_folder(
     tiny_models: dict[str, Path], tmp_path: Path, setting: str, kind: str
 ) -> None:
     folder = Path(shutil.copytree(tiny_models[kind], tmp_path / "model"))
-    before = pinned(tiny_models, **{setting: str(folder)})
+    before = planned(tiny_models, **{setting: str(folder)})
     stored = before.recipe.model_dump(mode="json")
-    again = find_job("baselines").plan_again(stored)
+    again = plan_again("baselines", stored)
     require_same_revisions(before.revisions, again.revisions, "r1")
     config = folder / "config.json"
     config.write_text(config.read_text().replace('"hidden_size": ', '"hidden_size":  '))
-    changed = find_job("baselines").plan_again(stored)
+    changed = plan_again("baselines", stored)
     with pytest.raises(RecipeError, match=rf"its {setting} changed from .*model@sha256:\w+ to .*model@sha256:"):
         require_same_revisions(before.revisions, changed.revisions, "r1")
 
@@ -53,7 +52,7 @@ def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alon
     store: Store, tiny_models: dict[str, Path]
 ) -> None:
     models = {"fluency_model": str(tiny_models["llama"]), "faithfulness_model": str(tiny_models["nli"])}
-    first = driver.start(store, pinned(tiny_models, **models), "inline", QUIET, reuse=True)
+    first = driver.start(store, planned(tiny_models, **models), "inline", QUIET, reuse=True)
     info = store.run_info(first.run_id)
     assert chosen_metrics_of(info) == ("fluency", "faithfulness")
     assert metrics_of([info])[-2:] == ("fluency", "faithfulness")
@@ -69,16 +68,16 @@ def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alon
         scorer = metric(resolve_model(parse_model(str(folder)))).load(torch.device("cpu"))
         alone = [scorer.score([(article, text)])[0] for article, text, *_ in rows]
         assert [float(row[column]) for row in rows] == pytest.approx(alone, abs=1e-5)
-    again = driver.start(store, pinned(tiny_models, **models), "inline", QUIET, reuse=True)
+    again = driver.start(store, planned(tiny_models, **models), "inline", QUIET, reuse=True)
     other = models | {"fluency_model": str(tiny_models["gpt2-lm"])}
-    anew = driver.start(store, pinned(tiny_models, **other), "inline", QUIET, reuse=True)
-    without = driver.start(store, pinned(tiny_models), "inline", QUIET, reuse=True)
+    anew = driver.start(store, planned(tiny_models, **other), "inline", QUIET, reuse=True)
+    without = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.reused, anew.reused, without.reused) == (again.summaries, 0, 0)
 
 
 def test_a_model_that_is_none_is_refused_before_anything_runs(tiny_models: dict[str, Path]) -> None:
     with pytest.raises(RecipeError, match="fluency_model: There is no model 'nonsense'"):
-        pinned(tiny_models, fluency_model="nonsense")
+        planned(tiny_models, fluency_model="nonsense")
 
 
 def test_a_file_is_scored_with_them(tiny_models: dict[str, Path]) -> None:
@@ -94,4 +93,4 @@ def test_a_file_is_scored_with_them(tiny_models: dict[str, Path]) -> None:
 
 def test_a_checkpoint_of_another_kind_ends_the_run_in_words(store: Store, tiny_models: dict[str, Path]) -> None:
     with pytest.raises(ModelError, match="Fluency needs a causal language model with its head"):
-        driver.start(store, pinned(tiny_models, fluency_model=str(tiny_models["bert"])), "inline", QUIET)
+        driver.start(store, planned(tiny_models, fluency_model=str(tiny_models["bert"])), "inline", QUIET)

@@ -1,4 +1,4 @@
-"""What a run has of one's own: systems and metrics of plugins, and files of predictions.
+"""What a plan has from outside: systems and metrics of plugins, and files of predictions.
 
 Each plugin with systems, and each file of predictions, is a stage of the run.
 """
@@ -7,7 +7,7 @@ import contextlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,19 +15,18 @@ from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeErr
 from core.plugins.load import Plugin, PluginSpec, read_plugin
 from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems
+from core.stage import Stage
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
 from core.summarizers.systems import Document, Embeddings
-from core.sweep_plan import NO_SEGMENTS
 from core.text.length import cut
 from core.text.reader import path_from_anywhere
 from core.text.segmentation import unsegmented
 from core.types import Article, SegmentedArticle
 from core.worker_factories import checked, make_segmenter
-from jobs.plan.own_files import find_file, require_unchanged
-from jobs.plan.pinned import Pinned, PlannedStage, name_systems
-from jobs.store import Stage
+from jobs.recipes.named_files import find_file, require_unchanged
+from jobs.recipes.plan import Plan
 
 _NAMED = 5
 """How many keys are named."""
@@ -37,7 +36,7 @@ _SYSTEMS_ARE = "A system is `def f(text, n)` and returns 1 to n words, or an obj
 _METRICS_ARE = "A metric is `def f(summary, references)`, gets a list of all references, and returns one finite number"
 
 
-def with_plugins(pinned: Pinned, more: Sequence[Plugin] = ()) -> Pinned:
+def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
     """A run with the systems and metrics of its recipe's plugins, and of `more`. It runs their code.
 
     Raises:
@@ -45,47 +44,43 @@ def with_plugins(pinned: Pinned, more: Sequence[Plugin] = ()) -> Pinned:
         RecipeError: two systems or two metrics have one name, or a plugin is not what it was.
     """
     specs, plugins = [], [*more]
-    for spec in pinned.recipe.plugins:
+    for spec in plan.recipe.plugins:
         plugin = read_plugin(spec, find_file(spec.plugin, spec.sha256))
         require_unchanged(spec.plugin, spec.sha256, plugin.sha256)
         specs.append(PluginSpec(_pinned_name(spec), plugin.sha256))
         plugins.append(plugin)
-    measured = _with_metrics(pinned, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
+    stages = _with_metrics(plan, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
+    stages += _stages_of(plan, stages[0], [plugin for plugin in plugins if plugin.systems()])
     return replace(
-        measured,
-        recipe=pinned.recipe.model_copy(update={"plugins": tuple(specs)}),
-        stages=_with_systems(measured, [plugin for plugin in plugins if plugin.systems()]),
-        revisions=pinned.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}},
+        plan,
+        recipe=plan.recipe.model_copy(update={"plugins": tuple(specs)}),
+        stages=stages,
+        revisions=plan.revisions | {"plugins": {plugin.name: _revision(plugin) for plugin in plugins}},
     )
 
 
-def _with_metrics(pinned: Pinned, metrics: Sequence[PluginMetric]) -> Pinned:
-    """The run with these metrics in every stage."""
+def _with_metrics(plan: Plan, metrics: Sequence[PluginMetric]) -> tuple[Stage, ...]:
+    """The stages of the run, each with these metrics."""
     names = [metric.name for metric in metrics]
     for metric in metrics:
         if names.count(metric.name) > 1:
             raise RecipeError(f"Two plugins have a metric {metric.name!r}: rename one of them.")
-    config = replace(pinned.metrics, plugins=tuple(metrics))
-    stages = tuple(replace(planned, plan=replace(planned.plan, metrics=config)) for planned in pinned.stages)
-    return replace(pinned, metrics=config, stages=stages)
+    config = replace(plan.metrics, plugins=tuple(metrics))
+    return tuple(replace(stage, metrics=config) for stage in plan.stages)
 
 
-def _with_systems(pinned: Pinned, plugins: Sequence[Plugin]) -> tuple[PlannedStage, ...]:
-    """The stages of the run, and one more for each of these plugins."""
-    if not plugins:
-        return pinned.stages
-    stages = list(map(name_systems, pinned.stages))
-    encoders = next((planned.plan.encoders for planned in pinned.stages if planned.plan.encoders), ())
-    taken = {*pinned.systems, *BASELINES, *KNOWN_GENERATORS}
+def _stages_of(plan: Plan, like: Stage, plugins: Sequence[Plugin]) -> tuple[Stage, ...]:
+    """A stage for each of these plugins, `like` another but for the systems."""
+    stages = []
+    encoders = next((stage.encoders for stage in plan.stages if stage.encoders), ())
+    taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     for plugin in plugins:
         systems = plugin_systems(plugin, [encoder.name for encoder in encoders])
         if twice := [system.name for system in systems if system.name in taken]:
             raise RecipeError(f"The system {twice[0]!r} of {plugin.name} has the name of another system: rename it.")
         taken |= {system.name for system in systems}
-        plan = replace(
-            pinned.stages[0].plan, systems=systems, encoders=encoders if any(s.encoders for s in systems) else ()
-        )
-        stages.append(PlannedStage(Stage(f"plugin {plugin.name}", plan.signatures), replace(plan, generator=None)))
+        used = encoders if any(system.encoders for system in systems) else ()
+        stages.append(replace(like, name=f"plugin {plugin.name}", encoders=used, systems=systems, generator=None))
     return tuple(stages)
 
 
@@ -101,7 +96,7 @@ def _revision(plugin: Plugin) -> str:
     return f"{plugin.name}{version}@sha256:{plugin.sha256}{has}"
 
 
-def try_plugins(pinned: Pinned) -> None:
+def try_plugins(plan: Plan) -> None:
     """Let each system and metric of plugins work on one article, the first that can be summarised, before models load.
 
     A system writes at the shortest and the longest n. One that asks for vectors or scores goes no further: they need
@@ -110,27 +105,26 @@ def try_plugins(pinned: Pinned) -> None:
     Raises:
         PluginError: one raised, or returned what none may; names its line.
     """
-    stages = [(planned.plan, system) for planned in pinned.stages for system in planned.plan.systems]
-    systems = [(plan, system) for plan, system in stages if isinstance(system, PluginSystem)]
-    segment = make_segmenter(systems[0][0]) if systems else checked(pinned.language, unsegmented)
-    segmented = _first_usable(pinned, segment)
+    systems = [(stage, s) for stage in plan.stages for s in stage.systems if isinstance(s, PluginSystem)]
+    segment = make_segmenter(systems[0][0]) if systems else checked(plan.language, unsegmented)
+    segmented = _first_usable(plan, segment)
     if segmented is None:
         return
-    article, unit = segmented.article, pinned.recipe.length_unit
-    lengths = sorted({min(pinned.recipe.n), max(pinned.recipe.n)})
+    article, unit = segmented.article, plan.recipe.length_unit
+    lengths = sorted({min(plan.recipe.n), max(plan.recipe.n)})
     document = Document(segmented, _NoVectors(), _no_model, _no_model, fluency=_no_model, length_unit=unit)
     for _, system in systems:
         with contextlib.suppress(_NeedsModelError), _tried(article, _SYSTEMS_ARE):
             system.summarize(document, lengths)
     summary = cut(article.text, lengths[-1], unit) or segmented.words[0]
-    known = f"article {article.key!r}", article.text, lengths[-1], pinned.language, article.key
-    for metric in pinned.metrics.plugins:
+    known = f"article {article.key!r}", article.text, lengths[-1], plan.language, article.key
+    for metric in plan.metrics.plugins:
         with _tried(article, _METRICS_ARE):
             metric.judge(Judged(summary, article.references, *known))
 
 
-def _first_usable(pinned: Pinned, segment: Callable[[Article], SegmentedArticle]) -> SegmentedArticle | None:
-    for article in itertools.islice(itertools.chain.from_iterable(pinned.corpora), _LOOKED_AT):
+def _first_usable(plan: Plan, segment: Callable[[Article], SegmentedArticle]) -> SegmentedArticle | None:
+    for article in itertools.islice(itertools.chain.from_iterable(plan.corpora), _LOOKED_AT):
         with contextlib.suppress(EmptyArticleError, LanguageError, SegmentationError):
             return segment(article)
     return None
@@ -163,16 +157,16 @@ class _NoVectors(Mapping[str, Embeddings]):
     __iter__ = __len__ = _no_model
 
 
-def with_predictions(pinned: Pinned) -> Pinned:
+def with_predictions(plan: Plan) -> Plan:
     """A run with one more stage for each file of predictions that its recipe names.
 
     Raises:
         CorpusError: a file cannot be read, see `read_predictions`.
         RecipeError: a system has the name of another one, or a file is not what it was.
     """
-    taken = {*pinned.systems, *BASELINES, *KNOWN_GENERATORS}
+    taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     read: dict[str, tuple[PredictionsSpec, Predictions]] = {}
-    for spec in pinned.recipe.predictions:
+    for spec in plan.recipe.predictions:
         if spec.name in taken or spec.name in read:
             raise RecipeError(
                 f"The predictions of {spec.file} cannot be called {spec.name!r}: there is another system of that "
@@ -189,71 +183,29 @@ def with_predictions(pinned: Pinned) -> Pinned:
         for spec, predictions in read.values()
     }
     return replace(
-        pinned,
-        recipe=pinned.recipe.model_copy(update={"predictions": specs}),
-        stages=(
-            *map(name_systems, pinned.stages),
-            *(_stage(pinned, predictions) for _, predictions in read.values()),
-        ),
-        revisions=pinned.revisions | {"predictions": revisions},
+        plan,
+        recipe=plan.recipe.model_copy(update={"predictions": specs}),
+        # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
+        # to a run.
+        stages=(*plan.stages, *(plan.stages[0].with_systems(f"predictions {p.name}", p) for _, p in read.values())),
+        revisions=plan.revisions | {"predictions": revisions},
     )
 
 
-def _stage(pinned: Pinned, predictions: Predictions) -> PlannedStage:
-    # Of its own, so that what is wrong with a file costs no other system anything, and a file can be added to a run.
-    plan = replace(pinned.stages[0].plan, pipeline=NO_SEGMENTS, encoders=(), systems=(predictions,), generator=None)
-    return PlannedStage(Stage(f"predictions {predictions.name}", plan.signatures), plan)
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How a file of predictions fits the articles of its run.
-
-    Attributes:
-        system: its name.
-        predictions: how many it has.
-        articles: how many the run has.
-        strangers: ids in the file that are no article's key.
-        missing: keys of articles that have no prediction.
-    """
-
-    system: str
-    predictions: int
-    articles: int
-    strangers: tuple[str, ...]
-    missing: tuple[str, ...]
-
-    @property
-    def lines(self) -> list[str]:
-        """Sentences about predictions and articles that do not fit; none if all fit."""
-        lines = []
-        if self.strangers:
-            lines.append(
-                f"Of the {self.predictions} predictions of {self.system}, {len(self.strangers)} fit no article of the "
-                f"run and are left out, by id: {_named(self.strangers)}."
-            )
-        if self.missing:
-            lines.append(
-                f"{self.system} has no prediction for {len(self.missing)} of the run's {self.articles} articles, "
-                f"which will fail, by key: {_named(self.missing)}."
-            )
-        return lines
-
-
-def coverages(pinned: Pinned) -> tuple[Coverage, ...]:
-    """How each file of predictions fits the articles; none where there is no file, or articles are streamed.
+def misfits(plan: Plan) -> list[str]:
+    """Sentences on predictions of no article, and on articles without one; none where articles are streamed.
 
     Raises:
         RecipeError: no prediction of a file is of an article of this run, or one may be of several.
     """
-    systems = [s for planned in pinned.stages for s in planned.plan.systems if isinstance(s, Predictions)]
-    if not systems or any(corpus.ids is None for corpus in pinned.corpora):
-        return ()
-    keys = Counter(article.key for corpus in pinned.corpora for article in corpus)
-    return tuple(_coverage(system, keys) for system in systems)
+    systems = [s for stage in plan.stages for s in stage.systems if isinstance(s, Predictions)]
+    if not systems or any(corpus.ids is None for corpus in plan.corpora):
+        return []
+    keys = Counter(article.key for corpus in plan.corpora for article in corpus)
+    return [line for system in systems for line in _misfits(system, keys)]
 
 
-def _coverage(system: Predictions, keys: Mapping[str, int]) -> Coverage:
+def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
     strangers = tuple(key for key in system.texts if key not in keys)
     if len(strangers) == len(system.texts):
         raise RecipeError(
@@ -266,8 +218,16 @@ def _coverage(system: Predictions, keys: Mapping[str, int]) -> Coverage:
             f"Of the ids in the predictions of {system.name}, {len(several)} may stand for several articles: "
             f"{_named(several)}. Give each article a key of its own, or submit one run for each dataset."
         )
-    missing = tuple(key for key in keys if key not in system.texts)
-    return Coverage(system.name, len(system.texts), sum(keys.values()), strangers, missing)
+    if strangers:
+        yield (
+            f"Of the {len(system.texts)} predictions of {system.name}, {len(strangers)} fit no article of the run and "
+            f"are left out, by id: {_named(strangers)}."
+        )
+    if missing := tuple(key for key in keys if key not in system.texts):
+        yield (
+            f"{system.name} has no prediction for {len(missing)} of the run's {sum(keys.values())} articles, which "
+            f"will fail, by key: {_named(missing)}."
+        )
 
 
 def _named(keys: tuple[str, ...]) -> str:

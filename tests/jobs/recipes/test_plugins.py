@@ -12,10 +12,9 @@ from rich.console import Console
 from core.errors import CorpusError, PluginError, RecipeError
 from core.summarizers.predictions import PredictionsSpec
 from jobs.drive import driver
-from jobs.plan.job import find_job, plan_with
-from jobs.plan.own_files import files_to_ship
-from jobs.plan.pinned import Pinned
-from jobs.plan.revisions import require_same_revisions
+from jobs.recipes.job import plan_again, plan_job, plan_with
+from jobs.recipes.named_files import files_to_ship
+from jobs.recipes.plan import Plan, require_same_revisions
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
@@ -50,23 +49,23 @@ def metrics(tmp_path: Path, name: str = "share", fails: str = "never in a text",
     return path
 
 
-def plan(
+def planned(
     tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",), n: Sequence[int] = (2, 5)
-) -> Pinned:
+) -> Plan:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "datasets.limit": 3, "bundle_size": 2}
     chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": list(n)}
     plugins = [{"plugin": str(path)} for path in paths]
-    return find_job("baselines").plan("sample", {**tiny, **chosen, "plugins": plugins})
+    return plan_job("baselines", "sample", {**tiny, **chosen, "plugins": plugins})
 
 
 def test_a_plugin_is_stored_scored_resumed_and_shipped(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
     path = plugin(tmp_path)
-    pinned = plan(tiny_models, path)
-    assert pinned.systems == {"lead": "control", "tail": "system"}
-    assert pinned.revisions["plugins"]["mine.py"].endswith("|systems: tail")
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    plan = planned(tiny_models, path)
+    assert plan.systems == {"lead": "control", "tail": "system"}
+    assert plan.revisions["plugins"]["mine.py"].endswith("|systems: tail")
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 3, 12, 0)
     with store.query("select s.text, a.text from summaries s join articles a on a.id = s.article_id "
                      "where s.system = 'tail' and n = 5") as answer:  # fmt: skip
@@ -95,16 +94,16 @@ def test_a_run_of_files_behind_links_can_be_resumed(
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "encoder": str(tiny_models["bert"])}
     own = {"plugins": [{"plugin": "mine.py"}], "predictions": [{"name": "gpt", "file": "gpt.csv"}]}
     asked = {**tiny, **own, "datasets": [{"name": "news.jsonl"}], "systems": ["lead"], "n": [2]}
-    pinned = find_job("baselines").plan("sample", asked)
+    plan = plan_job("baselines", "sample", asked)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
-    again = find_job("baselines").plan_again(pinned.recipe.model_dump(mode="json"))
-    assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
-    require_same_revisions(pinned.revisions, again.revisions, "run")
+    again = plan_again("baselines", plan.recipe.model_dump(mode="json"))
+    assert (again.recipe, again.revisions) == (plan.recipe, plan.revisions)
+    require_same_revisions(plan.revisions, again.revisions, "run")
     Path("../news.jsonl").unlink()
     Path("../news.jsonl").symlink_to("away/other.csv")
     with pytest.raises((CorpusError, RecipeError)):
-        find_job("baselines").plan_again(pinned.recipe.model_dump(mode="json"))
+        plan_again("baselines", plan.recipe.model_dump(mode="json"))
 
 
 def test_a_run_with_plugins_copies_nothing_and_says_why(
@@ -115,16 +114,16 @@ def test_a_run_with_plugins_copies_nothing_and_says_why(
     for file in (plugin(tmp_path), metrics(tmp_path)):
         for _ in range(2):
             console = Console(file=said, width=500)
-            assert driver.start(store, plan(tiny_models, file), "inline", console, reuse=True).reused == 0
+            assert driver.start(store, planned(tiny_models, file), "inline", console, reuse=True).reused == 0
     assert said.getvalue().count("Nothing is copied from other runs: the run has plugins, and nothing tells") == 4
-    assert driver.start(store, plan(tiny_models), "inline", QUIET, reuse=True).reused == 0
+    assert driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True).reused == 0
 
 
 def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
 ) -> None:
-    pinned = plan(tiny_models, plugin(tmp_path, fails=sample_rows[1]["article"][:60]))
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    plan = planned(tiny_models, plugin(tmp_path, fails=sample_rows[1]["article"][:60]))
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 2, 6 + 4, 1)
     (failure,) = store.failures(outcome.run_id)
     assert (failure.stage, failure.error_class) == ("plugin mine.py", "PluginError")
@@ -155,7 +154,7 @@ def test_what_cannot_work_is_told_before_anything_runs(
 ) -> None:
     (tmp_path / "it.py").write_text(source + "\n")
     with pytest.raises(PluginError, match=message):
-        plan(tiny_models, tmp_path / "it.py")
+        planned(tiny_models, tmp_path / "it.py")
 
 
 def test_plugins_are_tried_on_an_article_that_can_be_summarised_and_without_models(nws, tmp_path: Path) -> None:
@@ -181,12 +180,12 @@ def test_plugins_are_tried_on_an_article_that_can_be_summarised_and_without_mode
 
 def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"The system 'textrank' of mine\.py has the name of another system"):
-        plan(tiny_models, plugin(tmp_path, name="textrank"))
+        planned(tiny_models, plugin(tmp_path, name="textrank"))
 
 
 def test_a_plugin_that_is_not_there_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=r"There is no plugin .*absent\.py"):
-        plan(tiny_models, tmp_path / "absent.py")
+        planned(tiny_models, tmp_path / "absent.py")
 
 
 def shares(store: Store, run_id: str) -> dict[tuple[str, str, int], float]:
@@ -204,10 +203,10 @@ def shares(store: Store, run_id: str) -> dict[tuple[str, str, int], float]:
 def test_metrics_of_a_plugin_are_computed_of_every_system_also_of_those_that_are_added(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
 ) -> None:
-    pinned = plan(tiny_models, metrics(tmp_path), plugin(tmp_path))
-    assert pinned.revisions["plugins"]["own.py"].endswith("|metrics: share")
-    assert list(pinned.systems) == ["lead", "tail"]
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    plan = planned(tiny_models, metrics(tmp_path), plugin(tmp_path))
+    assert plan.revisions["plugins"]["own.py"].endswith("|metrics: share")
+    assert list(plan.systems) == ["lead", "tail"]
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.summaries, outcome.failures) == ("done", 12, 0)
 
     rows = [{"id": row["id"], "prediction": row["highlights"]} for row in sample_rows[:3]]
@@ -233,7 +232,7 @@ def test_metrics_of_a_plugin_are_computed_of_every_system_also_of_those_that_are
 
 
 def test_a_score_of_draws_is_their_mean(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    outcome = driver.start(store, plan(tiny_models, metrics(tmp_path), systems=["random"]), "inline", QUIET)
+    outcome = driver.start(store, planned(tiny_models, metrics(tmp_path), systems=["random"]), "inline", QUIET)
     article_id = next(iter(store.article_keys(outcome.run_id)))
     summary = store.summaries(outcome.run_id, article_id)[-1]
     references = [{*text.split()} for text in store.article(article_id).references]
@@ -248,7 +247,7 @@ def test_an_article_that_a_metric_fails_on_is_a_failure_that_names_it(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
 ) -> None:
     first = " ".join(sample_rows[1]["article"].split()[:2])
-    outcome = driver.start(store, plan(tiny_models, metrics(tmp_path, fails=first)), "inline", QUIET)
+    outcome = driver.start(store, planned(tiny_models, metrics(tmp_path, fails=first)), "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 2, 4, 1)
     (failure,) = store.failures(outcome.run_id)
     key = sample_rows[1]["id"]
@@ -258,14 +257,14 @@ def test_an_article_that_a_metric_fails_on_is_a_failure_that_names_it(
 
 def test_two_metrics_of_one_name_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"Two plugins have a metric 'share'"):
-        plan(tiny_models, metrics(tmp_path), metrics(tmp_path, file="other.py"))
+        planned(tiny_models, metrics(tmp_path), metrics(tmp_path, file="other.py"))
     with pytest.raises(PluginError, match=r"The metric 'bertscore' of own\.py has the name of another"):
-        plan(tiny_models, metrics(tmp_path, name="bertscore"))
+        planned(tiny_models, metrics(tmp_path, name="bertscore"))
 
 
 @pytest.mark.parametrize("job", ["phase1", "phase2"])
 def test_metrics_are_in_every_stage_of_every_job(job: str, tmp_path: Path) -> None:
-    pinned = find_job(job).plan("sample", {"plugins": [{"plugin": str(metrics(tmp_path))}]})
-    assert [metric.name for metric in pinned.metrics.plugins] == ["share"]
-    assert {planned.plan.metrics for planned in pinned.stages} == {pinned.metrics}
-    assert "share" in pinned.signatures
+    plan = plan_job(job, "sample", {"plugins": [{"plugin": str(metrics(tmp_path))}]})
+    assert [metric.name for metric in plan.metrics.plugins] == ["share"]
+    assert {stage.metrics for stage in plan.stages} == {plan.metrics}
+    assert "share" in plan.signatures

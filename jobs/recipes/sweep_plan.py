@@ -5,8 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import RecipeError
+from core.metrics.panel import Panel
 from core.models import ModelRef, resolve_model, tokenizer_folder
 from core.models.endpoint import PREFIX, Endpoint, default_url
+from core.stage import Stage
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.generators import Generator, complete, parse_generator
@@ -15,58 +17,51 @@ from core.summarizers.prompt_template import DEFAULT_PROMPTS, PromptTemplate
 from core.summarizers.random_controls import Random
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
 from core.summarizers.systems import System
-from core.sweep_plan import SweepPlan
 from core.text.dataset import OpenDataset
 from core.text.language import Language
-from jobs.plan.pinned import Pinned, PlannedStage, pin_model, pin_setting, pinned_text, setting_in
+from jobs.recipes.plan import Plan, build_plan, common_language, common_stage, find_model, open_corpora, pinned_text
 from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
-from jobs.store import SWEEP, Stage, Whole
 
 
-def pin(recipe: SweepRecipe, corpora: tuple[OpenDataset, ...] | None = None, whole: Whole | None = None) -> Pinned:
+def plan_sweep(
+    recipe: SweepRecipe,
+    corpora: tuple[OpenDataset, ...] | None = None,
+    language: Language | None = None,
+    panels: tuple[Panel, ...] | None = None,
+) -> Plan:
     """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
 
     All extractive systems are one stage; each generator is a stage of its own, so that a GPU holds one at a time.
 
     Args:
-        recipe: what is pinned.
+        recipe: what is planned.
         corpora: its datasets, where they are at hand; they are opened unless given.
-        whole: what the parent of a shard has decided. Its rulers are in the recipe.
+        language: of a shard, as its parent has decided; else the first article of each dataset tells.
+        panels: of a shard, those of its parent. Its rulers are in the recipe.
 
     Raises:
-        NwsError: a model, dataset, pipeline or revision cannot be found.
+        NwsError: a model, dataset, pipeline or revision cannot be found, or the datasets are not in one language.
     """
-    encoders = tuple(map(pin_model, recipe.models))
+    encoders = tuple(map(find_model, recipe.models))
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
     writing = [] if isinstance(recipe, Phase1Recipe) else with_cut(generators.values(), recipe.cut)
-    setting = pin_setting(recipe, corpora, None if whole is None else whole.language)
-    if whole is None:
-        recipe = _with_rulers(recipe, setting.corpora)
-    plan = setting.sweep_plan(recipe, encoders, _extractive(recipe, encoders))
-    revisions: dict[str, Any] = {"encoders": {ref.name: str(ref) for ref in encoders} if plan.systems else {}}
+    corpora = open_corpora(recipe.datasets) if corpora is None else corpora
+    common = common_stage(recipe, language or common_language(corpora))
+    if panels is None:
+        recipe = _with_rulers(recipe, corpora)
+    extractive = _extractive(recipe, encoders)
+    revisions: dict[str, Any] = {"encoders": {ref.name: str(ref) for ref in encoders} if extractive else {}}
     if isinstance(recipe, Phase1Recipe):
-        stage, pinned = SWEEP, {"encoders": tuple(map(pinned_text, encoders))}
+        name, found = "sweep", {"encoders": tuple(map(pinned_text, encoders))}
     else:
-        stage, pinned = Stage("extractive", plan.signatures), _in_recipe(recipe, encoders[0], generators)
+        name, found = "extractive", _in_recipe(recipe, encoders[0], generators)
         revisions["generators"] = {generator.signature: generator.revision for generator in writing}
-    generative = [
-        PlannedStage(
-            Stage(generator.signature, (generator.signature,)),
-            replace(plan, encoders=(), systems=(), generator=generator),
-        )
-        for generator in writing
-    ]
-    return Pinned(
-        recipe=recipe.model_copy(update=setting.in_recipe(recipe) | pinned),
-        stages=(*([PlannedStage(stage, plan)] if plan.systems else []), *generative),
-        metrics=setting.metrics,
-        corpora=setting.corpora,
-        revisions=revisions | setting.revisions,
-        panels=None if whole is None else whole.panels,
-    )
+    stages = [replace(common, name=name, encoders=encoders, systems=extractive)] if extractive else []
+    stages += [replace(common, name=generator.signature, generator=generator) for generator in writing]
+    return build_plan(recipe, stages, corpora, found, revisions, panels=panels)
 
 
-def plan_to_write(recipe: BaselinesRecipe, language: Language) -> SweepPlan:
+def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
     """What the one system of a recipe does with articles that need no reference.
 
     Raises:
@@ -74,14 +69,14 @@ def plan_to_write(recipe: BaselinesRecipe, language: Language) -> SweepPlan:
         RecipeError: the system copies from references.
     """
     (name,) = recipe.systems
-    encoders = tuple(map(pin_model, recipe.models))
+    encoders = tuple(map(find_model, recipe.models))
     extractive = _extractive(recipe, encoders)
     if any(system.kind == "upper bound" for system in extractive) or name in RULERS:
         raise RecipeError(f"{name} reads references: take another system to write summaries.", settings=("system",))
-    plan = setting_in(recipe, language).sweep_plan(recipe, encoders, extractive)
+    stage = common_stage(recipe, language)
     if extractive:
-        return plan
-    return replace(plan, encoders=(), systems=(), generator=_generator(name, recipe))
+        return replace(stage, encoders=encoders, systems=extractive)
+    return replace(stage, generator=_generator(name, recipe))
 
 
 def _with_rulers(recipe: SweepRecipe, corpora: Sequence[OpenDataset]) -> SweepRecipe:
@@ -142,7 +137,7 @@ def with_cut(generators: Collection[Generator | Endpoint], cut: bool) -> list[Ge
 def _in_recipe(
     recipe: BaselinesRecipe, encoder: ModelRef, generators: Mapping[str, Generator | Endpoint]
 ) -> dict[str, Any]:
-    """The fields of a recipe of baselines that were pinned, as they are now."""
+    """The fields of a recipe of baselines that were looked up, as they are now."""
     models = {name: one.model for name, one in generators.items() if isinstance(one, Generator)}
     endpoint = recipe.endpoint
     if url := next((one.url for one in generators.values() if isinstance(one, Endpoint)), None):

@@ -28,13 +28,15 @@ def settings(tiny_models: dict[str, Path], **more: object) -> dict[str, Any]:
 
 def test_it_is_a_part_of_the_reward(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     weights = {"weights": {BERTSCORE: 1, FLUENCY: 0.05}}
-    training = small_training(tiny_models, tmp_path, 1, **settings(tiny_models, reward=weights)).training
-    assert training is not None
-    assert training.reward.startswith("1 * bertscore|")
-    assert f" + 0.05 * fluency|SLOR|model:{tiny_models['llama']}@sha256:" in training.reward
-    assert training.plan.models[-1].source == str(tiny_models["llama"])
-    config, device = training.plan.reward, torch.device("cpu")
-    (article, *_) = training.corpora[0]
+    plan = small_training(tiny_models, tmp_path, 1, **settings(tiny_models, reward=weights))
+    assert plan.training is not None
+    assert plan.training.reward is not None
+    assert plan.reward is not None
+    assert plan.reward.startswith("1 * bertscore|")
+    assert f" + 0.05 * fluency|SLOR|model:{tiny_models['llama']}@sha256:" in plan.reward
+    assert plan.training.models[-1].source == str(tiny_models["llama"])
+    config, device = plan.training.reward, torch.device("cpu")
+    (article, *_) = plan.train_corpora[0]
     pairs = [(article, "the city said"), (article, "cat"), (article, "")]
     alone = (RewardConfig(config.bertscore, ((name, 1.0),), "en", config.fluency) for name in (BERTSCORE, FLUENCY))
     f1, slor = (make_reward(one, device)(pairs) for one in alone)

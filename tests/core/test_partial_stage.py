@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import ModelRef
+from core.stage import MetricsConfig, Stage
 from core.summarizers.chunk_systems import ChunkSystem
 from core.summarizers.extractive_baselines import BASELINES, make_baseline
 from core.summarizers.systems import Draft
 from core.sweep import embed, write
-from core.sweep_plan import MetricsConfig, SweepPlan, plan_for_missing
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 
 ONE, TWO = (ModelRef(name, f"org/{name}", "0" * 40) for name in ("mini", "bert"))
 LENGTHS = (1, 4, 9, 30)
 SYSTEMS = (*(make_baseline(name, "mini", 3) for name in BASELINES), ChunkSystem("bert", "textrank"))
-PLAN = SweepPlan(
+STAGE = Stage(
     language="en",
     pipeline="blank",
     encoders=(ONE, TWO),
@@ -52,29 +52,29 @@ def segmented() -> SegmentedArticle:
     return Segmenter("blank")(Article("news", "all", "1", TEXT, ("A new bridge.", "It met.")))
 
 
-def written(plan: SweepPlan) -> dict[tuple[str, int], Draft]:
+def written(stage: Stage) -> dict[tuple[str, int], Draft]:
     encoders = {
-        ref.name: functools.partial(encode, salt=salt) for salt, ref in enumerate((ONE, TWO)) if ref in plan.encoders
+        ref.name: functools.partial(encode, salt=salt) for salt, ref in enumerate((ONE, TWO)) if ref in stage.encoders
     }
     documents = embed([segmented()], encoders, f1, lambda anchor, texts: f1(segmented().article, texts))
-    drafts = [((system, draft.n), draft) for _, system, draft in write(documents, plan)]
+    drafts = [((system, draft.n), draft) for _, system, draft in write(documents, stage)]
     assert len(drafts) == len(dict(drafts))
     return dict(drafts)
 
 
 @functools.cache
 def whole() -> dict[tuple[str, int], Draft]:
-    return written(PLAN)
+    return written(STAGE)
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.sets(st.tuples(st.sampled_from(NAMES), st.sampled_from(LENGTHS)), min_size=1))
 def test_a_part_writes_what_the_whole_writes_there(missing: set[tuple[str, int]]) -> None:
-    part = plan_for_missing(PLAN, missing)
+    part = STAGE.narrowed(missing)
     names = {name for name, _ in missing}
     uncut = {(system.signature, 0) for system in SYSTEMS if system.has_uncut and system.signature in names}
     assert written(part) == {key: whole()[key] for key in {*itertools.product(names, part.lengths), *uncut}}
-    assert {name: kind for name, kind in PLAN.kinds.items() if name in names} == part.kinds
+    assert {name: kind for name, kind in STAGE.kinds.items() if name in names} == part.kinds
     assert set(part.lengths) == {n for _, n in missing}
 
 
@@ -82,8 +82,8 @@ def test_a_part_writes_what_the_whole_writes_there(missing: set[tuple[str, int]]
     ("names", "encoders"), [(["lead", "random"], ()), (["bert|textrank|chunks"], (TWO,)), (["oracle"], (ONE,))]
 )
 def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: tuple[ModelRef, ...]) -> None:
-    assert plan_for_missing(PLAN, set(itertools.product(names, LENGTHS))).encoders == encoders
+    assert STAGE.narrowed(set(itertools.product(names, LENGTHS))).encoders == encoders
 
 
 def test_all_of_it_is_the_plan_itself() -> None:
-    assert plan_for_missing(PLAN, set(itertools.product(NAMES, LENGTHS))) == PLAN
+    assert STAGE.narrowed(set(itertools.product(NAMES, LENGTHS))) == STAGE

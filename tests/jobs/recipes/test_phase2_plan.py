@@ -8,42 +8,42 @@ import pytest
 from core.errors import CorpusError, RecipeError
 from core.learning.policy_system import PolicySystem
 from core.text.dataset import Dataset, open_dataset
-from jobs.plan.phase2 import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.phase2 import Phase2Recipe
 
 
 def test_pinning_again_gives_the_same() -> None:
-    pinned = pin(load_recipe(Phase2Recipe, "sample", {}))
-    again = pin(parse_recipe(Phase2Recipe, pinned.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
+    plan = make_plan(load_recipe(Phase2Recipe, "sample", {}))
+    again = make_plan(parse_recipe(Phase2Recipe, plan.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.revisions) == (plan.recipe, plan.revisions)
     assert again.training is not None
-    assert pinned.training is not None
-    assert (again.training.configs, again.training.plan) == (pinned.training.configs, pinned.training.plan)
+    assert plan.training is not None
+    assert (again.trainings, again.training) == (plan.trainings, plan.training)
 
 
 def test_policies_are_systems_beside_the_others() -> None:
-    pinned = pin(load_recipe(Phase2Recipe, "sample", {"seeds": [3, 1]}))
+    plan = make_plan(load_recipe(Phase2Recipe, "sample", {"seeds": [3, 1]}))
     policies = [
         f"policy|reinforce{how}|seed={seed}" for seed in (3, 1) for how in ("|rerank-160-lead3-adjacent0.05", "")
     ]
-    assert tuple(pinned.systems) == (*policies, "lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
-    (planned,) = pinned.stages
-    assert [s.checkpoints for s in planned.plan.systems if isinstance(s, PolicySystem)] == [{}, {}, {}, {}]
-    assert pinned.training is not None
-    assert list(pinned.training.systems) == ["reinforce|seed=3", "reinforce|seed=1"]  # each is trained once
-    assert pinned.articles == 8  # of the test
-    assert set(pinned.revisions["train_datasets"]) == {"sample"}
+    assert tuple(plan.systems) == (*policies, "lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
+    (stage,) = plan.stages
+    assert [s.checkpoints for s in stage.systems if isinstance(s, PolicySystem)] == [{}, {}, {}, {}]
+    assert plan.training is not None
+    assert list(plan.policies) == ["reinforce|seed=3", "reinforce|seed=1"]  # each is trained once
+    assert plan.articles == 8  # of the test
+    assert set(plan.revisions["train_datasets"]) == {"sample"}
 
 
 def test_the_reward_is_the_run_s_bertscore_unless_it_is_told_otherwise() -> None:
-    plain = pin(load_recipe(Phase2Recipe, "sample", {}))
+    plain = make_plan(load_recipe(Phase2Recipe, "sample", {}))
     assert plain.signatures["reward"] == plain.signatures["bertscore"]
-    half = pin(load_recipe(Phase2Recipe, "sample", {"reward": {"precision": "bfloat16"}}))
+    half = make_plan(load_recipe(Phase2Recipe, "sample", {"reward": {"precision": "bfloat16"}}))
     assert half.signatures["bertscore"] == plain.signatures["bertscore"]
     assert half.signatures["reward"] != plain.signatures["reward"]
     assert "bfloat16" in half.signatures["reward"]
-    mixed = pin(load_recipe(Phase2Recipe, "sample", {"reward": {"weights": {"bertscore": 3, "rouge1": 1}}}))
+    mixed = make_plan(load_recipe(Phase2Recipe, "sample", {"reward": {"weights": {"bertscore": 3, "rouge1": 1}}}))
     assert mixed.signatures["reward"].startswith(f"3 * {plain.signatures['bertscore']} + 1 * rouge1")
 
 
@@ -57,8 +57,8 @@ def test_an_article_may_not_be_both_trained_on_and_judged_on(tmp_path: Path) -> 
     }
     copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100% .* 50%"
     with pytest.raises(RecipeError, match=copied):
-        pin(load_recipe(Phase2Recipe, "sample", datasets))
-    assert pin(load_recipe(Phase2Recipe, "sample", {**datasets, "train_datasets.limit": 2})).articles == 2
+        make_plan(load_recipe(Phase2Recipe, "sample", datasets))
+    assert make_plan(load_recipe(Phase2Recipe, "sample", {**datasets, "train_datasets.limit": 2})).articles == 2
 
 
 def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
@@ -70,20 +70,20 @@ def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
     (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
     test = {"datasets": [{"name": str(tmp_path / "test.jsonl")}]}
     with pytest.raises(RecipeError, match=r"'copy-1' of test\.jsonl .* 100% .* There are 2 such pairs\."):
-        pin(load_recipe(Phase2Recipe, "sample", test))
+        make_plan(load_recipe(Phase2Recipe, "sample", test))
     with pytest.raises(RecipeError, match=r"'copy-0' of test\.jsonl .* shares 9[0-9]% of its word 8-grams"):
-        pin(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 4}))
-    assert pin(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 3})).articles == 3
+        make_plan(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 4}))
+    assert make_plan(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 3})).articles == 3
 
 
 def test_training_and_test_are_in_one_language() -> None:
     with pytest.raises(RecipeError, match="'en' and the test articles in 'ko'"):
-        pin(load_recipe(Phase2Recipe, "sample", {"datasets": [{"name": "sample-ko"}], "pipeline": "auto"}))
+        make_plan(load_recipe(Phase2Recipe, "sample", {"datasets": [{"name": "sample-ko"}], "pipeline": "auto"}))
 
 
 def test_articles_that_are_all_skipped() -> None:
     with pytest.raises(CorpusError, match="holds no article after the first 99"):
-        pin(load_recipe(Phase2Recipe, "sample", {"train_datasets": [{"name": "sample", "skip": 99}]}))
+        make_plan(load_recipe(Phase2Recipe, "sample", {"train_datasets": [{"name": "sample", "skip": 99}]}))
 
 
 def test_a_korean_reward_counts_morphemes() -> None:
@@ -93,24 +93,24 @@ def test_a_korean_reward_counts_morphemes() -> None:
         "pipeline": "auto",
         "reward": {"weights": {"rouge1": 1}},
     }
-    assert "tok:kiwi" in pin(load_recipe(Phase2Recipe, "sample", korean)).signatures["reward"]
+    assert "tok:kiwi" in make_plan(load_recipe(Phase2Recipe, "sample", korean)).signatures["reward"]
 
 
 def test_rulers_come_together_where_one_is_named() -> None:
-    pinned = pin(load_recipe(Phase2Recipe, "sample", {"systems": ["lead", "reference-words"]}))
-    assert pinned.recipe.systems == ("lead", "reference-words", "other-article")
-    assert list(pinned.systems)[-3:] == ["lead", "reference-words", "other-article"]
+    plan = make_plan(load_recipe(Phase2Recipe, "sample", {"systems": ["lead", "reference-words"]}))
+    assert plan.recipe.systems == ("lead", "reference-words", "other-article")
+    assert list(plan.systems)[-3:] == ["lead", "reference-words", "other-article"]
 
 
 def test_content_kept_is_rewarded_with_other_training_articles() -> None:
     plain, kept = (
-        pin(load_recipe(Phase2Recipe, "sample", {})),
-        pin(load_recipe(Phase2Recipe, "sample", {"reward": "kept"})),
+        make_plan(load_recipe(Phase2Recipe, "sample", {})),
+        make_plan(load_recipe(Phase2Recipe, "sample", {"reward": "kept"})),
     )
     assert plain.training is not None
     assert kept.training is not None
     assert kept.recipe.reward.weights == {"kept": 1}
     assert kept.signatures["reward"].startswith("kept|ref:first")
-    (panel,) = kept.training.plan.panels
-    assert {article.id for article in panel.articles} == {article.id for article in kept.training.corpora[0]}
-    assert plain.training.plan.panels == ()
+    (panel,) = kept.training.panels
+    assert {article.id for article in panel.articles} == {article.id for article in kept.train_corpora[0]}
+    assert plain.training.panels == ()

@@ -1,4 +1,4 @@
-"""Files of one's own that a run needs where it is driven: a cluster gets them with the code, by their hashes."""
+"""Files that a recipe names, and a run needs where it is driven: a cluster gets them with the code, by their hashes."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -9,32 +9,32 @@ from korean_tokenizers import korean_tokenizer
 from core.errors import LanguageError, RecipeError, SegmentationError
 from core.models import MINILM, MINILM_COMMIT
 from core.provenance import code_as_imported
+from jobs import installation
+from jobs.drive.driver import changed_software
 from jobs.drive.ship import _known_to_git
-from jobs.installation import ROOT
-from jobs.plan import revisions
-from jobs.plan.revisions import (
+from jobs.installation import (
+    ROOT,
     VERSION_FILE,
-    changed_software,
     code_version,
     described_commit,
     is_of_commit,
-    require_same_revisions,
     told_version,
 )
-from jobs.plan.sweep import pin
+from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.plan import require_same_revisions
 from jobs.recipes.sweep import Phase1Recipe
 
 
 def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {}))
-    assert pinned.recipe.encoders == (f"{MINILM}@{MINILM_COMMIT}",)
-    assert pinned.revisions["encoders"] == {"all-MiniLM-L6-v2": f"{MINILM}@{MINILM_COMMIT}"}
-    assert pinned.revisions["bertscore"] == f"{MINILM}@{MINILM_COMMIT}"
-    assert pinned.revisions["datasets"]["sample"].startswith("all@sha256:")
-    stored = json.loads(json.dumps(pinned.recipe.model_dump(mode="json")))
-    again = pin(parse_recipe(Phase1Recipe, stored, "stored"))
-    assert (again.recipe, again.stages, again.revisions) == (pinned.recipe, pinned.stages, pinned.revisions)
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {}))
+    assert plan.recipe.encoders == (f"{MINILM}@{MINILM_COMMIT}",)
+    assert plan.revisions["encoders"] == {"all-MiniLM-L6-v2": f"{MINILM}@{MINILM_COMMIT}"}
+    assert plan.revisions["bertscore"] == f"{MINILM}@{MINILM_COMMIT}"
+    assert plan.revisions["datasets"]["sample"].startswith("all@sha256:")
+    stored = json.loads(json.dumps(plan.recipe.model_dump(mode="json")))
+    again = make_plan(parse_recipe(Phase1Recipe, stored, "stored"))
+    assert (again.recipe, again.stages, again.revisions) == (plan.recipe, plan.stages, plan.revisions)
 
 
 def test_a_file_and_a_folder_are_pinned_by_their_content(
@@ -43,17 +43,17 @@ def test_a_file_and_a_folder_are_pinned_by_their_content(
     file = tmp_path / "news.jsonl"
     file.write_text('{"article": "Text.", "summary": "T."}\n')
     monkeypatch.chdir(tmp_path)
-    pinned = pin(
+    plan = make_plan(
         load_recipe(
             Phase1Recipe, "sample", {"datasets": [{"name": "news.jsonl"}], "encoders": [str(tiny_models["bert"])]}
         )
     )
-    assert pinned.recipe.datasets[0].name == str(file)  # found again from another folder
-    assert pinned.revisions["encoders"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
+    assert plan.recipe.datasets[0].name == str(file)  # found again from another folder
+    assert plan.revisions["encoders"]["tiny-bert"].startswith(f"{tiny_models['bert']}@sha256:")
     file.write_text('{"article": "Another text.", "summary": "T."}\n')
-    changed = pin(pinned.recipe)
+    changed = make_plan(plan.recipe)
     with pytest.raises(RecipeError, match=r"Run r1 cannot be resumed: its datasets changed from .*news\.jsonl"):
-        require_same_revisions(pinned.revisions, changed.revisions, "r1")
+        require_same_revisions(plan.revisions, changed.revisions, "r1")
 
 
 def test_an_encoder_and_a_backbone_of_the_same_name_are_both_recorded(
@@ -62,28 +62,28 @@ def test_an_encoder_and_a_backbone_of_the_same_name_are_both_recorded(
     for folder in ("a/m", "b/m"):
         shutil.copytree(tiny_models["bert"], tmp_path / folder)
     recipe = {"encoders": [str(tmp_path / "a/m")], "bertscore": {"model": str(tmp_path / "b/m"), "num_layers": 2}}
-    before = pin(load_recipe(Phase1Recipe, "sample", recipe)).revisions
+    before = make_plan(load_recipe(Phase1Recipe, "sample", recipe)).revisions
     (tmp_path / "a/m/config.json").write_text((tiny_models["bert"] / "config.json").read_text() + " ")
-    now = pin(load_recipe(Phase1Recipe, "sample", recipe)).revisions
+    now = make_plan(load_recipe(Phase1Recipe, "sample", recipe)).revisions
     assert before["bertscore"] == now["bertscore"]
     with pytest.raises(RecipeError, match="its encoders changed from"):
         require_same_revisions(before, now, "r1")
 
 
 def test_the_layer_of_a_backbone_is_the_tuned_one_unless_it_is_named(tiny_models: dict[str, Path]) -> None:
-    tuned = pin(load_recipe(Phase1Recipe, "sample", {"bertscore.model": "bert-base-uncased"}))
+    tuned = make_plan(load_recipe(Phase1Recipe, "sample", {"bertscore.model": "bert-base-uncased"}))
     assert (tuned.metrics.bertscore.num_layers, tuned.recipe.bertscore.num_layers) == (9, 9)
-    assert pin(tuned.recipe).recipe.hash == tuned.recipe.hash
-    named = pin(load_recipe(Phase1Recipe, "sample", {"bertscore.num_layers": 2}))
+    assert make_plan(tuned.recipe).recipe.hash == tuned.recipe.hash
+    named = make_plan(load_recipe(Phase1Recipe, "sample", {"bertscore.num_layers": 2}))
     assert "all-MiniLM-L6-v2@" in named.metrics.signatures["bertscore"]
     assert "|layer:2|" in named.metrics.signatures["bertscore"]
     with pytest.raises(RecipeError, match="no tuned layer for tiny-bert: name one") as refused:
-        pin(load_recipe(Phase1Recipe, "sample", {"bertscore.model": str(tiny_models["bert"])}))
+        make_plan(load_recipe(Phase1Recipe, "sample", {"bertscore.model": str(tiny_models["bert"])}))
     assert refused.value.settings == ("bertscore_layer",)
 
 
 def test_changed_libraries_are_told_and_allowed() -> None:
-    now = pin(load_recipe(Phase1Recipe, "sample", {})).revisions
+    now = make_plan(load_recipe(Phase1Recipe, "sample", {})).revisions
     before = {**now, "libraries": {**now["libraries"], "torch": "1.0", "apex": "1"}}
     require_same_revisions(before, now, "r1")
     libraries = before["libraries"], now["libraries"]
@@ -94,29 +94,29 @@ def test_changed_libraries_are_told_and_allowed() -> None:
 
 def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(SegmentationError, match="spacy download absent_pipeline"):
-        pin(load_recipe(Phase1Recipe, "sample", {"pipeline": "absent_pipeline"}))
+        make_plan(load_recipe(Phase1Recipe, "sample", {"pipeline": "absent_pipeline"}))
     (tmp_path / "greek.jsonl").write_text('{"text": "Ένα νέο", "summary": "Νέο"}\n')
     with pytest.raises(LanguageError, match="neither Korean nor in Latin script"):
-        pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(tmp_path / "greek.jsonl")}]}))
+        make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(tmp_path / "greek.jsonl")}]}))
     with pytest.raises(RecipeError, match="A run is in one language"):
-        pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample"}, {"name": "sample-ko"}]}))
+        make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample"}, {"name": "sample-ko"}]}))
     rouge = {"tokenizer": "rouge_score"}
     with pytest.raises(RecipeError, match="deletes Korean text"):
-        pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample-ko"}], "rouge": rouge}))
+        make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample-ko"}], "rouge": rouge}))
     (tmp_path / "a.jsonl").write_text('{"text": "x", "summary": "y"}\n')
     twice = [{"name": str(tmp_path / "a.jsonl")}] * 2
     with pytest.raises(RecipeError, match="same name"):
-        pin(load_recipe(Phase1Recipe, "sample", {"datasets": twice}))
+        make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": twice}))
 
 
 def test_a_korean_run_is_cut_and_scored_by_kiwi() -> None:
     korean_tokenizer("kiwi")
-    pinned = pin(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample-ko"}]}))
-    assert (pinned.recipe.pipeline, pinned.recipe.rouge.tokenizer) == ("kiwi", "kiwi")
-    assert pinned.revisions["segmentation"].startswith("kiwi@kiwipiepy-")
-    assert "tok:kiwi,kiwipiepy-" in pinned.metrics.signatures["rouge"]
-    again = pin(parse_recipe(Phase1Recipe, pinned.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.revisions) == (pinned.recipe, pinned.revisions)
+    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample-ko"}]}))
+    assert (plan.recipe.pipeline, plan.recipe.rouge.tokenizer) == ("kiwi", "kiwi")
+    assert plan.revisions["segmentation"].startswith("kiwi@kiwipiepy-")
+    assert "tok:kiwi,kiwipiepy-" in plan.metrics.signatures["rouge"]
+    again = make_plan(parse_recipe(Phase1Recipe, plan.recipe.model_dump(mode="json"), "stored"))
+    assert (again.recipe, again.revisions) == (plan.recipe, plan.revisions)
 
 
 def test_the_code_version_names_the_commit_or_the_package_and_the_sources() -> None:
@@ -189,6 +189,6 @@ def test_a_commit_is_named_as_it_is_if_the_sources_are_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, as_imported: bool, named: str
 ) -> None:
     (tmp_path / VERSION_FILE).write_text(written.format(sources=code_as_imported()))
-    monkeypatch.setattr(revisions, "ROOT", tmp_path)
-    monkeypatch.setattr(revisions, "are_as_imported", lambda: as_imported)
+    monkeypatch.setattr(installation, "ROOT", tmp_path)
+    monkeypatch.setattr(installation, "are_as_imported", lambda: as_imported)
     assert code_version.__wrapped__() == f"{named}+{code_as_imported()}"

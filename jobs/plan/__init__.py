@@ -1,1 +1,0 @@
-"""From a recipe to pinned work: what runs, on which articles, with which models."""

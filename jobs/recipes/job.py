@@ -1,0 +1,162 @@
+"""The jobs that can be submitted: the recipe of each, and the plan that becomes of it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, cast
+
+from core.errors import RecipeError
+from core.metrics.panel import Panel
+from core.models import ModelRef
+from core.models.tokens import MOST_UNREAD, unread_share
+from core.plugins.load import Plugin
+from core.summarizers.predictions import PredictionsSpec
+from core.text.dataset import OpenDataset
+from core.text.language import Language
+from jobs.recipes.base import RunRecipe
+from jobs.recipes.load import FROM, RECIPES, load_recipe, parse_recipe
+from jobs.recipes.plan import Plan, require_same_revisions
+from jobs.store import RunInfo
+
+JOBS = tuple(RECIPES)
+# By what a model does in a run, how to name one that reads Korean.
+_CURES = {
+    "encoder": "--encoder sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
+    "BERTScore backbone": "--bertscore-model google-bert/bert-base-multilingual-cased",
+    "generator": "--system with a checkpoint that was trained on Korean",
+}
+
+
+def make_plan(
+    recipe: RunRecipe,
+    corpora: tuple[OpenDataset, ...] | None = None,
+    language: Language | None = None,
+    panels: tuple[Panel, ...] | None = None,
+    session: Sequence[Plugin] = (),
+) -> Plan:
+    """Look up what a recipe leaves open, with the plugins and predictions that it names. Loads no model.
+
+    Args:
+        recipe: of any job.
+        corpora: its datasets, where they are at hand; they are opened unless given.
+        language: of a shard, as its parent has decided.
+        panels: the same.
+        session: plugins of this process, besides those that the recipe names.
+
+    Raises:
+        NwsError: something cannot be found or read, or is not usable.
+    """
+    if recipe.job == "phase2":
+        from jobs.recipes.phase2 import Phase2Recipe
+        from jobs.recipes.phase2_plan import plan_phase2
+
+        plan = plan_phase2(cast(Phase2Recipe, recipe), corpora)
+    else:
+        from jobs.recipes.sweep import SweepRecipe
+        from jobs.recipes.sweep_plan import plan_sweep
+
+        plan = plan_sweep(cast(SweepRecipe, recipe), corpora, language, panels)
+    if recipe.plugins or session:
+        from jobs.recipes.outside import with_plugins
+
+        plan = with_plugins(plan, session)
+    if recipe.predictions:
+        from jobs.recipes.outside import with_predictions
+
+        plan = with_predictions(plan)
+    return plan
+
+
+def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, session: Sequence[Plugin] = ()) -> Plan:
+    """As `make_plan`, of a run that is new: whatever would fail with every article is refused here.
+
+    Raises:
+        NwsError: as there, or a model cannot read the articles, or what a plugin has cannot work.
+    """
+    plan = make_plan(recipe, corpora, session=session)
+    require_readable(plan)
+    if recipe.plugins or session:
+        from jobs.recipes.outside import try_plugins
+
+        try_plugins(plan)
+    return plan
+
+
+def plan_job(
+    job: str, name: str, overrides: Mapping[str, Any], lengths_of: Callable[[str], Sequence[int]] | None = None
+) -> Plan:
+    """A new run from a bundled recipe or a YAML file, see `load_recipe`. It records which run its n are from.
+
+    Raises:
+        NwsError: the recipe is not usable, or as for `new_plan`.
+    """
+    asked: list[str] = []
+
+    def look_up(run_id: str) -> Sequence[int]:
+        asked.append(run_id)
+        return () if lengths_of is None else lengths_of(run_id)
+
+    plan = new_plan(load_recipe(RECIPES[job], name, overrides, None if lengths_of is None else look_up))
+    return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else plan
+
+
+def plan_again(
+    job: str,
+    recipe: Mapping[str, Any],
+    language: Language | None = None,
+    panels: tuple[Panel, ...] | None = None,
+) -> Plan:
+    """A run from its stored recipe. `language` and `panels` are what the parent of a shard has decided.
+
+    Raises:
+        NwsError: as for `make_plan`.
+    """
+    parsed = parse_recipe(RECIPES[job], recipe, "stored with the run")
+    return make_plan(parsed, language=language, panels=panels)
+
+
+def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Plan:
+    """A run that exists, with more files of predictions.
+
+    Raises:
+        NwsError: as for `with_predictions`, or what else made the run's numbers has changed since it began.
+    """
+    added = [*run.recipe.get("predictions", ()), *map(asdict, files)]
+    plan = plan_again(run.job, {**run.recipe, "predictions": added})
+    # What the run has was made with the libraries that it began with.
+    revisions = {**run.revisions, "predictions": plan.revisions["predictions"]}
+    require_same_revisions(revisions, plan.revisions, run.id)
+    return replace(plan, revisions=revisions)
+
+
+def require_readable(plan: Plan) -> None:
+    """Refuse models whose vocabulary does not cover Korean articles; loads their tokenizers.
+
+    The first article of each dataset is tried. English articles are not: every model that NWS knows reads English.
+
+    Raises:
+        RecipeError: names every such model, and the options that name others.
+        NwsError: a tokenizer cannot be found or loaded.
+    """
+    if plan.language == "en":
+        return
+    firsts = [next(iter(corpus)) for corpus in plan.corpora]
+    texts = [text for article in firsts for text in (article.text, *article.references)]
+    shares = {model: unread_share(model, texts) for _, model in _models(plan)}
+    unread = [(role, model) for role, model in _models(plan) if shares[model] > MOST_UNREAD]
+    if not unread:
+        return
+    named = ", ".join(f"{role} {model.name} ({shares[model]:.0%})" for role, model in unread)
+    cures = " ".join(dict.fromkeys(_CURES[role] for role, _ in unread))
+    raise RecipeError(
+        f"The articles of {', '.join(corpus.name for corpus in plan.corpora)} are Korean, and these models cannot "
+        f"read them: {named}. The number is the share of words that a model's tokenizer turns into unknown tokens or "
+        f"into pieces smaller than a syllable; it may be {MOST_UNREAD:.0%}. Name models with a Korean vocabulary, for "
+        f"example: {cures}"
+    )
+
+
+def _models(plan: Plan) -> Iterator[tuple[str, ModelRef]]:
+    """Every model of a run once, with what it does there."""
+    roles = [("encoder", model) for stage in plan.stages for model in stage.encoders]
+    roles += [("generator", model) for stage in plan.stages if stage.generator for model in stage.generator.models]
+    yield from dict.fromkeys([*roles, ("BERTScore backbone", plan.metrics.bertscore.model)])
