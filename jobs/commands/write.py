@@ -33,7 +33,7 @@ class WriteOptions:
 
 @grouped
 def write(
-    file: Annotated[Path, typer.Argument(help="Articles: JSONL, JSON, CSV, TSV (also .gz) or Parquet.")],
+    file: Annotated[Path, typer.Argument(help="Articles: JSONL, JSON, CSV, TSV (also packed) or Parquet.")],
     asked: WriteOptions,
     as_json: Json = False,
 ) -> None:

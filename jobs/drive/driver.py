@@ -22,7 +22,7 @@ from core.stage import Stage
 from jobs.drive.heartbeat import Heart
 from jobs.drive.pool_watch import MIXED, look_at_sources
 from jobs.drive.pools import Engine, MakeWork, Pools, open_pools, stage_work
-from jobs.drive.reuse import has_unfinished, obstacles, require_known_articles, works
+from jobs.drive.reuse import has_unfinished, obstacles, works
 from jobs.drive.run import Outcome, Run, take_run
 from jobs.drive.stages import (
     EqualFailures,
@@ -101,8 +101,6 @@ def resume(
     require_same_revisions(run.revisions, plan.revisions, run_id)
     to_train = [] if plan.training is None or _is_trained(store.policy_infos(run_id), plan) else [plan.training]
     finished = [store.finished_article_ids(run_id, stage.signatures) for stage in plan.stages]
-    for ids in finished:
-        require_known_articles(plan, ids, run_id)
     unfinished = [stage for stage, ids in zip(plan.stages, finished, strict=True) if has_unfinished(plan, ids)]
     # With articles to do, every model that content kept takes is loaded anyway, and all rows need not be looked at now.
     to_score = [stage_of_kept(plan)] if not unfinished and lacking_kept(store, run_id) else []

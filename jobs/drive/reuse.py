@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from core.analysis.points import POLICY
 from core.article_id_set import ArticleIds, IdNumbers, id_numbers
-from core.errors import RecipeError
 from core.models.endpoint import Endpoint
 from core.provenance import are_as_imported, code_as_imported, is_known
 from core.stage import Stage, Writer
@@ -87,25 +86,6 @@ def has_unfinished(plan: Plan, finished: ArticleIds) -> bool:
     streamed = (corpus for corpus in plan.corpora if corpus.ids is None)
     size = plan.recipe.bundle_size
     return any(any(_stream_bundles(corpus, size, finished, array("Q"))) for corpus in streamed)
-
-
-def require_known_articles(plan: Plan, finished: ArticleIds, run_id: str) -> None:
-    """Refuse to resume a run that has articles which are others now, though their dataset is the same.
-
-    Streamed datasets do not tell before.
-
-    Raises:
-        RecipeError: code that read them otherwise began the run: it did not compose decomposed text (`cleaned`).
-    """
-    known = [corpus.ids for corpus in plan.corpora if corpus.ids is not None]
-    if len(known) < len(plan.corpora):
-        return
-    others = len(finished - ArticleIds(np.unique(np.concatenate(known))))
-    if others:
-        raise RecipeError(
-            f"Run {run_id} cannot be resumed: {others} of its articles are read otherwise than when it began, since "
-            "decomposed text is composed now (NFC). Submit a new run."
-        )
 
 
 def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, ...]]:

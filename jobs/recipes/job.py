@@ -17,7 +17,6 @@ from jobs.recipes.load import FROM, RECIPES, load_recipe, parse_recipe
 from jobs.recipes.plan import Plan, require_same_revisions
 from jobs.store import RunInfo
 
-JOBS = tuple(RECIPES)
 # By what a model does in a run, how to name one that reads Korean.
 _CURES = {
     "encoder": "--encoder sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",

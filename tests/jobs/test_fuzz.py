@@ -23,7 +23,6 @@ from core.summarizers.composition import compose
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
 from core.types import Article
-from jobs.recipes.job import JOBS
 from jobs.recipes.load import BUNDLED, RECIPES, load_recipe
 from jobs.store import open_store
 
@@ -66,7 +65,7 @@ def test_recipes(tmp_path: Path) -> None:
     def case(draw: random.Random) -> None:
         path = tmp_path / "fuzz.yaml"
         path.write_bytes(garbage.recipe(draw, bundled))
-        kind = RECIPES[draw.choice(sorted(JOBS))]
+        kind = RECIPES[draw.choice(sorted(RECIPES))]
         overrides = {"datasets.limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
         try:
             recipe = load_recipe(kind, str(path), overrides)
@@ -119,7 +118,7 @@ def test_command_line(nws, tmp_path: Path) -> None:
                 ("summarize", bad, "--run", bad),
                 ("submit", "phase1", "--dry-run", "--dataset", bad),
                 ("submit", "phase1", "--dry-run", "--dataset", str(broken)),
-                ("submit", draw.choice(sorted(JOBS)), "--dry-run", "--recipe", bad),
+                ("submit", draw.choice(sorted(RECIPES)), "--dry-run", "--recipe", bad),
                 ("submit", "phase1", "--dry-run", "--n", "x" + number),
                 ("submit", "phase1", "--dry-run", "--encoder", bad),
                 ("submit", "baselines", "--dry-run", "--system", bad),

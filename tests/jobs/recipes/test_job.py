@@ -1,19 +1,19 @@
 from jobs import cli
-from jobs.recipes.job import JOBS, plan_again, plan_job
+from jobs.recipes.job import plan_again, plan_job
 from jobs.recipes.load import BUNDLED, RECIPES
 from jobs.report.report_files import REPORTS
 
 
 def test_every_job_has_what_contributing_asks_for() -> None:
-    for name in JOBS:
+    for name in RECIPES:
         assert RECIPES[name].job == name
         assert (BUNDLED / name / "sample.yaml").is_file()
-    assert REPORTS.keys() == set(JOBS)
-    assert {command.name for command in cli.submit_app.registered_commands} == set(JOBS)
+    assert REPORTS.keys() == set(RECIPES)
+    assert {command.name for command in cli.submit_app.registered_commands} == set(RECIPES)
 
 
 def test_a_stored_recipe_plans_the_same_run_again() -> None:
-    for job in JOBS:
+    for job in RECIPES:
         planned = plan_job(job, "sample", {"datasets.limit": 2})
         again = plan_again(job, planned.recipe.model_dump(mode="json"))
         assert again.recipe == planned.recipe

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import RecipeError
-from jobs.recipes.job import JOBS, make_plan, plan_again, plan_job
+from jobs.recipes.job import make_plan, plan_again, plan_job
+from jobs.recipes.load import RECIPES
 from jobs.recipes.sweep import Phase1Recipe
 
 KOREAN = {"datasets": [{"name": "sample-ko"}]}
@@ -17,7 +18,7 @@ OF_JOB = {
 }
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", RECIPES)
 def test_english_models_are_refused_for_korean_articles(job: str) -> None:
     with pytest.raises(RecipeError) as refused:
         plan_job(job, "sample", KOREAN | OF_JOB[job])
@@ -31,7 +32,7 @@ def test_english_models_are_refused_for_korean_articles(job: str) -> None:
     )
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", RECIPES)
 def test_a_multilingual_encoder_and_backbone_pass(tiny_models: dict[str, Path], job: str) -> None:
     multilingual = str(tiny_models["multilingual"])
     encoder = {"encoders": [multilingual]} if job == "phase1" else {"encoder": multilingual}
