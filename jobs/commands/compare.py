@@ -117,9 +117,10 @@ def plan(
         print_plan(planned, PrintableConsole(), store_flag(store))
     if asked.plot is not None:
         with busy("Drawing"):
-            from jobs.report.plan_figure import write_plan_figure
+            from jobs.report.drawing import write_figure
+            from jobs.report.study_plan import plan_sheet
 
-            png, svg, warning = write_plan_figure(planned, asked.plot)
+            png, svg, warning = write_figure(plan_sheet(planned), asked.plot)
         if warning:
             err.print(warning, markup=False)
         if not as_json:

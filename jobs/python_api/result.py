@@ -97,14 +97,14 @@ class Result:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        from jobs.report.kept_figure import draw_kept  # and with it matplotlib
-        from jobs.report.means_figure import draw_sweep
+        from jobs.report.drawing import draw  # and with it matplotlib
+        from jobs.report.sweep.sweep_charts import curves_sheet, kept_sheet
 
         numbers = self._numbers(metric or KEPT)
         is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)
-        figure, warning = draw_kept(numbers) if is_kept else draw_sweep(numbers)
-        if warning:
-            warnings.warn(warning, stacklevel=2)
+        figure = draw(kept_sheet(numbers) if is_kept else curves_sheet(numbers))
+        if figure.warning:
+            warnings.warn(figure.warning, stacklevel=2)
         return figure
 
     def answer(self) -> ShownAnswer:

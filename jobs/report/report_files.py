@@ -3,24 +3,22 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from matplotlib.figure import Figure
 from rich.console import Console
 
 from core.analysis import Metric, Points
 from core.analysis.answer import Answer
 from core.errors import NwsError
 from core.whole_files import replacing
-from jobs.report.figure_files import PAPER_WIDTHS, save, save_pdf
+from jobs.report.charts import Sheet
+from jobs.report.drawing import draw
+from jobs.report.figure_files import PAPER_WIDTHS, save
 from jobs.report.formats import write_csv
-from jobs.report.kept_figure import draw_kept
-from jobs.report.means_figure import draw_policies, draw_sweep
 from jobs.report.means_latex import kept_latex, means_latex, share_columns, share_rows
-from jobs.report.policies.learning_figure import draw_learning
+from jobs.report.policies.policy_charts import learning_sheet, policies_sheet
 from jobs.report.policies.policy_numbers import (
     PolicyResults,
     analyse_policies,
@@ -32,6 +30,7 @@ from jobs.report.policies.printed_policies import print_policies
 from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
 from jobs.report.sweep.printed_sweep import print_tables
+from jobs.report.sweep.sweep_charts import curves_sheet, kept_sheet
 from jobs.store import CurveRow, RunInfo, Store
 from jobs.terminal.columns import ColumnSpec
 from jobs.terminal.console import busy
@@ -83,9 +82,8 @@ class _Part:
     name: str
     columns: Sequence[ColumnSpec[Any]]
     rows: Iterable[Any]
-    draw: Callable[[float | None], tuple[Figure, str | None]]
+    sheet: Sheet
     latex: str | None = None
-    datasets: int = 1
 
 
 def write_sweep_report(
@@ -111,23 +109,13 @@ def write_sweep_report(
     """
     with busy("Computing intervals"):
         numbers = analyse(run, points, metric, how.labels, answer=answer)
-    curves = _Part(
-        "curves",
-        curve_columns(numbers),
-        numbers.scores,
-        partial(draw_sweep, numbers),
-        means_latex(numbers),
-        len(numbers.scored),
-    )
-    kept = _Part(
-        "kept",
-        share_columns(run),
-        share_rows(numbers),
-        partial(draw_kept, numbers),
-        kept_latex(numbers),
-        len(numbers.kept.datasets),
-    )
-    parts = [*[kept] * bool(numbers.kept.of_systems), *[curves] * bool(numbers.scores)]
+    parts = []
+    if numbers.kept.of_systems:
+        rows = share_rows(numbers)
+        parts.append(_Part("kept", share_columns(run), rows, kept_sheet(numbers), kept_latex(numbers)))
+    if numbers.scores:
+        columns = curve_columns(numbers)
+        parts.append(_Part("curves", columns, numbers.scores, curves_sheet(numbers), means_latex(numbers)))
     files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir, how.style)
     print_tables(numbers, console, how.where)
     print_asked(asked or Asked(), console)
@@ -157,12 +145,11 @@ def write_policy_report(
     parts = []
     if numbers.scores:
         latex = means_latex(numbers, " on test articles", _SEEDS_NOTE)
-        draw = partial(draw_policies, numbers)
-        parts.append(_Part("policies", score_columns(numbers), numbers.scores, draw, latex, len(numbers.scored)))
+        parts.append(_Part("policies", score_columns(numbers), numbers.scores, policies_sheet(numbers), latex))
     if results.curve:
         columns = [ColumnSpec(one.name, attrgetter(one.name)) for one in fields(CurveRow)]
         made_by: ColumnSpec[CurveRow] = ColumnSpec("run", lambda row: run.id)
-        parts.append(_Part("learning", [made_by, *columns], results.curve, partial(draw_learning, numbers)))
+        parts.append(_Part("learning", [made_by, *columns], results.curve, learning_sheet(numbers)))
     files = _write(policies_json(numbers), parts, out_dir, how.style)
     print_policies(numbers, console, how.where)
     return _warned(files, console)
@@ -189,13 +176,15 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
                 if part.latex is not None:
                     _write_text(latex, part.latex)
                     tables.append(latex)
-                warnings.append(save(partial(part.draw, None), png, svg))
+                figure = draw(part.sheet)
+                save(figure, png, svg)
+                warnings.append(figure.warning)
                 plots += [png, svg]
                 for name, width in PAPER_WIDTHS.items() if style == "paper" else ():
-                    if width == min(PAPER_WIDTHS.values()) and part.datasets > 1:
+                    if width == min(PAPER_WIDTHS.values()) and len(part.sheet.rows[0]) > 1:
                         continue  # side by side in one column they could not be read
                     plots.append(out_dir / f"{part.name}-{name}.pdf")
-                    warnings.append(save_pdf(partial(part.draw, width), plots[-1]))
+                    save(draw(part.sheet, width), plots[-1])
     except OSError as error:
         reason = error.strerror or error
         raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error

@@ -12,9 +12,10 @@ from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, co
 from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair, articles_needed
 from core.errors import RecipeError
 from core.types import SystemKind
+from jobs.report.charts import At, Chart, Series, Sheet, made_by, system_looks
 from jobs.store import RunInfo, Store
 from jobs.terminal.columns import Column, print_table
-from jobs.terminal.metrics import find_metric, metric_signature
+from jobs.terminal.metrics import find_metric, metric_name, metric_signature
 from jobs.terminal.numerals import counted, decimals, percent
 from jobs.terminal.system_names import SystemNames, names_of
 from jobs.terminal.table_style import (
@@ -24,6 +25,7 @@ from jobs.terminal.table_style import (
     print_shared,
     print_title,
     print_unit,
+    role,
     system_name,
 )
 
@@ -256,3 +258,44 @@ def _print_how_to_read(plan: StudyPlan, console: Console) -> None:
         lines.append(f"{NONE}: more than {MOST_ARTICLES:,}.")
     for line in lines:
         print_line(console, line, style="dim")
+
+
+def plan_sheet(plan: StudyPlan) -> Sheet:
+    """How many articles it takes to tell each system from `lead`, by n, a chart for each dataset."""
+    asked = plan.asked
+    datasets = dict.fromkeys(pair.dataset for pair in plan.pairs) or ("",)
+    return Sheet(
+        title="Articles that a study needs",
+        rows=(tuple(_needed_chart(plan, dataset) for dataset in datasets),),
+        notes=(
+            "the difference seen" if asked.difference is None else f"a difference of {asked.difference:g}",
+            f"shown by {percent(asked.power)} of studies",
+            f"p below {asked.alpha:g}, two-sided",
+            "articles vary as those of the run; others may vary more",
+            "ring: the run has as many",
+            *plan.names.shared,
+        ),
+        made_by=made_by(plan.run, f"{metric_name(plan.metric)}: {plan.signature}", [plan.run.seed]),
+    )
+
+
+def _needed_chart(plan: StudyPlan, dataset: str) -> Chart:
+    """A line for each pair that any number of articles would do for. Where the run has as many, a point has a ring."""
+    looks = system_looks(plan.kinds)
+    lines = []
+    for pair in plan.pairs:
+        needed = [(at.n, at.articles, at.seen) for at in pair.lengths if at.articles is not None]
+        if pair.dataset == dataset and needed:
+            name = plan.names[pair.a] + role(plan.kinds[pair.a])
+            points = tuple(At(n, articles, ringed=articles <= seen) for n, articles, seen in needed)
+            lines.append(Series(name, looks[pair.a], points))
+    return Chart(
+        id="",
+        title="Articles that a study needs",
+        heading=dataset,
+        x_label=f"summary length n ({plan.run.length_unit})",
+        y_label=f"articles to tell from {plan.names[LEAD]} at one n",
+        series=tuple(lines),
+        is_log=True,
+        note="" if lines else "no number of articles would do",
+    )

@@ -61,7 +61,7 @@ def answer_html(store: Store, run: RunInfo) -> str:
     Raises:
         NwsError: the store cannot be read, or has too little for an answer.
     """
-    from jobs.report.page.kept_section import kept_section
+    from jobs.report.page.sections import kept_section
     from jobs.report.sweep import kept_answer
 
     answer = store.answer(run.id)

@@ -20,7 +20,7 @@ from core.metrics.specs import BY_COLUMN, SPECS
 from core.summarizers.rulers import OTHER_ARTICLE
 from core.text.words import count_words
 from core.types import SystemKind
-from jobs.report.looks import system_looks
+from jobs.report.charts import system_looks
 from jobs.store import ArticleTexts, FailureInfo, Store
 from jobs.terminal.system_names import SystemNames
 
@@ -98,7 +98,7 @@ def viewed_systems(
             of_others |= {name} if system == OTHER_ARTICLE else set()
     looks = system_looks(kinds)
     return tuple(
-        ViewedSystem(name, names[name], kind, run_ids[name], looks[name].classes, name not in of_others)
+        ViewedSystem(name, names[name], kind, run_ids[name], looks[name].css, name not in of_others)
         for name, kind in kinds.items()
     )
 

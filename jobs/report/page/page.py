@@ -25,8 +25,7 @@ from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.kept_examples import kept_examples, opening
-from jobs.report.page.policy_section import EXAMPLES, PolicySection, policy_section
-from jobs.report.page.sweep_sections import SweepSection, sweep_sections
+from jobs.report.page.sections import EXAMPLES, PolicySection, SweepSection, policy_section, sweep_sections
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.sweep import kept_answer
@@ -206,7 +205,7 @@ def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
     results = policy_results(store, run, METRICS)
     article_ids = sorted(article_id for _, article_id in Points.of(results.points).articles)
     texts = store.article_texts(run.id, article_ids[:EXAMPLES])
-    return policy_section(f"p{i}", analyse_policies(run, results), results.curve, texts)
+    return policy_section(f"p{i}", analyse_policies(run, results), texts)
 
 
 def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -167,7 +167,7 @@ def analyse(
     return Numbers(
         run=run,
         metric=metric,
-        scores=tuple(_scores(curves, magic)),
+        scores=tuple(sweep_scores(curves, magic)),
         curves=curves,
         magic_numbers=magic,
         uncut=uncut_scores(points, metric),
@@ -219,7 +219,8 @@ def cut_pairs(systems: Collection[str]) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair[1] in systems]
 
 
-def _scores(curves: Iterable[Curve], magic: Iterable[MagicNumber]) -> Iterator[SweepScore]:
+def sweep_scores(curves: Iterable[Curve], magic: Iterable[MagicNumber]) -> Iterator[SweepScore]:
+    """The points of curves, each with what it gains over `random` by these magic numbers."""
     gains = {(number.dataset, number.system, gain.n): gain.gain for number in magic for gain in number.gains}
     for curve in curves:
         of = curve.dataset, curve.system

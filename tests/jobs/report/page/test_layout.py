@@ -33,18 +33,18 @@ def phone(browser: Browser, file: str) -> Iterator[Page]:
 
 def test_charts_fit_a_phone_with_every_n(phone: Page) -> None:
     # Nobody has to know that a chart can be moved.
-    for part in (".mark > :last-child", ".grid text:not(.up)"):
+    for part in (".at", "text:not(.up, .end)"):
         boxes = phone.locator(f"#answer svg.chart {part}, #gain svg.chart {part}").evaluate_all(
             "all => all.map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right])"
         )
         assert boxes, part
         assert min(left for left, _ in boxes) >= 0, part
         assert max(right for _, right in boxes) <= 360, part
-    heights = phone.locator("#answer .chart .grid text:not(.up)").evaluate_all(
+    heights = phone.locator("#answer .chart text:not(.up, .end)").evaluate_all(
         "all => all.map((one) => one.getBoundingClientRect().height)"
     )
     assert min(heights) > 11  # pixels: they can be read
-    assert {"19", "21"} <= set(phone.locator("#answer .chart .grid text").all_text_contents())
+    assert {"19", "21"} <= set(phone.locator("#answer .chart text").all_text_contents())
 
 
 def test_what_goes_on_beyond_the_edge_has_a_shade_there(phone: Page) -> None:

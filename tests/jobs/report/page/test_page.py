@@ -76,11 +76,13 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
         assert sentence in text
     assert text.index(told[0]) < text.index("Curves by n")
     assert 'id="d0-kept-bands" class="bands-on" checked' in source
-    for name in ("a,", "lead", "random", "person", "another person"):
-        assert len([said for _, said in marks(tmp_path / "x.html", "d0-kept") if said.startswith(name)]) == 2
+    shown = values(tmp_path / "x.html", "d0-kept")
+    assert list(shown) == ["7", "21"]
+    for by_system in shown.values():
+        assert set(by_system) == {"a", "lead (control)", "random (control)", "person (upper bound)", "person, in full"}
     for said in ("half", "90 %", "person, in full", "The smallest n that keeps this share of the reference"):
         assert said in text
-    assert "a, n = 7: 37 % (" in text
+    assert shown["7"]["a"].startswith("37 % (")
     assert "<td>37 %<small>" in re.sub(r"\s+", " ", source)
     assert "of what another person keeps, as all longer n do" in text
 
@@ -128,13 +130,13 @@ def test_runs_that_do_not_measure_in_the_same_way(store: Store, run_of_points, t
 
 
 def test_every_mean_is_on_the_page(store: Store, swept: str, page: Path) -> None:
-    text = read(page)
     numbers = analyse(store.run_info(swept), store.points(swept))
+    said = values(page, "d0-bertscore_f1")
     for curve in numbers.curves:
         for point in curve.lengths:
             role = "" if curve.kind == "system" else f" ({curve.kind})"
             mean = f"{point.mean:.3f}".removeprefix("0")
-            assert f"{numbers.names[curve.system]}{role}, n = {point.n}: {mean} (" in text
+            assert said[str(point.n)][numbers.names[curve.system] + role].startswith(f"{mean} (")
 
 
 def test_failures_are_listed_with_their_reason(store: Store, swept: str, page: Path) -> None:
@@ -155,20 +157,23 @@ def test_nothing_from_outside_is_markup(store: Store, run_of_points, tmp_path: P
     assert "\x1b" not in before_data
 
 
-def marks(page: Path, chart: str) -> list[tuple[bool, str]]:
-    """Of each point of a chart: whether it is hollow, and what it says."""
-    svg = page.read_text(encoding="utf-8").partition(f'aria-labelledby="{chart}-t')[2].partition("</svg>")[0]
-    found = re.findall(r'<g class="mark( hollow)?"><title>(.*?)</title>', svg, re.DOTALL)
-    return [(bool(hollow), said) for hollow, said in found]
+def svg_of(page: Path, chart: str) -> str:
+    return page.read_text(encoding="utf-8").partition(f'aria-labelledby="{chart}-t')[2].partition("</svg>")[0]
+
+
+def values(page: Path, chart: str) -> dict[str, dict[str, str]]:
+    """What a chart says at each n of each system."""
+    found = re.findall(r'<rect class="at" .*?><title>.*?: (\d+)\n(.*?)</title>', svg_of(page, chart), re.DOTALL)
+    return {n: dict(line.split(": ", 1) for line in said.split("\n")) for n, said in found}
 
 
 def test_hollow_means_the_same_in_every_chart(store: Store, run_of_points, tmp_path: Path) -> None:
     page = tmp_path / "x.html"
     write_page(store, [run_of_points(at_most={("a", 9): 20})], page)
     for chart in ("d0-bertscore_f1", "d0-over-random", "d0-over-lead"):
-        found = marks(page, chart)
-        assert [hollow for hollow, _ in found] == [said.startswith("a") and "n = 9:" in said for _, said in found]
-        assert [hollow for hollow, _ in found] == ["lacks articles that others have" in said for _, said in found]
+        found = [(n, name) for n, said in values(page, chart).items() for name, told in said.items() if "lacks" in told]
+        assert found == [("9", "a")]
+        assert svg_of(page, chart).count('fill="var(--paper)"') == 1
     assert "In all charts of this page a hollow point lacks articles" in read(page)
 
 

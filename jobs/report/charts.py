@@ -1,0 +1,251 @@
+"""What charts show, as plain data: lines of systems by n, how each looks, and what stands around them.
+
+`jobs.report.drawing` draws a chart, the same for files, notebooks and the page.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.analysis import Interval, system_order
+from core.types import SystemKind
+from jobs.report.run_numbers import RunNumbers, Score
+from jobs.store import RunInfo
+from jobs.terminal.metrics import metric_name, metric_places, spaced_signature
+from jobs.terminal.numerals import counted, decimals, interval_text, signed
+from jobs.terminal.table_style import role
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
+"""Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
+GREYS = ("#555555", "#999999", "#BBBBBB")
+BLACK = "#111111"
+_MARKERS = ("o", "s", "D", "^", "v", "<", ">")
+Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
+
+DASHED: Dashes = (0, (4, 2))
+_DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)), (0, (7, 1.5)))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Of a line, everywhere: `marker` is empty where only a line is drawn, `css` its class in the page's style."""
+
+    colour: str
+    marker: str
+    dashes: Dashes
+    css: str
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A point of a line: `y` at `x`, with the ends of its interval if it has one, and in words (`told`).
+
+    A hollow point is over fewer articles than others'; what a ring marks, the chart says.
+    """
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    hollow: bool = False
+    ringed: bool = False
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line in rising x. Its name stands at its end; `is_band` says that its intervals are always a band."""
+
+    name: str
+    look: Look
+    points: tuple[At, ...]
+    is_band: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines over one x axis.
+
+    Attributes:
+        id: in the page.
+        title: of the chart alone, as in the page.
+        heading: over its panel in a figure of several.
+        description: for who cannot see it.
+        zero: the look of the line at 0, where others are compared with what that line stands for.
+        guides: heights that readers look for, and what they are called.
+        top: y goes from 0 to at least this height.
+        note: what stands in a chart without lines, or over one without a heading.
+    """
+
+    id: str
+    title: str
+    heading: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    description: str = ""
+    zero: Look | None = None
+    guides: Mapping[float, str] = field(default_factory=dict)
+    top: float | None = None
+    is_log: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Charts in rows that have the same x, under a title: the content of a figure.
+
+    Attributes:
+        notes: what readers must know.
+        made_by: what made it, for the metadata of its files.
+        has_keys: whether the names of lines stand once, under the title, and the charts of a row share y.
+    """
+
+    title: str
+    rows: tuple[tuple[Chart, ...], ...]
+    notes: tuple[str, ...]
+    made_by: tuple[str, ...]
+    has_keys: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A system minus another at n words, over the articles that both have; `p_holm` is corrected over n."""
+
+    n: int
+    articles: int
+    difference: Interval
+    p_holm: float
+    is_marked: bool = False
+
+
+def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
+    """Controls grey, upper bounds black, both without markers; all others in colour with markers.
+
+    After the seventh system the colours return, each with another marker and a dashed line.
+    """
+    looks: dict[str, Look] = {}
+    place: dict[SystemKind, int] = {"system": 0, "control": 0, "upper bound": 0}
+    for system in sorted(kinds, key=lambda system: system_order(system, kinds[system])):
+        kind = kinds[system]
+        i, place[kind] = place[kind], place[kind] + 1
+        if kind == "control":
+            looks[system] = Look(GREYS[i % len(GREYS)], "", DASHED, "control")
+        elif kind == "upper bound":
+            looks[system] = Look(BLACK, "", _DOTTED[i % len(_DOTTED)], "upper")
+        else:
+            looks[system] = coloured(i)
+    return looks
+
+
+def coloured(i: int) -> Look:
+    """The look of the i-th system."""
+    turn, colour = divmod(i, len(COLOURS))
+    dashes: Dashes = "-" if turn % 2 == 0 else (0, (4, 1))
+    return Look(COLOURS[colour], _MARKERS[(i + turn) % len(_MARKERS)], dashes, f"c{colour}")
+
+
+def length_label(numbers: RunNumbers[Score]) -> str:
+    """Label of the x axis of scores by n."""
+    return f"summary length n ({numbers.run.length_unit})"
+
+
+def mean_chart(numbers: RunNumbers[Score], dataset: str, chart_id: str = "", noun: str = "article") -> Chart:
+    """The mean scores of every system by n, over articles that are called `noun`."""
+    name, by_system = metric_name(numbers.metric), numbers.of(dataset)
+    looks = system_looks(numbers.kinds)
+    most = max(score.articles for scores in by_system.values() for score in scores.values())
+    return Chart(
+        id=chart_id,
+        title=f"{name} by n",
+        heading=f"{dataset} · {counted(most, noun)}",
+        x_label=length_label(numbers),
+        y_label=f"mean {name}",
+        series=tuple(
+            Series(_labelled(numbers, system), looks[system], tuple(_means(scores.values(), numbers.places)))
+            for system, scores in by_system.items()
+        ),
+        description=f"Mean {name} by n. {_highest(numbers, dataset)} The table below has every number.",
+    )
+
+
+def _labelled(numbers: RunNumbers[Score], system: str) -> str:
+    return numbers.names[system] + role(numbers.kinds[system])
+
+
+def _means(scores: Iterable[Score], places: int) -> Iterator[At]:
+    for at in scores:
+        told = (
+            f"{decimals(at.score.mean, places)} ({interval_text(at.score, places)}, {counted(at.articles, 'article')})"
+        )
+        yield at_interval(at.n, at.score, told, hollow=not at.comparable)
+
+
+def at_interval(n: int, interval: Interval, told: str, *, hollow: bool = False, ringed: bool = False) -> At:
+    """A point at n words."""
+    told += "; lacks articles that others have" * hollow
+    return At(n, interval.mean, interval.low, interval.high, hollow, ringed, told)
+
+
+def _highest(numbers: RunNumbers[Score], dataset: str) -> str:
+    """The largest mean of any system that is neither a control nor an upper bound, in words."""
+    scores = [score for score in numbers.scores if score.dataset == dataset and score.kind == "system"]
+    if not scores:
+        return ""
+    best = max(scores, key=lambda score: score.score.mean)
+    mean = decimals(best.score.mean, numbers.places)
+    return f"The highest of a system is {mean}, by {numbers.names[best.system]} at n = {best.n}."
+
+
+def difference_chart(
+    numbers: RunNumbers[Score],
+    dataset: str,
+    over: str,
+    differences: Mapping[str, Sequence[Difference]],
+    chart_id: str = "",
+    note: str = "",
+) -> Chart:
+    """Differences of systems to another one at equal n; it is the line at 0."""
+    name, places, other = metric_name(numbers.metric), metric_places(numbers.metric), numbers.names[over]
+    looks, scores = system_looks(numbers.kinds), numbers.of(dataset)
+
+    def point(system: str, at: Difference) -> At:
+        told = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
+        hollow = at.n in scores[system] and not scores[system][at.n].comparable
+        return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.is_marked)
+
+    return Chart(
+        id=chart_id,
+        title=f"{name} vs. {other} at equal n (Δ)",
+        heading="",
+        x_label=length_label(numbers),
+        y_label=f"difference to {other} at equal n",
+        series=tuple(
+            Series(_labelled(numbers, system), looks[system], tuple(point(system, at) for at in by_n))
+            for system, by_n in differences.items()
+        ),
+        description=f"Mean per-article difference in {name} between each system and {other}, by n.",
+        zero=looks.get(over),
+        note=note if differences else f"nothing here to compare with {other}",
+    )
+
+
+def scores_notes(numbers: RunNumbers[Score]) -> tuple[str, ...]:
+    """What readers of charts of scores must know."""
+    is_hollow = any(not score.comparable for score in numbers.scores)
+    has_bounds = any(score.kind == "upper bound" for score in numbers.scores)
+    return (
+        *["upper bounds saw the reference; another way of writing may score higher"] * has_bounds,
+        *["hollow marker: lacks articles that others have"] * is_hollow,
+        *numbers.names.shared,
+    )
+
+
+def made_by(run: RunInfo, measured: str, seeds: Sequence[int]) -> tuple[str, ...]:
+    """What made the numbers of a figure, in which `measured` is a metric with its signature."""
+    return (
+        spaced_signature(measured),
+        f"seed {', '.join(map(str, seeds))}",
+        f"run {run.id}, {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
+        f"code {run.code_version}",
+    )

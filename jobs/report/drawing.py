@@ -1,0 +1,304 @@
+"""The drawer of charts, with matplotlib: for PNG, SVG and PDF, for notebooks, and for the page.
+
+Lines have their names at their ends. All is laid out in inches, so nothing has to be measured.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from core.errors import NwsError
+from jobs.report.charts import At, Chart, Series, Sheet
+from jobs.report.figure_files import FAMILY, NotebookFigure, fit_letters, save
+
+MOST_WHISKERS = 5
+"""Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
+STYLE: dict[Any, Any] = {
+    "text.parse_math": False,  # a "$" in a name is a dollar sign
+    "font.family": FAMILY,
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "lines.linewidth": 1.5,
+    "lines.markersize": 4.5,
+    "legend.fontsize": 7.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#666666",
+    "axes.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.7,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+}
+_PAPER_STYLE = STYLE | {"font.size": 8.0, "axes.titlesize": 8.5, "legend.fontsize": 7.0, "lines.markersize": 3.5}
+_PAGE_STYLE = STYLE | {
+    "font.size": 12.0,
+    "lines.linewidth": 2.0,
+    "lines.markersize": 6.5,
+    "legend.fontsize": 12.0,
+    "axes.grid.axis": "y",
+    "axes.spines.left": False,
+    "axes.labelpad": 9.0,
+    "xtick.major.pad": 9.0,
+    "xtick.major.size": 0.0,
+    "ytick.major.size": 0.0,
+}
+
+PAGE_DPI = 72
+"""Of charts in the page, whose unit is the point."""
+_MOST_TICKS, _TICK = 12, 0.35  # a number of ticks, and inches that one takes
+_SIDE_BY_SIDE = 0.016
+"""Of the distance from the first n to the last, what the intervals of one n take together."""
+
+# Inches: of a letter and a line of a label by its size in points; from a panel to the end of the line that leads to a
+# label, and to the label; of the title, a line of keys, and a line of the footer.
+_LETTER, _LINE = 0.0088, 0.0195
+_LEADER, _LABEL = 0.08, 0.2
+_TITLE, _KEY, _FOOTER = 0.4, 0.18, 0.13
+_FOOTER_LETTERS = 18  # in an inch
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Inches of a panel and of what stands around it; `letters` is how long a line of a label may be."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    above: float
+    below: float
+    letters: int
+
+    @property
+    def across(self) -> float:
+        return self.left + self.width + self.right
+
+    @property
+    def down(self) -> float:
+        return self.above + self.height + self.below
+
+
+def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
+    """The figure of charts; for a paper it is `paper` inches wide, and has neither title nor footer."""
+    with mpl.rc_context(_PAPER_STYLE if paper else STYLE):
+        layout = _layout(sheet, paper)
+        rows, columns = len(sheet.rows), len(sheet.rows[0])
+        names = list(dict.fromkeys(line.name for row in sheet.rows for chart in row for line in chart.series))
+        key_columns = max(1, int(columns * layout.across / (0.8 + 0.062 * max(map(len, names), default=1))))
+        keys = _KEY * -(-len(names) // key_columns) * sheet.has_keys
+        head = 0.0 if paper else _TITLE
+        footer = [] if paper else wrap(" · ".join(sheet.notes), int(columns * layout.across * _FOOTER_LETTERS))
+        width, height = columns * layout.across, head + keys + rows * layout.down + _FOOTER * len(footer)
+        figure = NotebookFigure(figsize=(width, height))
+        figure.sheet = sheet
+        for i, row in enumerate(sheet.rows):
+            top = height - head - keys - i * layout.down
+            for j, panel in enumerate(_row(figure, row, layout, top, share_y=sheet.has_keys)):
+                _draw_chart(panel, row[j], layout, has_labels=not sheet.has_keys)
+                if columns > 1 or not paper:
+                    _write_above(panel, row[j])
+        if sheet.has_keys:
+            shown = {line.get_label(): line for panel in figure.axes for line in panel.get_lines()}
+            handles, corner = [shown[name] for name in names], (0.0, 1 - head / height)
+            figure.legend(handles, names, loc="upper left", bbox_to_anchor=corner, ncols=key_columns, frameon=False)
+        if not paper:
+            figure.text(0.1 / width, 1 - 0.1 / height, sheet.title, va="top", fontsize=12, fontweight="bold")
+            figure.text(0.1 / width, 0.05 / height, "\n".join(footer), fontsize=7, color="#666666")
+        figure.warning = fit_letters(figure)
+        return figure
+
+
+def write_figure(sheet: Sheet, path: Path) -> tuple[Path, Path, str | None]:
+    """Write a figure as PNG, and beside it as SVG.
+
+    Returns:
+        Both files, and what the reader must be told of the letters in them, if anything.
+
+    Raises:
+        NwsError: they cannot be written.
+    """
+    png, svg = path.with_suffix(".png"), path.with_suffix(".svg")
+    try:
+        png.parent.mkdir(parents=True, exist_ok=True)
+        figure = draw(sheet)
+        save(figure, png, svg)
+    except OSError as error:
+        reason = error.strerror or error
+        raise NwsError(f"The figure cannot be written to {png}: {reason}. Choose another file.") from error
+    return png, svg, figure.warning
+
+
+def draw_for_page(chart: Chart, width: float, height: float) -> NotebookFigure:
+    """A chart alone, in points, with its intervals as bands. Its letters are those of the browser."""
+    left, right, above, below = (points / PAGE_DPI for points in (64, 168, 14, 46))
+    with mpl.rc_context(_PAGE_STYLE):
+        figure = NotebookFigure(figsize=(width / PAGE_DPI, height / PAGE_DPI), dpi=PAGE_DPI)
+        across, down = figure.get_size_inches() - (left + right, above + below)
+        layout = _Layout(across, down, left, right, above, below, letters=22)
+        (panel,) = _row(figure, [chart], layout, height / PAGE_DPI)
+        bands = replace(chart, series=tuple(replace(line, is_band=True) for line in chart.series))
+        _draw_chart(panel, bands, layout, has_labels=True)
+        return figure
+
+
+def _layout(sheet: Sheet, paper: float | None) -> _Layout:
+    size, letters = mpl.rcParams["legend.fontsize"], 18 if paper else 34
+    charts = [chart for row in sheet.rows for chart in row]
+    labels = [[label_text(line.name, letters).split("\n") for line in chart.series] for chart in charts]
+    lines = [] if sheet.has_keys else [list(itertools.chain.from_iterable(of_chart)) for of_chart in labels]
+    longest = max((len(line) for of_chart in lines for line in of_chart), default=0)
+    right = _LABEL + _LETTER * size * longest if lines else 0.15
+    least_height = _LINE * size * max(map(len, lines), default=0)
+    if paper:
+        each, left = paper / len(sheet.rows[0]), 0.68
+        height = max(min(0.6 * each, 2.4), least_height)
+        return _Layout(each - left - right, height, left, right, above=0.25, below=0.42, letters=letters)
+    width, height = (3.3, 2.5) if sheet.has_keys else (5.4, 3.6) if len(sheet.rows) == 1 else (4.7, 2.9)
+    return _Layout(width, max(height, least_height), 0.75, right, above=0.32, below=0.5, letters=letters)
+
+
+def _row(
+    figure: NotebookFigure, row: Sequence[Chart], layout: _Layout, top: float, share_y: bool = False
+) -> Iterable[Axes]:
+    """Empty panels beside each other under `top` inches."""
+    width, height = figure.get_size_inches()
+    first = None
+    for i in range(len(row)):
+        left, bottom = i * layout.across + layout.left, top - layout.above - layout.height
+        place = left / width, bottom / height, layout.width / width, layout.height / height
+        panel = figure.add_axes(place, sharey=first)
+        first = panel if share_y else None
+        yield panel
+
+
+def label_text(name: str, letters: int) -> str:
+    """A name over as many lines as it needs: broken after a "|" or a space, or where a part alone is too long."""
+    lines = wrap(name.replace("|", "| "), letters, break_on_hyphens=False)
+    return "\n".join(line.replace("| ", "|") for line in lines)
+
+
+def _draw_chart(panel: Axes, chart: Chart, layout: _Layout, *, has_labels: bool) -> None:
+    panel.set_xlabel(chart.x_label)
+    panel.set_ylabel(chart.y_label, labelpad=4)
+    if not chart.series:
+        panel.text(0.5, 0.5, chart.note, transform=panel.transAxes, ha="center", color="#666666")
+        panel.set_yticks([])
+        return
+    if chart.zero is not None:
+        panel.axhline(0, color=chart.zero.colour, linestyle=chart.zero.dashes, zorder=1.5)
+    for height, name in chart.guides.items():
+        panel.axhline(height, color="#888888", linestyle=(0, (1, 3)), linewidth=0.9, zorder=1.4)
+        panel.annotate(name, (0.01, height), (0, 2), xycoords=("axes fraction", "data"), textcoords="offset points")
+    xs = sorted({at.x for line in chart.series for at in line.points})
+    for i, line in enumerate(chart.series):
+        _draw_line(panel, line, xs, i, len(chart.series))
+    _set_axes(panel, chart, xs, min(_MOST_TICKS, max(1, int(layout.width / _TICK))))
+    if has_labels:
+        _draw_labels(panel, chart.series, layout)
+
+
+def _write_above(panel: Axes, chart: Chart) -> None:
+    if chart.heading:
+        panel.set_title(chart.heading, loc="left")
+    elif chart.series:
+        panel.set_title(chart.note, loc="left", fontsize=8, fontweight="normal", color="#444444")
+
+
+def _set_axes(panel: Axes, chart: Chart, xs: Sequence[float], most_ticks: int) -> None:
+    if all(x == int(x) for x in xs):
+        panel.set_xticks(xs[:: -(-len(xs) // most_ticks)])
+    else:
+        panel.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    if len(xs) == 1:
+        panel.set_xlim(xs[0] - 1, xs[0] + 1)
+    if chart.is_log:
+        panel.set_yscale("log")
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    if chart.top is not None:
+        low, high = panel.get_ylim()
+        panel.set_ylim(min(0.0, low), max(chart.top, high))
+
+
+def _draw_line(panel: Axes, line: Series, xs: Sequence[float], i: int, lines: int) -> None:
+    look, points = line.look, line.points
+    sure = [(at.x, at.low, at.high) for at in points if at.low is not None and at.high is not None]
+    if line.is_band and len(points) > 1:
+        x, low, high = np.reshape(sure, (-1, 3)).T
+        panel.fill_between(x, low, high, color=look.colour, alpha=0.13, linewidth=0)
+    else:
+        shown = sure if lines <= MOST_WHISKERS or line.is_band else [at for at in sure if at[0] == points[-1].x]
+        x, low, high = np.reshape(shown, (-1, 3)).T
+        panel.vlines(x + _beside(xs, i, lines), low, high, color=look.colour, linewidth=0.8, alpha=0.55)
+    dashes = look.dashes if len(points) > 1 else ""
+    panel.plot([at.x for at in points], [at.y for at in points], color=look.colour, linestyle=dashes, label=line.name)
+    marker = look.marker or ("_" if len(points) == 1 else "")
+    _mark(panel, [at for at in points if not at.hollow], color=look.colour, marker=marker)
+    _mark(panel, [at for at in points if at.hollow], color=look.colour, marker=look.marker or "o", mfc="white")
+    _mark(panel, [at for at in points if at.ringed], color=look.colour, marker="o", mfc="none", ms=10, mew=1.1)
+
+
+def _mark(panel: Axes, points: Sequence[At], **style: Any) -> None:
+    if points and style["marker"]:
+        panel.plot([at.x for at in points], [at.y for at in points], linestyle="", **style)
+
+
+def _beside(xs: Sequence[float], i: int, lines: int) -> float:
+    """How far right of its x the i-th line's interval is drawn, so that none hides another.
+
+    Up to `MOST_WHISKERS` the eye sees them at their x. The only bars of more lines stand behind the ends of the lines.
+    """
+    if lines > MOST_WHISKERS and len(xs) > 1:
+        return min(b - a for a, b in itertools.pairwise(xs)) * (0.2 + 0.7 * i / lines)
+    return _SIDE_BY_SIDE * (xs[-1] - xs[0] or 2) * ((i + 0.5) / lines - 0.5)
+
+
+def _draw_labels(panel: Axes, lines: Sequence[Series], layout: _Layout) -> None:
+    """The name of each line beside its end, and a thin line from one to the other."""
+    panel.autoscale_view()
+    to_panel = panel.transData + panel.transAxes.inverted()
+    ends = to_panel.transform([(line.points[-1].x, line.points[-1].y) for line in lines])
+    names = [label_text(line.name, layout.letters) for line in lines]
+    size = mpl.rcParams["legend.fontsize"]
+    line = _LINE * size / layout.height
+    heights = apart(ends[:, 1], np.array([line * (1 + name.count("\n")) for name in names]))
+    near, beside = 1 + _LEADER / layout.width, 1 + _LABEL / layout.width
+    leaders = [[end, (near, y)] for end, y in zip(ends, heights, strict=True)]
+    colours = [line.look.colour for line in lines]
+    style: dict[str, Any] = {"transform": panel.transAxes, "clip_on": False}
+    panel.add_collection(LineCollection(leaders, colors=colours, linewidths=0.5, alpha=0.6, **style), autolim=False)
+    for name, y, colour in zip(names, heights, colours, strict=True):
+        panel.text(beside, y, name, color=colour, va="center", fontsize=size, **style)
+
+
+def apart(wanted: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Positions of labels of these heights, without overlap, between 0 and 1, as near to `wanted` as possible.
+
+    They minimise the sum of squared distances (isotonic regression). Labels whose heights add up to more than 1 begin
+    at 0 and go beyond 1.
+
+    Args:
+        wanted: float64 of shape (labels,), the middle of each.
+        heights: float64 of shape (labels,).
+    """
+    order = np.argsort(wanted, kind="stable")
+    sizes = heights[order]
+    below = np.cumsum(sizes) - sizes  # of all labels under each one
+    bottoms = isotonic_regression(wanted[order] - sizes / 2 - below).x
+    placed = np.empty_like(wanted)
+    placed[order] = np.clip(bottoms, 0, max(0.0, 1 - sizes.sum())) + below + sizes / 2
+    return placed

@@ -1,0 +1,57 @@
+"""How policies learned, as lines over updates."""
+
+import pytest
+from policy_results import make_results
+
+from jobs.report.policies.learning_curves import learning_lines
+from jobs.report.policies.policy_charts import counts_shares, learning_charts, learning_sheet
+from jobs.report.policies.policy_numbers import analyse_policies
+
+
+@pytest.fixture
+def numbers(run):
+    return lambda **make: analyse_policies(run, make_results(**({"points": []} | make)))
+
+
+def names(charts):
+    return [series.name for series in charts[0].series]
+
+
+def test_each_method_has_a_line_and_its_baseline_in_the_reward(numbers):
+    made = numbers()
+    rewards, entropies = learning_charts(made)
+    assert [chart.heading for chart in rewards] == [f"n = {n}" for n in sorted({line.n for line in made.learning})]
+    assert names(rewards) == ["reinforce (mean of 2 seeds)", "advantage baseline"]
+    assert names(entropies) == ["reinforce (mean of 2 seeds)"]
+    line = made.learning[0]
+    assert [at.y for at in rewards[0].series[0].points] == list(line.reward.mean)
+    assert [(at.low, at.high) for at in entropies[0].series[0].points] == [
+        *zip(line.entropy.low, line.entropy.high, strict=True)
+    ]
+    sheet = learning_sheet(made)
+    said = "; ".join((*sheet.notes, *sheet.made_by))
+    for shown in ("p1-0421", "seed 0, 1", "0.1.0+gabc1234", "30 equal windows", "lowest to highest seed"):
+        assert shown in said, shown
+
+
+def test_methods_with_many_and_few_updates_share_an_axis_of_percent(numbers):
+    near, far = (learning_lines(make_results(methods={"a": 10, "b": b}).curve) for b in (15, 16))
+    assert not counts_shares(near)
+    assert counts_shares(far)
+    updates, _ = learning_charts(numbers(methods={"a": 10, "b": 15}))
+    shares, _ = learning_charts(numbers(methods={"a": 10, "b": 16}))
+    assert (updates[0].x_label, shares[0].x_label) == ("update", "updates done (%)")
+    assert [at.x for at in updates[0].series[0].points] == list(range(10))
+    assert [at.x for at in shares[0].series[0].points] == pytest.approx([5 + 10 * i for i in range(10)])
+
+
+def test_a_baseline_of_zero_is_no_line(numbers):
+    assert names(learning_charts(numbers(methods={"as-written": 40}))[0]) == ["as-written (mean of 2 seeds)"]
+    both = names(learning_charts(numbers(methods={"as-written": 40, "reinforce": 40}))[0])
+    assert both[2:] == ["advantage baseline of reinforce"]
+
+
+def test_one_seed_has_no_band_and_few_updates_are_not_smoothed(numbers):
+    said = "; ".join(learning_sheet(numbers(methods={"reinforce": 20}, seeds=(3,))).notes)
+    assert "lowest to highest seed" not in said
+    assert "equal windows" not in said

@@ -1,0 +1,79 @@
+"""Charts hold the numbers of a report."""
+
+from policy_results import make_results
+from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
+
+from jobs.report.charts import mean_chart, system_looks
+from jobs.report.policies.policy_charts import policies_sheet
+from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.sweep.numbers import analyse
+from jobs.report.sweep.sweep_charts import curves_sheet
+
+
+def heights(series):
+    return [(at.x, at.y, at.low, at.high) for at in series.points]
+
+
+def lines(chart):
+    return {series.name: series for series in chart.series}
+
+
+def test_the_lines_of_a_sweep_are_its_numbers(run, make_points):
+    numbers = analyse(run, make_points())
+    ((means,), (gains,)) = curves_sheet(numbers).rows
+    assert means.heading == "news · 40 articles"
+    for series, curve in zip(means.series, numbers.curves, strict=True):
+        assert series.name.startswith(numbers.names[curve.system])
+        assert heights(series) == [(at.n, at.mean, at.low, at.high) for at in curve.lengths]
+    assert list(lines(gains)) == ["chunks", "sentences", "lead (control)"]
+    assert gains.series[0].points[4].y == numbers.magic_numbers[0].gains[4].gain.mean
+    at = means.series[0].points[4]
+    assert at.told == f"{at.y:.3f} ({at.low:.3f} to {at.high:.3f}, 40 articles)".replace("0.", ".")
+
+
+def test_upper_bounds_are_among_means_only_and_said_to_be_none_to_reach(run, make_points):
+    sheet = curves_sheet(analyse(run, make_points(("good|x", "oracle", "window-oracle", "lead", "random"))))
+    ((means,), (gains,)) = sheet.rows
+    assert list(lines(means))[1:3] == ["oracle (upper bound)", "window-oracle (upper bound)"]
+    assert list(lines(gains)) == ["good|x", "lead (control)"]
+    assert any("saw the reference" in note for note in sheet.notes)
+    assert "upper bound" not in "".join(curves_sheet(analyse(run, make_points())).notes)
+
+
+def test_a_mean_over_fewer_articles_is_hollow_and_that_is_explained(run, make_points):
+    points = make_points(("few", "all", "lead", "random"), (7, 9), 30)
+    assert "lacks articles" not in "".join(curves_sheet(analyse(run, points)).notes)
+    fewer = analyse(run, [p for p in points if p.system != "few" or p.n == 7 or p.article_id < "0010"])
+    sheet = curves_sheet(fewer)
+    assert "hollow marker: lacks articles" in "".join(sheet.notes)
+    for chart in (sheet.rows[0][0], sheet.rows[1][0]):
+        assert [at.hollow for at in lines(chart)["few"].points] == [False, True]
+
+
+def test_a_sweep_without_random_has_no_second_row(run, make_points):
+    assert len(curves_sheet(analyse(run, make_points(("a", "lead")))).rows) == 1
+
+
+def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
+    systems = [f"s{i:02}" for i in range(14)]
+    looks = system_looks({system: kind_of(system) for system in (*systems, *UPPER_BOUNDS, *CONTROLS)})
+    assert list(looks) == [*systems, *UPPER_BOUNDS, *CONTROLS]
+    assert len(set(looks.values())) == 21
+    assert len({(look.colour, look.marker) for look in looks.values() if look.marker}) == 14
+    assert len({(look.colour, look.dashes) for look in looks.values()}) == 21
+    assert {name for name, look in looks.items() if not look.marker} == {*UPPER_BOUNDS, *CONTROLS}
+
+
+def test_the_lines_of_policies_are_their_numbers(run):
+    numbers = analyse_policies(run, make_results())
+    scores = numbers.of("news")
+    for series, at in zip(mean_chart(numbers, "news").series, scores.values(), strict=True):
+        assert heights(series) == [(n, score.score.mean, score.score.low, score.score.high) for n, score in at.items()]
+    (_, (differences,)) = policies_sheet(numbers).rows
+    assert list(lines(differences)) == ["reinforce", "lead2+chunks", "lead (control)"]
+    versus = {n: score.versus["textrank"] for n, score in scores["policy|reinforce"].items()}
+    series = lines(differences)["reinforce"]
+    assert [at.y for at in series.points] == [at.difference.mean for at in versus.values()]
+    assert [at.x for at in series.points if at.ringed] == [n for n, at in versus.items() if at.significant]
+    assert differences.y_label == "difference to textrank at equal n"
+    assert mean_chart(analyse_policies(run, make_results(), "rouge1_f1"), "news").y_label == "mean ROUGE-1 F1"

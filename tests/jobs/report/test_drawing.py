@@ -1,0 +1,169 @@
+"""What is drawn: lines, intervals, markers, and names that lie beside the ends of lines and apart."""
+
+import itertools
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.image import imread
+from policy_results import OTHERS, make_results
+
+from jobs.report.charts import At, Chart, Series, Sheet, coloured
+from jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
+from jobs.report.figure_files import save
+from jobs.report.policies.policy_charts import learning_sheet, policies_sheet
+from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.sweep.numbers import analyse
+from jobs.report.sweep.sweep_charts import curves_sheet
+
+PLACES = st.floats(0, 1, allow_nan=False)
+
+
+@given(st.lists(st.tuples(PLACES, st.floats(0.01, 0.2)), min_size=1, max_size=12))
+def test_labels_lie_apart_and_as_near_as_they_can(wanted_and_heights):
+    wanted, heights = (np.array(values) for values in zip(*wanted_and_heights, strict=True))
+    placed = apart(wanted, heights)
+    order = np.argsort(placed)
+    tops, bottoms = placed + heights / 2, placed - heights / 2
+    assert (bottoms[order][1:] >= tops[order][:-1] - 1e-9).all()
+    assert bottoms.min() >= -1e-9
+    if heights.sum() <= 1:
+        assert tops.max() <= 1 + 1e-9
+    # The order of line ends is that of their labels.
+    assert (np.argsort(wanted, kind="stable") == np.argsort(placed, kind="stable")).all()
+
+
+def test_long_names_are_broken_and_lose_nothing():
+    for name in ("a|b", "policy|reinforce|rerank-160-lead3-adjacent0.05|seed=0", "x" * 90, ""):
+        assert label_text(name, 20).replace("\n", "") == name
+        assert all(len(line) <= 20 for line in label_text(name, 20).split("\n"))
+    assert label_text("textrank (upper bound)", 18) == "textrank (upper\nbound)"
+
+
+def drawn(count: int, lengths=(1, 3, 5), hollow=(), ringed=()):
+    lines = tuple(
+        Series(
+            f"system-{i}",
+            coloured(i),
+            tuple(At(n, 0.5 + n / 100, 0.4, 0.6, hollow=n in hollow, ringed=n in ringed) for n in lengths),
+        )
+        for i in range(count)
+    )
+    figure = draw(Sheet("t", ((Chart("c", "t", "h", "n", "F1", lines),),), (), ()))
+    (panel,) = figure.axes
+    return figure, panel
+
+
+@pytest.mark.parametrize("count", [1, MOST_WHISKERS, MOST_WHISKERS + 1, 25])
+@pytest.mark.parametrize("lengths", [(9,), (1, 3, 5)])
+def test_no_label_lies_on_another_though_all_lines_end_alike(count, lengths):
+    figure, panel = drawn(count, lengths)
+    figure.draw_without_rendering()
+    boxes = sorted((text.get_window_extent() for text in panel.texts), key=lambda box: box.y0)
+    assert len(boxes) == count
+    assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
+    assert all(box.x0 > panel.get_window_extent().x1 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+def test_intervals_of_few_lines_are_bars_at_every_n_and_of_many_one_bar_each():
+    for count, each in ((1, 3), (MOST_WHISKERS, 3), (MOST_WHISKERS + 1, 1)):
+        *bars, _to_labels = drawn(count)[1].collections
+        assert [len(bar.get_segments()) for bar in bars] == [each] * count
+    ends = {bar.get_segments()[0][0][0] for bar in bars}
+    assert len(ends) == MOST_WHISKERS + 1
+    assert min(ends) > 5
+
+
+def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():
+    _, panel = drawn(1, hollow=(5,), ringed=(3,))
+    marks = {
+        line.get_markerfacecolor(): list(line.get_xdata()) for line in panel.lines if line.get_linestyle() == "None"
+    }
+    assert marks == {"white": [5], "none": [3], coloured(0).colour: [1, 3]}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A picture and its SVG."""
+
+    def files(sheet):
+        png, svg = tmp_path / "plot.png", tmp_path / "plot.svg"
+        save(draw(sheet), png, svg)
+        return imread(png), svg.read_text()
+
+    return files
+
+
+def test_files_are_pictures_with_text(files, run, make_points):
+    picture, text = files(curves_sheet(analyse(run, make_points() + make_points(dataset="xsum"))))
+    height, width, _ = picture.shape
+    assert width > height > 250
+    # The text is drawn as outlines; matplotlib writes each string as a comment beside them.
+    assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    for shown in (
+        "p1-0421",
+        "chunks and sentences: with m, textrank",
+        "random (control)",
+        "summary length n (words)",
+        "seed 7",
+        "bert-base-uncased_L9_no-idf",
+        "0.1.0+gabc1234",
+    ):
+        assert shown in text, shown
+
+
+def test_global_settings_are_left_alone(files, run, make_points):
+    before = dict(mpl.rcParams)
+    files(curves_sheet(analyse(run, make_points(articles=2))))
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"articles": 1},
+        {"systems": ("a",)},
+        {"systems": ("random",)},
+        {"lengths": (9,), "systems": ("a",), "articles": 1},
+        {"systems": ("oracle", "random"), "articles": 3},
+        {"systems": ("oracle", "window-oracle", "a", "random"), "articles": 3, "lengths": (9,)},
+        {"systems": (*(f"s{i}|textrank|chunks" for i in range(16)), "oracle", "lead", "random"), "articles": 3},
+        {"systems": ("cost $5$", "random"), "articles": 3, "dataset": "a_b^c"},
+    ],
+)
+@pytest.mark.parametrize("paper", [None, 3.35])
+def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, paper, tmp_path):
+    save(draw(curves_sheet(analyse(run, make_points(**make))), paper), tmp_path / "x.png")
+    assert imread(tmp_path / "x.png").std() > 0.01
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"articles": 1, "lengths": (7,), "seeds": (0,)},
+        {"others": {}},
+        {"others": {"textrank": 0.0}, "methods": {}},
+        {"others": OTHERS | {f"s{i}": 0.0 for i in range(12)}, "articles": 3},
+        {"methods": {"cost-$5$": 3}, "dataset": "a_b^c"},
+    ],
+)
+def test_small_and_odd_tests_draw_without_warnings(files, run, make):
+    picture, _ = files(policies_sheet(analyse_policies(run, make_results(**make))))
+    assert picture.std() > 0.01
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        {"methods": {"a": 1}, "lengths": (7,), "seeds": (0,)},
+        {"methods": {"a": 1, "b": 200}, "lengths": (9,)},
+        {"methods": {f"method-{i}": 3 + i for i in range(9)}, "lengths": (7, 9)},
+        {"methods": {"cost-$5$": 3}, "lengths": tuple(range(1, 22, 2))},
+    ],
+)
+def test_small_and_odd_trainings_draw_without_warnings(files, run, make):
+    picture, _ = files(learning_sheet(analyse_policies(run, make_results(**{"points": []} | make))))
+    assert picture.std() > 0.01
