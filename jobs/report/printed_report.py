@@ -11,7 +11,7 @@ from jobs.report.run_numbers import RunNumbers, Score, short_note
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers, cautions
 from jobs.report.table import Table
-from jobs.report.tables import (
+from jobs.report.result_tables import (
     beside_others_table,
     best_n_table,
     learning_table,

@@ -31,7 +31,7 @@ from jobs.report.run_numbers import RunNumbers, Score
 from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
 from jobs.report.table import Table, write_csv
-from jobs.report.tables import kept_table, means_table
+from jobs.report.result_tables import kept_table, means_table
 from jobs.store import RunInfo, Store
 from jobs.terminal.console import busy, printable
 from jobs.terminal.metrics import length_notes, metric_name, metric_signature, metrics_of
