@@ -106,7 +106,7 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
     if outcome.state != "done":
         return
     from core.errors import StoreError
-    from jobs.report.sweep.printed_sweep import print_kept_of_run
+    from jobs.report.printed_report import print_kept_of_run
 
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
         run = opened.run_info(outcome.run_id)

@@ -16,10 +16,9 @@ from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
 from jobs.evaluate.compare import RunComparison
 from jobs.python_api.answer import ShownAnswer, shown_answer
-from jobs.report.sweep.numbers import Numbers, analyse, curve_columns, metrics_read
+from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, metrics_read
 from jobs.store import SUMMARY_COLUMNS as _STORED_COLUMNS
 from jobs.store import FailureInfo, RunInfo, Store
-from jobs.terminal.columns import file_rows
 from jobs.terminal.metrics import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
 from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.system_names import names_of
@@ -267,8 +266,7 @@ def made_by(run: RunInfo) -> dict[str, Any]:
 
 def curve_frame(numbers: Numbers) -> pd.DataFrame:
     """A row for each dataset, system and n: the columns of the report's `curves.csv`."""
-    columns = curve_columns(numbers)
-    frame = pd.DataFrame(file_rows(columns, numbers.scores), columns=[column.name for column in columns])
+    frame = pd.DataFrame(curve_rows(numbers))
     return frame.astype(dict.fromkeys(_FLAGS, bool))
 
 

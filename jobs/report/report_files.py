@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from operator import attrgetter
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -11,30 +10,30 @@ from rich.console import Console
 
 from core.analysis import Metric, Points
 from core.analysis.answer import Answer
+from core.analysis.content_kept import KEPT
 from core.errors import NwsError
 from core.whole_files import replacing
 from jobs.report.charts import Sheet
 from jobs.report.drawing import draw
 from jobs.report.figure_files import PAPER_WIDTHS, save
-from jobs.report.formats import write_csv
-from jobs.report.means_latex import kept_latex, means_latex, share_columns, share_rows
 from jobs.report.policies.policy_charts import learning_sheet, policies_sheet
 from jobs.report.policies.policy_numbers import (
     PolicyResults,
     analyse_policies,
     policies_json,
     policy_results,
-    score_columns,
+    score_rows,
 )
-from jobs.report.policies.printed_policies import print_policies
+from jobs.report.printed_report import print_policies, print_sweep
+from jobs.report.result_tables import kept_table, means_table
+from jobs.report.run_numbers import RunNumbers, Score
 from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
-from jobs.report.sweep.numbers import analyse, curve_columns, metrics_read, report_json
-from jobs.report.sweep.printed_sweep import print_tables
+from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
 from jobs.report.sweep.sweep_charts import curves_sheet, kept_sheet
-from jobs.store import CurveRow, RunInfo, Store
-from jobs.terminal.columns import ColumnSpec
-from jobs.terminal.console import busy
-from jobs.terminal.metrics import metrics_of
+from jobs.report.table import Table, write_csv
+from jobs.store import RunInfo, Store
+from jobs.terminal.console import busy, printable
+from jobs.terminal.metrics import length_notes, metric_name, metric_signature, metrics_of
 from jobs.terminal.system_names import names_of
 from jobs.terminal.table_style import print_line
 
@@ -80,8 +79,7 @@ class _Part:
     """A table and its figure, in files called `name`; as LaTeX too where there is some."""
 
     name: str
-    columns: Sequence[ColumnSpec[Any]]
-    rows: Iterable[Any]
+    rows: Iterable[Mapping[str, Any]]
     sheet: Sheet
     latex: str | None = None
 
@@ -111,13 +109,11 @@ def write_sweep_report(
         numbers = analyse(run, points, metric, how.labels, answer=answer)
     parts = []
     if numbers.kept.of_systems:
-        rows = share_rows(numbers)
-        parts.append(_Part("kept", share_columns(run), rows, kept_sheet(numbers), kept_latex(numbers)))
+        parts.append(_Part("kept", kept_rows(numbers), kept_sheet(numbers), kept_latex(numbers)))
     if numbers.scores:
-        columns = curve_columns(numbers)
-        parts.append(_Part("curves", columns, numbers.scores, curves_sheet(numbers), means_latex(numbers)))
+        parts.append(_Part("curves", curve_rows(numbers), curves_sheet(numbers), means_latex(numbers)))
     files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir, how.style)
-    print_tables(numbers, console, how.where)
+    print_sweep(numbers, console, how.where)
     print_asked(asked or Asked(), console)
     return _warned(files, console)
 
@@ -145,11 +141,10 @@ def write_policy_report(
     parts = []
     if numbers.scores:
         latex = means_latex(numbers, " on test articles", _SEEDS_NOTE)
-        parts.append(_Part("policies", score_columns(numbers), numbers.scores, policies_sheet(numbers), latex))
+        parts.append(_Part("policies", score_rows(numbers), policies_sheet(numbers), latex))
     if results.curve:
-        columns = [ColumnSpec(one.name, attrgetter(one.name)) for one in fields(CurveRow)]
-        made_by: ColumnSpec[CurveRow] = ColumnSpec("run", lambda row: run.id)
-        parts.append(_Part("learning", [made_by, *columns], results.curve, learning_sheet(numbers)))
+        rows = ({"run": run.id} | asdict(row) for row in results.curve)
+        parts.append(_Part("learning", rows, learning_sheet(numbers)))
     files = _write(policies_json(numbers), parts, out_dir, how.style)
     print_policies(numbers, console, how.where)
     return _warned(files, console)
@@ -171,7 +166,7 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
             _write_text(path, json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
             for part in parts:
                 table, latex, png, svg = (out_dir / f"{part.name}.{kind}" for kind in ("csv", "tex", "png", "svg"))
-                write_csv(table, part.columns, part.rows)
+                write_csv(table, Table.of(part.rows))
                 tables.append(table)
                 if part.latex is not None:
                     _write_text(latex, part.latex)
@@ -189,6 +184,40 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
         reason = error.strerror or error
         raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error
     return ReportFiles(path, tuple(tables), tuple(plots), tuple(dict.fromkeys(filter(None, warnings))))
+
+
+def means_latex(numbers: RunNumbers[Score], articles: str = "", *notes: str) -> str:
+    """Mean scores by n for papers; comments say what made the numbers, and who wrote how many words instead of n."""
+    name, unit = metric_name(numbers.metric), numbers.run.length_unit
+    tables: list[Table] = []
+    words: list[str] = []
+    for dataset in numbers.scored:
+        title = f"{dataset}: mean {name} by n{articles}"
+        tables.append(means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title))
+        if other_lengths := numbers.other_lengths_named(dataset):
+            words += length_notes(other_lengths, unit)
+    made_by = f"{name}: {numbers.signature}"
+    return _latex(numbers, tables, made_by, *notes, *words)
+
+
+def kept_latex(numbers: Numbers) -> str:
+    """Content kept by n for papers, and from which n on half is kept."""
+    tables = [kept_table(numbers.kept, dataset, numbers.names) for dataset in numbers.kept.datasets]
+    return _latex(numbers, tables, f"content kept: {metric_signature(numbers.run, KEPT)}")
+
+
+def _latex(numbers: RunNumbers[Score], tables: Sequence[Table], *notes: str) -> str:
+    """Tables that need the package booktabs, and above them comments on what made the numbers."""
+    run = numbers.run
+    comments = [
+        f"Run {run.id}, {run.state}, seed {run.seed}, code {run.code_version}.",
+        *notes,
+        r"Needs \usepackage{booktabs}. A subscript is half of the 95 % interval, bold is a *.",
+        *dict.fromkeys(note for table in tables for note in table.notes),
+        *(f"Systems: {shared}." for shared in numbers.names.shared),
+    ]
+    head = "".join(f"% {printable(comment)}\n" for comment in comments)
+    return head + "".join(f"\n% {printable(table.title)}\n{table.latex()}" for table in tables)
 
 
 def _write_text(path: Path, text: str) -> None:

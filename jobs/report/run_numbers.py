@@ -1,8 +1,7 @@
 """What reports of sweeps and of trainings have in common: the run, mean scores by n, and short articles."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from core.analysis import Interval, Metric, Point, Points, SystemScore, short_articles
@@ -11,7 +10,6 @@ from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
 from jobs.store import RunInfo
-from jobs.terminal.columns import ColumnSpec, Row
 from jobs.terminal.metrics import metric_places, metric_signature
 from jobs.terminal.system_names import SystemNames
 
@@ -81,21 +79,16 @@ class RunNumbers(Generic[Score]):
         """What each system with scores is."""
         return {score.system: score.kind for score in self.scores}
 
+    def scores_of(self, dataset: str) -> list[Score]:
+        """A dataset's scores."""
+        return [score for score in self.scores if score.dataset == dataset]
+
     def of(self, dataset: str) -> Mapping[str, Mapping[int, Score]]:
         """A dataset's scores by system and n, in the order of `scores`."""
         by_system: dict[str, dict[int, Score]] = {}
-        for score in self.scores:
-            if score.dataset == dataset:
-                by_system.setdefault(score.system, {})[score.n] = score
+        for score in self.scores_of(dataset):
+            by_system.setdefault(score.system, {})[score.n] = score
         return by_system
-
-    def highest(self, dataset: str) -> dict[int, float]:
-        """The highest mean at each n, as rounded as it is shown. Upper bounds take no part: they saw the reference."""
-        best: dict[int, float] = {}
-        for score in self.scores:
-            if score.dataset == dataset and score.kind != "upper bound" and score.comparable:
-                best[score.n] = max(best.get(score.n, -inf), round(score.score.mean, self.places))
-        return best
 
     def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
         """By system and n the mean number of words, of those systems that do not always write n.
@@ -123,30 +116,23 @@ class RunNumbers(Generic[Score]):
             "labels": dict(self.names.shown),
         }
 
-    def head_columns(self) -> tuple[ColumnSpec[Score], ...]:
-        """The columns with which every table of scores in a file begins: what made a score, and of what it is."""
-        return (
-            ColumnSpec("run", lambda score: self.run.id),
-            ColumnSpec("metric", lambda score: self.metric),
-            ColumnSpec("signature", lambda score: self.signature),
-            ColumnSpec("dataset", lambda score: score.dataset),
-            ColumnSpec("system", lambda score: score.system),
-            ColumnSpec("is_control", lambda score: int(score.kind == "control")),
-            ColumnSpec("is_upper_bound", lambda score: int(score.kind == "upper bound")),
-            ColumnSpec("n", lambda score: score.n),
-            ColumnSpec("articles", lambda score: score.articles),
-        )
+    def head(self, score: Score) -> dict[str, Any]:
+        """With what every row of scores in a file begins: what made a score, and of what it is."""
+        return {
+            "run": self.run.id,
+            "metric": self.metric,
+            "signature": self.signature,
+            "dataset": score.dataset,
+            "system": score.system,
+            **{name: int(flag) for name, flag in kind_flags(score.kind).items()},
+            "n": score.n,
+            "articles": score.articles,
+        }
 
 
-def interval_columns(
-    prefix: str, interval: Callable[[Row], Interval | None]
-) -> tuple[ColumnSpec[Row], ColumnSpec[Row], ColumnSpec[Row]]:
-    """A mean and the ends of its interval, empty where there is none."""
-
-    def part(name: str) -> ColumnSpec[Row]:
-        return ColumnSpec(prefix + name, lambda row: getattr(interval(row), name, None))
-
-    return part("mean"), part("low"), part("high")
+def interval_values(prefix: str, interval: Interval | None) -> dict[str, float | None]:
+    """A mean and the ends of its interval, for a file; None where there is none."""
+    return {f"{prefix}{name}": getattr(interval, name, None) for name in ("mean", "low", "high")}
 
 
 def run_json(run: RunInfo) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from core.analysis import (
     COMPARED,
     METRICS,
     POLICY,
-    Interval,
     Metric,
     Point,
     Points,
@@ -17,15 +16,10 @@ from core.analysis import (
     split_seed,
 )
 from core.errors import StoreError
-from core.metrics.specs import BY_COLUMN, SPECS, MetricSpec
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
-from jobs.report.run_numbers import RunNumbers, interval_columns, kind_flags, short_by_length, short_json
+from jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
 from jobs.store import CurveRow, GreedyReward, RunInfo, Store
-from jobs.terminal.columns import ColumnSpec
-from jobs.terminal.numerals import decimals
 from jobs.terminal.system_names import names_of
-
-_QUALITY_WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,53 +66,29 @@ class PolicyNumbers(RunNumbers[SystemScore]):
         return tuple(sorted(seeds | {seed for line in self.learning for seed in line.seeds}))
 
 
-def score_columns(numbers: PolicyNumbers) -> tuple[ColumnSpec[SystemScore], ...]:
-    """The columns of `policies.csv`."""
-    return (
-        *numbers.head_columns(),
-        ColumnSpec("comparable", lambda score: int(score.comparable)),
-        *interval_columns("", lambda score: score.score),
-        ColumnSpec("seeds", lambda score: " ".join(map(str, score.seeds))),
-        ColumnSpec("seed_low", lambda score: min(score.seeds.values(), default=None)),
-        ColumnSpec("seed_high", lambda score: max(score.seeds.values(), default=None)),
-        ColumnSpec("seed_sd", lambda score: score.seed_sd),
-        *(_metric_column(BY_COLUMN[metric]) for metric in METRICS),
-        _REPEATED_WORDS,
-        *(column for rival in COMPARED for column in _versus_columns(rival)),
-        ColumnSpec("gap_closed", lambda score: score.gap_closed),
-        ColumnSpec("training_f1", lambda score: score.training_f1),
-        ColumnSpec("test_vs_training", lambda score: score.test_vs_training),
-    )
+def score_rows(numbers: PolicyNumbers) -> list[dict[str, Any]]:
+    """The scores of systems on test articles, a row each: `policies.csv`."""
+    return [_score_row(numbers, score) for score in numbers.scores]
 
 
-def _metric_column(spec: MetricSpec) -> ColumnSpec[SystemScore]:
-    return ColumnSpec(
-        spec.column,
-        lambda score: score.means[spec.column],
-        (spec.short or spec.label).replace(" per ", "/"),  # as narrow as the column
-        lambda score: decimals(score.means[spec.column], spec.decimals),
-        width=_QUALITY_WIDTH,
-        explained=f"{spec.label}: {spec.explained}" if spec.explained else "",
-    )
-
-
-_REPEATED_WORDS: ColumnSpec[SystemScore] = ColumnSpec(
-    *("repeated_words", lambda score: score.repeated_words, "repeated\nwords"),
-    shown=lambda score: f"{score.repeated_words:.1%}",
-    width=_QUALITY_WIDTH,
-)
-QUALITIES = (*(_metric_column(spec) for spec in SPECS if spec.is_quality), _REPEATED_WORDS)
-"""What tells how good summaries are beside the metric of a report."""
-
-
-def _versus_columns(rival: str) -> tuple[ColumnSpec[SystemScore], ...]:
-    def difference(score: SystemScore) -> Interval | None:
-        return score.versus[rival].difference if rival in score.versus else None
-
-    return (
-        ColumnSpec(f"vs_{rival}_articles", lambda score: getattr(score.versus.get(rival), "articles", None)),
-        *interval_columns(f"vs_{rival}_", difference),
-    )
+def _score_row(numbers: PolicyNumbers, score: SystemScore) -> dict[str, Any]:
+    row = numbers.head(score) | {"comparable": int(score.comparable)} | interval_values("", score.score)
+    row |= {
+        "seeds": " ".join(map(str, score.seeds)),
+        "seed_low": min(score.seeds.values(), default=None),
+        "seed_high": max(score.seeds.values(), default=None),
+        "seed_sd": score.seed_sd,
+    }
+    row |= {metric: score.means[metric] for metric in METRICS} | {"repeated_words": score.repeated_words}
+    for rival in COMPARED:
+        versus = score.versus.get(rival)
+        row |= {f"vs_{rival}_articles": None if versus is None else versus.articles}
+        row |= interval_values(f"vs_{rival}_", None if versus is None else versus.difference)
+    return row | {
+        "gap_closed": score.gap_closed,
+        "training_f1": score.training_f1,
+        "test_vs_training": score.test_vs_training,
+    }
 
 
 def policy_results(store: Store, run: RunInfo, metrics: Sequence[Metric]) -> PolicyResults:

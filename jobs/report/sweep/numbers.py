@@ -32,15 +32,14 @@ from core.metrics.specs import F1S
 from jobs.report.run_numbers import (
     RunNumbers,
     SweepScore,
-    interval_columns,
+    interval_values,
     kind_flags,
     short_by_length,
     short_json,
     short_note,
 )
 from jobs.store import RunInfo
-from jobs.terminal.columns import ColumnSpec
-from jobs.terminal.metrics import SKEWED, few, metric_name
+from jobs.terminal.metrics import SKEWED, few, metric_name, metric_signature
 from jobs.terminal.system_names import names_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
@@ -96,34 +95,42 @@ class Numbers(RunNumbers[SweepScore]):
         return tuple(chosen) if self.metric != "efficiency" else ()
 
 
-def curve_columns(numbers: Numbers) -> tuple[ColumnSpec[SweepScore], ...]:
-    """The columns of a sweep's scores, the same in `curves.csv` and in frames."""
-    return (
-        *numbers.head_columns(),
-        ColumnSpec("of_articles", lambda score: score.of_articles),
-        ColumnSpec("comparable", lambda score: int(score.comparable)),
-        ColumnSpec("words", lambda score: score.words),
-        *interval_columns("", lambda score: score.score),
-        *interval_columns("gain_", lambda score: score.gain),
-        *_kept_columns(numbers.kept),
-    )
-
-
-def _kept_columns(kept: Answer) -> tuple[ColumnSpec[SweepScore], ...]:
-    """The share of the reference that a system keeps at n, with its interval."""
+def curve_rows(numbers: Numbers) -> list[dict[str, Any]]:
+    """A sweep's scores, a row each: the same in `curves.csv` and in frames."""
     shares = {
-        (of.dataset, of.system, at.n): at.share for of in kept.of_systems if of.of == "reference" for at in of.lengths
+        (of.dataset, of.system, at.n): at.share
+        for of in numbers.kept.of_systems
+        if of.of == "reference"
+        for at in of.lengths
     }
+    return [
+        numbers.head(score)
+        | {"of_articles": score.of_articles, "comparable": int(score.comparable), "words": score.words}
+        | interval_values("", score.score)
+        | interval_values("gain_", score.gain)
+        | (_kept_values(shares.get((score.dataset, score.system, score.n))) if shares else {})
+        for score in numbers.scores
+    ]
 
-    def share(score: SweepScore) -> Interval | None:
-        return shares.get((score.dataset, score.system, score.n))
 
-    def mean(score: SweepScore) -> float | None:
-        found = share(score)
-        return None if found is None else found.mean
+def _kept_values(share: Interval | None) -> dict[str, float | None]:
+    """The share of the reference that a system keeps at n, with its interval."""
+    mean, *ends = interval_values("kept_", share).items()
+    return {"kept": mean[1], **dict(ends)}
 
-    _, *ends = interval_columns("kept_", share)
-    return (ColumnSpec("kept", mean), *ends) if shares else ()
+
+def kept_rows(numbers: Numbers) -> list[dict[str, Any]]:
+    """What systems keep, a row for each dataset, system, ceiling and n: the same in `kept.csv`."""
+    made_by = {"run": numbers.run.id, "metric": KEPT, "signature": metric_signature(numbers.run, KEPT)}
+    return [
+        made_by
+        | {"dataset": kept.dataset, "system": kept.system}
+        | {name: int(flag) for name, flag in kind_flags(kept.kind).items()}
+        | {"of": kept.of, "n": at.n, "articles": at.articles}
+        | interval_values("", at.share)
+        for kept in numbers.kept.of_systems
+        for at in kept.lengths
+    ]
 
 
 def metrics_read(metric: Metric, answer: Answer | None) -> tuple[Metric, ...]:

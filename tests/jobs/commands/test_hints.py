@@ -13,7 +13,7 @@ from run_infos import run_info
 
 from jobs.commands.shared import with_store
 from jobs.report.policies.policy_numbers import analyse_policies
-from jobs.report.policies.printed_policies import print_policies
+from jobs.report.printed_report import print_policies
 from jobs.store import RunSpec, open_store
 
 FLAG = " --store 'sqlite:///my runs.db'"

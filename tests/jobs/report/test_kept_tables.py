@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 from made_scores import kept_points
 
-from jobs.report.means_latex import kept_latex, share_columns, share_rows
-from jobs.report.sweep.numbers import analyse
+from jobs.report.report_files import kept_latex
+from jobs.report.sweep.numbers import analyse, kept_rows
 
 SHARES = {"a_b": {3: -0.03, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 21: 0.3}}
 
@@ -18,8 +18,7 @@ def numbers(run):
 
 
 def test_a_row_for_each_system_ceiling_and_n(numbers):
-    rows, columns = share_rows(numbers), share_columns(numbers.run)
-    told = [{column.name: column.value(row) for column in columns} for row in rows]
+    told = kept_rows(numbers)
     assert len(told) == 2 * 3 + 2 * 2
     first = told[0]
     assert (first["system"], first["of"], first["n"], first["articles"]) == ("a_b", "reference", 3, 60)

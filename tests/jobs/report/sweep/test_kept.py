@@ -6,7 +6,7 @@ from made_scores import kept_points
 
 from core.analysis.answer import Answer
 from core.analysis.content_kept import content_kept
-from jobs.report.sweep.numbers import analyse, curve_columns, report_json
+from jobs.report.sweep.numbers import analyse, curve_rows, report_json
 
 SHARES = {"a": {3: 0.3, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 7: 0.2, 21: 0.3}, "person": {0: 0.6, 3: 0.4}}
 
@@ -38,14 +38,13 @@ def test_a_run_without_the_metric_has_none(run, make_points):
     numbers = analyse(run, make_points())
     assert numbers.kept == Answer()
     assert report_json(numbers)["kept"] == []
-    assert not any(column.name.startswith("kept") for column in curve_columns(numbers))
+    assert not any(name.startswith("kept") for row in curve_rows(numbers) for name in row)
 
 
 def test_curves_have_the_share_of_the_reference_beside_the_mean(run):
     numbers = analyse(run, kept_points(SHARES))
-    columns = {column.name: column for column in curve_columns(numbers)}
-    assert list(columns)[-3:] == ["kept", "kept_low", "kept_high"]
-    (score,) = (score for score in numbers.scores if (score.system, score.n) == ("a", 7))
-    low, mean, high = (columns[name].value(score) for name in ("kept_low", "kept", "kept_high"))
+    (row,) = (row for row in curve_rows(numbers) if (row["system"], row["n"]) == ("a", 7))
+    assert list(row)[-3:] == ["kept", "kept_low", "kept_high"]
+    low, mean, high = (row[name] for name in ("kept_low", "kept", "kept_high"))
     assert low < mean < high
     assert abs(mean - 0.42) < 1e-9

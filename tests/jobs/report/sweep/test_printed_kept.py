@@ -6,8 +6,8 @@ from made_scores import kept_points
 from rich.console import Console
 
 from core.analysis.answer import Answer, answer_of
+from jobs.report.printed_report import print_kept, print_kept_notes
 from jobs.report.sweep.kept_answer import sentences
-from jobs.report.sweep.printed_sweep import print_kept, print_kept_notes
 
 SHARES = {name: {3: 0.3 + i / 10, 21: 0.4 + i / 10} for i, name in enumerate(("[a]", "b", "c", "d", "random"))}
 

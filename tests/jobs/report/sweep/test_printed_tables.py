@@ -7,8 +7,8 @@ from made_scores import rescored
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
+from jobs.report.printed_report import print_sweep
 from jobs.report.sweep.numbers import analyse
-from jobs.report.sweep.printed_sweep import print_tables
 from jobs.terminal.metrics import metric_signature
 from jobs.terminal.numerals import decimals
 from jobs.terminal.table_style import print_metric
@@ -21,7 +21,7 @@ def show(run):
     def show(points, width=80, color=False):
         out = io.StringIO()
         console = Console(file=out, width=width, force_terminal=color, color_system="standard" if color else None)
-        print_tables(analyse(run, points), console)
+        print_sweep(analyse(run, points), console)
         return out.getvalue()
 
     return show
@@ -163,7 +163,7 @@ def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
     points = make_points((LONG, "good|x", "oracle", "lead", "random"), articles=20) + make_points((LONG,), (0,))
     out = io.StringIO()
     numbers = analyse(run, points, metric)
-    print_tables(numbers, Console(file=out, width=width))
+    print_sweep(numbers, Console(file=out, width=width))
     text = out.getvalue()
     assert "…" not in text
     assert max(len(line) for line in text.splitlines()) <= width
@@ -190,7 +190,7 @@ def test_a_report_of_another_metric_says_which(run, make_points):
     points = [rescored(p, rouge2_f1=p.scores["bertscore_f1"] / 2) for p in make_points()]
     out = io.StringIO()
     signed = dataclasses.replace(run, signatures={"rouge": "rouge|stem:no|tok:rouge_score|version:rouge_score-0.1.2"})
-    print_tables(analyse(signed, points, "rouge2_f1"), Console(file=out, width=120))
+    print_sweep(analyse(signed, points, "rouge2_f1"), Console(file=out, width=120))
     text = out.getvalue()
     assert "Metric: ROUGE-2 F1, rouge, tok:rouge_score. In full: nws status p1-0421" in text
     assert "news: mean ROUGE-2 F1 by n" in text

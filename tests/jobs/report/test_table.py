@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from rich.console import Console
 
 from core.errors import StoreError
-from jobs.report.formats import latex_cell, latex_table, markdown_table, parquet_bytes, write_csv
-from jobs.terminal.columns import columns_of
+from jobs.report.table import MISSING, Cell, Table, latex_cell, plain, shown, write_csv
 
 MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 # What each command prints, as the LaTeX Companion says; groups and escapes give what they hold.
@@ -50,7 +50,7 @@ def test_every_character_is_printed_as_it_is(text: str) -> None:
 
 def test_a_table_in_latex() -> None:
     rows = [("m|lexrank", -0.123456789), ("a & b\nc", None)]
-    assert latex_table(columns_of(("system", "f1 (%)"), rows), rows) == (
+    assert Table(("system", "f1 (%)"), rows).latex() == (
         "\\begin{tabular}{lr}\n"
         "\\toprule\n"
         "system & f1 (\\%) \\\\\n"
@@ -70,20 +70,20 @@ def cells(path: Path) -> list[list[str]]:
 @pytest.mark.parametrize("begin", [*"=+-@\t\r\n", "＝", "＋", "－", "＠"])
 def test_what_a_spreadsheet_would_compute_is_text(tmp_path: Path, begin: str) -> None:
     formula = begin + 'HYPERLINK("https://x.example";"F1")'
-    write_csv(tmp_path / "a.csv", columns_of(("dataset", "n"), [(formula, 7)]), [(formula, 7)])
+    write_csv(tmp_path / "a.csv", Table(("dataset", "n"), [(formula, 7)]))
     assert cells(tmp_path / "a.csv") == [["dataset", "n"], [f"'{formula}", "7"]]
 
 
 def test_numbers_stay_numbers_and_texts_that_are_harmless_stay_as_they_are(tmp_path: Path) -> None:
     row = (-0.25, -3, None, 1e-7, "all-MiniLM-L6-v2|lexrank|chunks", "'=1", "", "a=b, c")
-    write_csv(tmp_path / "a.csv", columns_of("abcdefgh", [row]), [row])
+    write_csv(tmp_path / "a.csv", Table("abcdefgh", [row]))
     assert cells(tmp_path / "a.csv")[1] == ["-0.25", "-3", "", "1e-07", *row[4:]]
 
 
 def test_each_column_has_the_type_of_its_values() -> None:
     at = datetime(2026, 11, 22, tzinfo=UTC)
     rows = [(None, 1, "=1", at, b"\0", {"a": ["둘"]}), (7, 2.5, None, at, memoryview(b"x"), [])]
-    table = pyarrow.parquet.read_table(io.BytesIO(parquet_bytes(columns_of("abcdef", rows), rows)))
+    table = pyarrow.parquet.read_table(io.BytesIO(Table("abcdef", rows).parquet()))
     assert [str(field.type) for field in table.schema] == [
         *("int64", "double", "string", "timestamp[us, tz=UTC]", "binary", "string")
     ]
@@ -94,7 +94,7 @@ def test_each_column_has_the_type_of_its_values() -> None:
 
 
 def test_no_rows_are_a_file_of_columns() -> None:
-    assert pyarrow.parquet.read_table(io.BytesIO(parquet_bytes(columns_of(("a", "b"), []), []))).column_names == [
+    assert pyarrow.parquet.read_table(io.BytesIO(Table(("a", "b"), []).parquet())).column_names == [
         "a",
         "b",
     ]
@@ -102,9 +102,9 @@ def test_no_rows_are_a_file_of_columns() -> None:
 
 def test_what_no_reader_could_tell_apart_is_refused() -> None:
     with pytest.raises(StoreError, match="called 'a'"):
-        parquet_bytes(columns_of(("a", "a"), [(1, 2)]), [(1, 2)])
+        Table(("a", "a"), [(1, 2)]).parquet()
     with pytest.raises(StoreError, match=r"column 'a' holds values of several types .*use CAST"):
-        parquet_bytes(columns_of(("a",), [("x",), (1,)]), [("x",), (1,)])
+        Table(("a",), [("x",), (1,)]).parquet()
 
 
 def read(table: str) -> list[list[str]]:
@@ -123,12 +123,98 @@ def read(table: str) -> list[list[str]]:
 @given(st.lists(st.text(st.characters(min_codepoint=33, max_codepoint=126) | st.sampled_from("é한")), min_size=2))
 @example(["a|b", "\\|", "`x`", "**b**", "[a](b)", "<b>", "&amp;", "~~s~~", "# h", "1. a", "---"])
 def test_a_parser_reads_every_cell_as_it_is(texts: list[str]) -> None:
-    table = markdown_table(columns_of(texts, []), [texts, texts[::-1]])
+    table = Table(texts, [texts, texts[::-1]]).markdown()
     assert read(table) == [texts, texts, texts[::-1]]
 
 
 def test_a_table_in_markdown() -> None:
     rows = [("m|lead", 0.123456789), ("a\nb", None)]
-    assert markdown_table(columns_of(("system", "f1"), rows), rows) == (
+    assert Table(("system", "f1"), rows).markdown() == (
         "| system | f1 |\n| --- | ---: |\n| m\\|lead | 0.123457 |\n| a\\\\nb |  |\n"
     )
+
+
+def printed(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
+    stream = io.StringIO()
+    Table(columns, rows).print_lines(Console(file=stream, width=20))
+    return stream.getvalue().splitlines()
+
+
+def test_numbers_to_the_right_and_nothing_cut() -> None:
+    long = "a text that no narrow terminal may cut [bold] or\nbreak"
+    escaped = long.replace("\n", "\\n")
+    assert printed(("name", "f1", "n"), [(long, 0.123456789, 1), ("b", None, 21)]) == [
+        f"{'name':<{len(escaped)}}        f1   n",
+        f"{'----':<{len(escaped)}}        --   -",
+        f"{escaped}  0.123457   1",
+        f"{'b':<{len(escaped)}}      NULL  21",
+    ]
+
+
+def test_no_rows() -> None:
+    assert printed(("a", "b"), []) == ["a  b", "-  -"]
+
+
+def test_control_characters_cannot_reach_the_terminal() -> None:
+    assert printed(("a",), [("\x1b[31mred\x07",)])[2] == r"\x1b[31mred\x07"
+
+
+def test_rows_as_json_objects() -> None:
+    assert Table(("a", "b"), [(1, float("inf")), (None, 0.5)]).objects() == [{"a": 1, "b": None}, {"a": None, "b": 0.5}]
+    with pytest.raises(StoreError, match="called 'a'"):
+        Table(("a", "a"), [(1, 2)]).objects()
+
+
+def test_a_value_for_a_file_keeps_all_its_digits() -> None:
+    values = (None, 0.1234567890123, 7, "=1", b"ab", memoryview(b"abc"), {"a": ["둘"]})
+    assert [plain(value) for value in values] == [
+        *(None, 0.1234567890123, 7, "=1", "<2 bytes>", "<3 bytes>", '{"a": ["둘"]}')
+    ]
+
+
+def test_a_value_for_people_is_short_and_on_one_line() -> None:
+    values = (None, 0.1234567890123, 1_234_567, "a\nb\x1b[31m", {"a": ["둘"]})
+    assert [shown(value) for value in values] == ["", "0.123457", "1234567", r"a\nb\x1b[31m", '{"a": ["둘"]}']
+    assert shown(None, "NULL") == "NULL"
+
+
+def test_a_column_of_numbers_may_lack_some() -> None:
+    assert Table("abc", [(1, "1", None), (None, 2, 0.5)]).is_left == (False, True, False)
+
+
+def test_a_table_of_records_has_their_keys_as_columns() -> None:
+    table = Table.of({"n": n, "half": n / 2} for n in (1, 2))
+    assert (table.columns, table.rows) == (("n", "half"), [(1, 0.5), (2, 1.0)])
+
+
+NUMBERS = Table(
+    ("n", *map(str, range(1, 22, 2))),
+    [
+        ("all-MiniLM-L6-v2|lexrank|chunks", *[Cell(".432", "±.012", "*")] * 11),
+        ("lead (control)", *[Cell(".4")] * 10, MISSING),
+    ],
+    title="news: means",
+    notes=("* highest",),
+)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_people_read_all_of_it_at_any_width(width: int) -> None:
+    stream = io.StringIO()
+    NUMBERS.print(Console(file=stream, width=width))
+    lines = stream.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    assert (lines[1], lines[-1]) == ("news: means", "* highest")
+    text = "\n".join(lines)
+    assert (text.count(".432*"), text.count("±.012"), text.count("–")) == (11, 11, 1)
+    parts = [line for line in lines if line.startswith("n ")]
+    assert " ".join(part[1:] for part in parts).split() == [str(n) for n in range(1, 22, 2)]
+    assert text.count("lead") == len(parts) == (1 if width >= 80 else 3)
+    assert ("all-MiniLM-L6-v2|lexrank|chunks" in text) is (width == 200)  # else it folds
+
+
+def test_a_paper_has_marks_and_intervals_in_its_own_way() -> None:
+    cells = (Cell("-.432", "±.012", "*"), Cell(".4", mark="°"), Cell("9", "8–>21"), Cell(">21"), MISSING)
+    assert [latex_cell(cell) for cell in cells] == [
+        *(r"\textbf{$-$.432}$_{\pm.012}$", r".4$^{\circ}$", "9 (8--$>$21)", "$>$21", "--")
+    ]

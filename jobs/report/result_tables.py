@@ -1,0 +1,366 @@
+"""The tables of results, each made once from a report's numbers: terminal, page, notebook and papers show the same."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+
+from core.analysis import (
+    COMPARED,
+    LEAD,
+    RANDOM,
+    Comparison,
+    Interval,
+    MagicNumber,
+    Metric,
+    PairedLength,
+    SameText,
+    SystemScore,
+    Uncut,
+)
+from core.analysis.answer import Answer
+from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
+from core.metrics.specs import SPECS
+from jobs.report.policies.learning_curves import LearningLine
+from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.run_numbers import Score
+from jobs.report.sweep import kept_answer
+from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, verdict_lengths
+from jobs.report.table import MISSING, Cell, Mark, Table
+from jobs.terminal.metrics import metric_name, metric_places, not_equal
+from jobs.terminal.numerals import decimals, interval_text, p_text, percent, signed
+from jobs.terminal.system_names import SystemNames
+from jobs.terminal.table_style import UPPER_BOUND_NOTE, role
+
+_APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
+_HALF = 0.5
+_CEILINGS: Mapping[Ceiling, str] = {
+    "reference": "of the reference",
+    "person": "of what another person keeps",
+    "longest": "of what its own longest n keeps",
+}
+
+
+def means_table(scores: Sequence[Score], metric: Metric, names: SystemNames, title: str) -> Table:
+    """Systems by n: each mean of a dataset with half of its 95 % interval, the highest marked."""
+    by_system: dict[str, dict[int, Score]] = {}
+    for score in scores:
+        by_system.setdefault(score.system, {})[score.n] = score
+    kinds = {score.system: score.kind for score in scores}
+    places, best = metric_places(metric), _highest(scores, metric_places(metric))
+    lengths = sorted({score.n for score in scores})
+    rows = [
+        (names[system] + role(kinds[system]), *(_mean_cell(at.get(n), best, places) for n in lengths))
+        for system, at in by_system.items()
+    ]
+    notes = ["* highest at that n    ± half of the 95 % interval"]
+    notes += [_APART_NOTE] * any(not score.comparable for score in scores)
+    notes += [UPPER_BOUND_NOTE] * ("upper bound" in kinds.values())
+    return Table(("n", *map(str, lengths)), rows, title, notes)
+
+
+def _highest(scores: Sequence[Score], places: int) -> dict[int, float]:
+    """The highest mean at each n, as rounded as it is shown. Upper bounds take no part: they saw the reference."""
+    best: dict[int, float] = {}
+    for score in scores:
+        if score.kind != "upper bound" and score.comparable:
+            best[score.n] = max(best.get(score.n, -inf), round(score.score.mean, places))
+    return best
+
+
+def _mean_cell(score: Score | None, best: Mapping[int, float], places: int) -> Cell:
+    if score is None:
+        return MISSING
+    mean, half = score.score.mean, score.score.half_width
+    is_best = score.kind != "upper bound" and round(mean, places) == best.get(score.n)
+    mark: Mark = "°" if not score.comparable else "*" if is_best else ""
+    return Cell(decimals(mean, places), "" if half is None else f"±{decimals(half, places)}", mark)
+
+
+def kept_table(answer: Answer, dataset: str, names: SystemNames) -> Table:
+    """Systems by n: the share of the reference's content in per cent, and from which n on half is kept."""
+    of_reference = [held["reference"] for held in answer.of(dataset).values()]
+    lengths = sorted({at.n for kept in of_reference for at in kept.lengths})
+    rows = [(names[kept.system] + role(kept.kind), *_kept_cells(kept, lengths)) for kept in of_reference]
+    title = f"{dataset}: content kept by n, {kept_answer.basis(answer, dataset)}"
+    notes = (
+        "Per cent of the reference's content    ± half of the 95 % interval",
+        "half: the smallest n from which on half is kept, and its 95 % interval",
+    )
+    return Table(("n", *map(str, lengths), "half"), rows, title, notes)
+
+
+def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
+    shares = {at.n: at.share for at in kept.lengths}
+    yield from (_share_cell(shares[n]) if n in shares else MISSING for n in lengths)
+    half = kept.by_share[_HALF]
+    low, high = (f">{kept.longest}" if end is None else str(end) for end in (half.low, half.high))
+    yield Cell(f">{kept.longest}") if half.n is None else Cell(str(half.n), f"{low}–{high}")
+
+
+def _share_cell(share: Interval) -> Cell:
+    below = "" if share.half_width is None else f"±{100 * share.half_width:.0f}"
+    return Cell(f"{100 * share.mean + 0.0:.0f}", below)
+
+
+def smallest_tables(answer: Answer, dataset: str, names: SystemNames) -> Iterator[Table]:
+    """For each ceiling, the smallest n by system and share of it."""
+    for of, called in _CEILINGS.items():
+        rows = [
+            (names[system] + role(held[of].kind), *(_smallest_cell(held[of], held[of].by_share[x]) for x in SHARES[of]))
+            for system, held in answer.of(dataset).items()
+            if of in held and (of != "longest" or len(held[of].lengths) > 1)
+        ]
+        if rows:
+            title = f"{dataset}: the smallest n that keeps this share {called}, as all longer n do"
+            yield Table(("system", *(kept_answer.share_text(x) for x in SHARES[of])), rows, title)
+
+
+def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
+    if smallest.n is None:
+        return Cell(f"over {kept.longest}")
+    end = kept.edge(smallest.n)
+    at_end = [] if end is None else [kept_answer.edge_text(end, smallest.n)]
+    return Cell(str(smallest.n), "; ".join((kept_answer.sure_text(kept, smallest), *at_end)))
+
+
+def best_n_table(numbers: Numbers, dataset: str) -> Table | None:
+    """The magic number of each system: by mean, and by gain over `random` with all n that may have the largest one."""
+    systems = numbers.best_n_of(dataset)
+    if not systems:
+        return None
+    rows = [
+        (numbers.names[number.system], number.best_by_mean, _gain_cell(number, numbers.places), number.verdict)
+        for number in systems
+    ]
+    columns = ("system", "best by\nmean", "largest gain\nover random", "n that may have\nthe largest gain")
+    title = f"{dataset}: the best n in {metric_name(numbers.metric)}"
+    return Table(columns, rows, title, (f"n that may have the largest gain: {MAY_BE_LARGEST}",))
+
+
+def _gain_cell(number: MagicNumber, places: int) -> Cell:
+    largest = number.largest_gain
+    if not largest:
+        return MISSING
+    return Cell(f"{signed(largest.gain.mean, places)} at {largest.n}", interval_text(largest.gain, places))
+
+
+def vs_lead_table(numbers: Numbers, dataset: str) -> Table | None:
+    """Where each system is better or worse than `lead`. A system that does not beat `lead` is not worth running."""
+    by_system = numbers.vs_lead_of(dataset)
+    if not by_system:
+        return None
+    rows = [
+        (numbers.names[system], *(verdict(by_metric.get(metric)) for metric in numbers.vs_lead))
+        for system, by_metric in by_system.items()
+    ]
+    note = (
+        "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
+    )
+    columns = ("system", *map(metric_name, numbers.vs_lead))
+    return Table(columns, rows, f"{dataset}: vs. {numbers.names[LEAD]} at equal n", (note,))
+
+
+def verdict(comparison: Comparison | None) -> str:
+    """At which n the first system of a comparison is significantly better or worse."""
+    if comparison is None:
+        return "–"
+    better, worse = verdict_lengths(comparison)
+    return ", ".join([f"better {better}"] * bool(better) + [f"worse {worse}"] * bool(worse)) or "–"
+
+
+def vs_cut_table(numbers: Numbers, dataset: str) -> Table | None:
+    """What it does to the scores that a text is kept to n words, and not cut to them."""
+    comparisons = [comparison for comparison in numbers.vs_cut if comparison.dataset == dataset]
+    if not comparisons:
+        return None
+    lengths = sorted({at.n for comparison in comparisons for at in comparison.lengths})
+    rows = []
+    for comparison in comparisons:
+        by_n = {at.n: at for at in comparison.lengths}
+        cells = (_difference_cell(by_n[n], numbers.places) if n in by_n else MISSING for n in lengths)
+        rows.append((numbers.names[comparison.a], *cells))
+    title = f"{dataset}: {metric_name(numbers.metric)} of texts kept to n words, minus texts cut to n"
+    note = "Mean difference of an article, and p of the sign-flip test, corrected over the n (Holm). * below 0.05"
+    return Table(("n", *map(str, lengths)), rows, title, (note,))
+
+
+def _difference_cell(at: PairedLength, places: int) -> Cell:
+    return Cell(signed(at.difference.mean, places), p_text(at.p_holm, 3), "*" if at.significant else "")
+
+
+def other_lengths_table(numbers: Numbers, dataset: str) -> Table | None:
+    """Mean words by n of the systems that do not write n."""
+    by_system = numbers.other_lengths_of(dataset)
+    if not by_system:
+        return None
+    unit = numbers.run.length_unit
+    which = "of systems that do not always write n" if unit == "words" else f"of summaries of at most n {unit}"
+    lengths = sorted({n for words in by_system.values() for n in words})
+    rows = [
+        (
+            numbers.names[system] + role(numbers.kinds[system]),
+            *(Cell(f"{words[n]:.1f}") if n in words else MISSING for n in lengths),
+        )
+        for system, words in by_system.items()
+    ]
+    return Table(("n", *map(str, lengths)), rows, f"{dataset}: mean words, {which}", (not_equal(unit),))
+
+
+def uncut_table(numbers: Numbers, dataset: str) -> Table | None:
+    """Summaries whose length nobody asked for."""
+    uncut = [score for score in numbers.uncut if score.dataset == dataset]
+    if not uncut:
+        return None
+    columns = ("system", "articles", "mean words", f"mean {metric_name(numbers.metric)}")
+    rows = [_uncut_row(score, numbers) for score in uncut]
+    return Table(columns, rows, f"{dataset}: summaries of their own length", ("Below a mean: its 95 % interval.",))
+
+
+def _uncut_row(score: Uncut, numbers: Numbers) -> tuple[object, ...]:
+    mean = Cell(decimals(score.score.mean, numbers.places), interval_text(score.score, numbers.places))
+    return numbers.names[score.system] + role(score.kind), score.articles, Cell(f"{score.words:.1f}"), mean
+
+
+def comparison_table(comparison: Comparison, a: str, b: str, title: str, places: int) -> Table:
+    """Two systems, called `a` and `b`, at every n that both have."""
+    with_words = not all(at.at_equal_length for at in comparison.lengths)
+    words = (f"words of {a}", f"words of {b}") if with_words else ()
+    columns = ("n", "articles", a, b, f"{a} − {b}", "95 % interval", "p", "Holm p", "wins/ties/losses", "same text")
+    rows = [(*_paired_row(at, places), *_words_of(at)[: len(words)]) for at in comparison.lengths]
+    return Table((*columns, *words), rows, title)
+
+
+def _paired_row(at: PairedLength, places: int) -> tuple[object, ...]:
+    return (
+        *(at.n, at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
+        *(Cell(signed(at.difference.mean, places)), Cell(interval_text(at.difference, places)), Cell(p_text(at.p))),
+        Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
+        Cell(f"{at.wins}/{at.ties}/{at.losses}"),
+        MISSING if at.same_text is None else at.same_text,
+    )
+
+
+def _words_of(at: PairedLength) -> tuple[Cell, Cell]:
+    return Cell(f"{at.words_a:.1f}"), Cell(f"{at.words_b:.1f}")
+
+
+def same_texts_table(pairs: Sequence[SameText], names: SystemNames) -> Table:
+    """Pairs of systems that write the same text, and how often."""
+    rows = [
+        (f"{names[pair.a]} and {names[pair.b]}", Cell(f"{100 * pair.share:.0f} %"), f"{pair.equal} of {pair.summaries}")
+        for pair in pairs
+    ]
+    return Table(("two systems", "same text", "summaries"), rows, "Systems that write the same text")
+
+
+def gains_table(numbers: Numbers, dataset: str, over: str) -> Table | None:
+    """What each system gains over `random` or `lead` at equal n, with interval and corrected p."""
+    if over == RANDOM:
+        gains = [
+            (number.system, gain.n, gain.articles, gain.gain, gain.p_holm)
+            for number in numbers.magic_numbers_of(dataset)
+            if number.kind != "upper bound"
+            for gain in number.gains
+        ]
+        note = "Intervals: 95 % for all n of a system at once (Bonferroni). p: corrected over n (Holm)."
+    else:
+        gains = [
+            (system, at.n, at.articles, at.difference, at.p_holm)
+            for system, by_metric in numbers.vs_lead_of(dataset).items()
+            if numbers.metric in by_metric
+            for at in by_metric[numbers.metric].lengths
+        ]
+        note = "Intervals: 95 % at each n. p: corrected over n (Holm)."
+    places = numbers.places
+    rows = [
+        (
+            *(numbers.names[system], n, articles, Cell(signed(gain.mean, places))),
+            *(Cell(interval_text(gain, places)), Cell(p_text(p))),
+        )
+        for system, n, articles, gain, p in gains
+    ]
+    title = f"{dataset}: {metric_name(numbers.metric)} vs. {numbers.names[over]} at equal n"
+    return Table(("system", "n", "articles", "Δ", "interval", "p"), rows, title, (note,)) if rows else None
+
+
+def learning_table(numbers: PolicyNumbers) -> Table:
+    """Mean reward of each policy by n, over the first and the last tenth of its updates."""
+    by_system: dict[str, dict[int, LearningLine]] = {}
+    for line in numbers.learning:
+        by_system.setdefault(line.system, {})[line.n] = line
+    lengths = sorted({line.n for line in numbers.learning})
+    rows = [
+        (
+            numbers.learned(system),
+            max(line.updates for line in at.values()),
+            *(_learning_cell(at[n]) if n in at else MISSING for n in lengths),
+        )
+        for system, at in by_system.items()
+    ]
+    title = "Mean reward while learning, first → last tenth of the updates"
+    return Table(("n", "updates", *map(str, lengths)), rows, title)
+
+
+def _learning_cell(line: LearningLine) -> Cell:
+    return Cell(f"{decimals(line.first_reward)} → {decimals(line.last_reward)}")
+
+
+def beside_others_table(numbers: PolicyNumbers, dataset: str, system: str) -> Table | None:
+    """A policy by n: its seeds, other systems, the oracle, and the articles it learned from; None without any."""
+    at = numbers.of(dataset)[system]
+    rows = [(name, *cells) for name, cells in _beside_others(numbers, at) if any(cell is not MISSING for cell in cells)]
+    if not rows:
+        return None
+    notes = ["* significant: sign-flip test, corrected over the n (Holm), 5 % error. Below it: its 95 % interval"]
+    notes = notes if any(score.versus for score in at.values()) else []
+    notes += ["gap closed: share of the way from textrank to the oracle"] * any(
+        score.gap_closed is not None for score in at.values()
+    )
+    title = f"{dataset}: {numbers.names[system]}, beside others at equal n"
+    return Table(("n", *map(str, at)), rows, title, notes)
+
+
+def _beside_others(numbers: PolicyNumbers, at: Mapping[int, SystemScore]) -> Iterator[tuple[str, list[Cell]]]:
+    places = numbers.places
+    yield "lowest–highest seed", [_seeds_cell(score, places) for score in at.values()]
+    for rival in COMPARED:
+        yield f"vs. {numbers.names[rival]} (Δ)", [_versus_cell(score, rival, places) for score in at.values()]
+    yield "gap closed", [_cell(None if one.gap_closed is None else percent(one.gap_closed)) for one in at.values()]
+    yield "training F1", [_cell(None if one.training_f1 is None else decimals(one.training_f1)) for one in at.values()]
+    differences = [score.test_vs_training for score in at.values()]
+    yield "vs. training F1 (Δ)", [_cell(None if one is None else signed(one)) for one in differences]
+
+
+def _cell(text: str | None) -> Cell:
+    return MISSING if text is None else Cell(text)
+
+
+def _seeds_cell(score: SystemScore, places: int) -> Cell:
+    if len(score.seeds) < 2:
+        return MISSING
+    low, high = (decimals(extreme(score.seeds.values()), places) for extreme in (min, max))
+    return Cell(f"{low}–{high}")
+
+
+def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
+    if rival not in score.versus:
+        return MISSING
+    at = score.versus[rival]
+    mark: Mark = "*" if at.significant else ""
+    return Cell(signed(at.difference.mean, places), interval_text(at.difference, places), mark)
+
+
+def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
+    """What tells how good summaries are beside the metric of the report."""
+    qualities = [spec for spec in SPECS if spec.is_quality]
+    scores = sorted((score for score in numbers.scores if score.dataset == dataset), key=lambda score: score.n)
+    rows = [
+        (
+            *(numbers.names[score.system] + role(score.kind), score.n),
+            *(Cell(decimals(score.means[spec.column], spec.decimals)) for spec in qualities),
+            Cell(f"{score.repeated_words:.1%}"),
+        )
+        for score in scores
+    ]
+    columns = ("system", "n", *(spec.short or spec.label for spec in qualities), "repeated words")
+    notes = [f"{spec.label}: {spec.explained}" for spec in qualities if spec.explained]
+    return Table(columns, rows, f"{dataset}: other qualities", notes)

@@ -1,0 +1,328 @@
+"""A table, made once and shown anywhere: in a terminal, on a page, in a paper, in a file, in a notebook."""
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO, TypeAlias
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from core.errors import StoreError
+from core.whole_files import replacing
+from jobs.terminal.console import printable
+
+Mark: TypeAlias = Literal["", "*", "°"]
+
+_WIDEST = 60
+"""Columns of the terminal for a text: what is longer folds."""
+_LEAST_NAME = 14
+"""To so many columns of the terminal the first column folds, before a table is printed in parts."""
+_PAD = "\N{NO-BREAK SPACE}"  # where other cells have a mark; rich would strip a blank
+# What a spreadsheet takes for the beginning of a formula, see OWASP, "CSV Injection".
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# CommonMark 0.31, 2.4: a backslash before a character of ASCII punctuation takes its meaning away.
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|~&#!$"})
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        # Without T1 fonts these three are other characters.
+        **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
+        # Behind \\ they would be its argument and its star.
+        **{"[": "{[}", "]": "{]}", "*": "{*}"},
+        **{"`": r"\textasciigrave{}", "'": r"\textquotesingle{}"},
+    }
+)
+_LIGATURE = re.compile(r"-(?=-)")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number as people read it.
+
+    Attributes:
+        text: the number, on one line.
+        below: how sure it is, in smaller type under it, such as "±.012" or "9–11".
+        mark: "*" for the highest or a significant one, which is bold, too; "°" for one that is not compared.
+    """
+
+    text: str
+    below: str = ""
+    mark: Mark = ""
+
+
+MISSING = Cell("–")
+"""Stands where a row has no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings. The first column says what a row is of.
+
+    Attributes:
+        columns: the headings, which are names in files.
+        rows: values with all their digits, or cells as people read them. A column of texts stands to the left.
+        title: says what is shown.
+        notes: how to read it, a sentence each.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+    notes: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, records: Iterable[Mapping[str, object]]) -> "Table":
+        """Records with equal keys, which are the columns."""
+        rows = list(records)
+        return cls(tuple(rows[0]) if rows else (), [tuple(row.values()) for row in rows])
+
+    @property
+    def is_left(self) -> tuple[bool, ...]:
+        """Of each column, whether it holds a text, and so stands to the left."""
+        return tuple(
+            not all(isinstance(row[i], int | float | None | Cell) for row in self.rows)
+            for i in range(len(self.columns))
+        )
+
+    def cells(self, missing: str = "") -> Iterator[list[Cell]]:
+        """Each row as people read it; `missing` stands for None."""
+        for row in self.rows:
+            yield [value if isinstance(value, Cell) else Cell(shown(value, missing)) for value in row]
+
+    def print(self, console: Console, missing: str = "") -> None:
+        """Print it with title and notes, in as many parts as the width of the console asks for.
+
+        Nothing is cropped: long texts fold, and the first column begins each part.
+        """
+        if self.title:
+            console.print()
+            console.print(Text(self.title, style="bold underline"))
+        first, *others = self._printed_columns(missing)
+        total = first.width + sum(column.width for column in others)
+        gap = 2 if total + 2 * len(others) <= console.width else 1
+        if first.is_left and total + gap * len(others) > console.width:
+            rest = total - first.width + gap * len(others)
+            first = first.folded(max(_LEAST_NAME, console.width - rest))
+        for part in _parts(first, others, console.width, gap):
+            console.print(_rich_table((first, *part), gap))
+        for note in self.notes:
+            console.print(Text(note, style="dim"))
+
+    def print_lines(self, console: Console) -> None:
+        """Print each row on one line under the column names; nothing is cut, so that it can be piped."""
+        cells = [[cell.text for cell in row] for row in self.cells("NULL")]
+        lines = [self.columns, ["-" * len(name) for name in self.columns], *cells]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            padded = [
+                cell.ljust(width) if is_left else cell.rjust(width)
+                for cell, width, is_left in zip(line, widths, self.is_left, strict=True)
+            ]
+            console.print("  ".join(padded).rstrip(), markup=False, highlight=False, soft_wrap=True)
+
+    def objects(self) -> list[dict[str, object]]:
+        """Each row as an object by column name, for JSON.
+
+        A number that JSON does not know (infinite, NaN) becomes null; of bytes, their number is told.
+
+        Raises:
+            StoreError: two columns have the same name, so one would be lost.
+        """
+        self._require_distinct_names()
+        return [dict(zip(self.columns, map(_json_value, row), strict=True)) for row in self.rows]
+
+    def csv(self, file: TextIO) -> None:
+        """Write the rows under their column names; None is an empty cell.
+
+        A text that a spreadsheet would compute, as the name of a dataset might be, gets a ' in front. Numbers stay as
+        they are, negative ones too.
+        """
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([_harmless(name) for name in self.columns])
+        writer.writerows([_harmless(plain(value)) for value in row] for row in self.rows)
+
+    def parquet(self) -> bytes:
+        """The rows as a Parquet file, each column of the type that its values have; JSON as its text.
+
+        Raises:
+            StoreError: two columns have the same name, or one holds values of two types.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        self._require_distinct_names()
+        arrays = []
+        for i, name in enumerate(self.columns):
+            try:
+                arrays.append(pa.array([_stored(row[i]) for row in self.rows]))
+            except pa.ArrowException as error:
+                raise StoreError(f"the column {name!r} holds values of several types ({error}): use CAST") from error
+        file = io.BytesIO()
+        pyarrow.parquet.write_table(pa.table(arrays, names=list(self.columns)), file, compression="zstd")
+        return file.getvalue()
+
+    def markdown(self) -> str:
+        """As GitHub reads it; a missing value is an empty cell, and no character means anything."""
+        names = [name.translate(_MARKDOWN) for name in self.columns]
+        sides = ["---" if is_left else "---:" for is_left in self.is_left]
+        cells = [[shown(value).translate(_MARKDOWN) for value in row] for row in self.rows]
+        return "".join(f"| {' | '.join(line)} |\n" for line in (names, sides, *cells))
+
+    def latex(self) -> str:
+        """A `tabular` with the rules of the package booktabs; a missing value is an empty cell."""
+        lines = [
+            rf"\begin{{tabular}}{{{''.join('l' if is_left else 'r' for is_left in self.is_left)}}}",
+            r"\toprule",
+            rf"{' & '.join('$n$' if name == 'n' else latex_cell(name) for name in self.columns)} \\",
+            r"\midrule",
+            *(rf"{' & '.join(map(latex_cell, row))} \\" for row in self.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _printed_columns(self, missing: str) -> "list[_Printed]":
+        cells = list(zip(*self.cells(missing), strict=True)) or [() for _ in self.columns]
+        return [
+            _Printed.of(heading, column, is_left)
+            for heading, column, is_left in zip(self.columns, cells, self.is_left, strict=True)
+        ]
+
+    def _require_distinct_names(self) -> None:
+        for name in self.columns:
+            if self.columns.count(name) > 1:
+                raise StoreError(f"two columns are called {name!r}: name one of them with AS")
+
+
+def write_csv(path: Path, table: Table) -> None:
+    """Write a table to a file in UTF-8, see `Table.csv`.
+
+    Raises:
+        OSError: `path` cannot be written.
+    """
+    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
+        table.csv(file)
+
+
+def plain(value: object) -> str | int | float | None:
+    """A value with all its digits, as a number or as text. JSON becomes text; of bytes, their number is told."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, bytes | memoryview):  # nobody reads a checkpoint
+        return f"<{len(value)} bytes>"
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def shown(value: object, missing: str = "") -> str:
+    """A value on one line: six significant digits, `missing` for none, control characters written out."""
+    found = plain(value)
+    return missing if found is None else f"{found:.6g}" if isinstance(found, float) else printable(str(found))
+
+
+def latex_cell(value: object) -> str:
+    """A value as it stands in a cell: special characters are escaped, and a minus sign is typeset as one."""
+    if isinstance(value, Cell):
+        return _latex_number(value)
+    text = shown(value)
+    if not isinstance(value, str) and text.startswith("-"):
+        return f"$-${text[1:]}"
+    return _LIGATURE.sub("-{}", text.translate(_LATEX))
+
+
+def _latex_number(cell: Cell) -> str:
+    """Half of an interval becomes a subscript, other intervals stand in brackets."""
+    if cell == MISSING:
+        return "--"
+    text = cell.text.replace("-", "$-$").replace(">", "$>$")
+    if cell.mark:
+        text = rf"\textbf{{{text}}}" if cell.mark == "*" else rf"{text}$^{{\circ}}$"
+    if cell.below.startswith("±"):
+        return rf"{text}$_{{\pm{cell.below[1:]}}}$"
+    return f"{text} ({cell.below.replace('–', '--').replace('>', '$>$')})" if cell.below else text
+
+
+def _json_value(value: object) -> object:
+    if isinstance(value, bytes | memoryview):
+        return plain(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _stored(value: object) -> object:
+    if isinstance(value, memoryview):
+        return bytes(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def _harmless(value: str | float | None) -> str | float | None:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """A column in a terminal, and how wide it is."""
+
+    heading: str
+    cells: Sequence[Text]
+    width: int
+    is_left: bool
+
+    @classmethod
+    def of(cls, heading: str, cells: Sequence[Cell], is_left: bool) -> "_Printed":
+        pad = _PAD if any(cell.mark for cell in cells) else ""
+        texts = []
+        for cell in cells:
+            text = Text(cell.text + (cell.mark or pad), "bold" if cell.mark == "*" else "")
+            texts.append(text.append(f"\n{cell.below}", "not bold dim") if cell.below else text)
+        lines = [line for text in (heading + pad, *map(str, texts)) for line in text.split("\n")]
+        widest = max(map(cell_len, lines))
+        return cls(heading + pad, texts, min(widest, _WIDEST) if is_left else widest, is_left)
+
+    def folded(self, width: int) -> "_Printed":
+        """Of `width` columns of the terminal at most."""
+        return _Printed(self.heading, [_broken(cell.plain, width) for cell in self.cells], min(self.width, width), True)
+
+
+def _broken(name: str, width: int) -> Text:
+    """A name in lines of `width`, each broken behind one of "|/- ", and a role at its end not."""
+    lines = [""]
+    for piece in re.findall(r"\([^)]*\)$|[^|/ -]*[|/ -]|[^|/ -]+$", name):
+        if lines[-1].strip() and len(lines[-1]) + len(piece) > width:
+            lines.append(" ")
+        lines[-1] += piece
+    return Text("\n".join(lines))
+
+
+def _parts(first: _Printed, columns: Sequence[_Printed], width: int, gap: int) -> Iterator[list[_Printed]]:
+    """As many columns as stand beside `first` on a line; at least one in each part."""
+    part: list[_Printed] = []
+    available = max(1, width - first.width)
+    for column in columns:
+        if part and sum(member.width + gap for member in (*part, column)) > available:
+            yield part
+            part = []
+        part.append(column)
+    yield part
+
+
+def _rich_table(columns: Sequence[_Printed], gap: int) -> RichTable:
+    """Without lines, `gap` blanks between its columns."""
+    table = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
+    for column in columns:
+        side: Literal["left", "right"] = "left" if column.is_left else "right"
+        table.add_column(column.heading, width=column.width, justify=side, overflow="fold")
+    for row in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*row)
+    return table
