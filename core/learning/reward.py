@@ -9,7 +9,7 @@ On a CPU a reward depends on the article and the text alone, to the last bit. It
 with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore and the language model
 of fluency read texts together only if they have the same number of tokens. On a GPU they read those of one article in
 as few padded passes as they can: there a reward depends on the article's other texts by rounding, but not on which
-articles a worker has. What policies are trained on is its advantage, normalised or not: `core.learning.reinforce`.
+articles a worker has. What policies are trained on is its advantage, normalised or not: `core.episodes`.
 """
 
 import functools

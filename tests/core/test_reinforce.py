@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from core.episodes import advantage_baselines, advantages, policy_loss
 from core.errors import RecipeError
-from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Episodes, Rollouts
 from core.learning.training_config import ReinforceConfig
 
@@ -50,8 +50,6 @@ def test_the_loss_falls_when_what_was_better_becomes_likelier() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"advantage_baseline": "critic"}, "leave-one-out"),
-        ({"log_probability": "exact"}, "plackett-luce"),
         ({"samples": 1}, "at least 2"),
         ({"samples": 1, "advantage_baseline": "none"}, "at least 2"),
         ({"samples": 0, "advantage_baseline": "none", "normalise": False}, "at least 1"),
