@@ -57,7 +57,7 @@ def compare(
 
     lengths, labels = None if n is None else parse_lengths(n), parse_labels(label)
 
-    from jobs.evaluate.compare import compare_runs
+    from jobs.evaluate.comparison import compare_runs
     from jobs.evaluate.printed_comparison import print_comparison
 
     with reading(store) as opened, busy("Comparing"):

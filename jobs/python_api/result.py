@@ -14,7 +14,7 @@ import pandas as pd
 
 from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
-from jobs.evaluate.compare import RunComparison
+from jobs.evaluate.comparison import RunComparison
 from jobs.python_api.answer import ShownAnswer, shown_answer
 from jobs.report.sweep.numbers import Numbers, analyse, curve_columns, metrics_read
 from jobs.store import SUMMARY_COLUMNS as _STORED_COLUMNS
@@ -143,7 +143,7 @@ class Result:
             RecipeError: a system or the metric is not there, or the two share no article.
             StoreError: the run has no summaries yet.
         """
-        from jobs.evaluate.compare import compare_runs
+        from jobs.evaluate.comparison import compare_runs
 
         return comparison_frame(compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels))
 

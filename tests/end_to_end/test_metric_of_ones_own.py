@@ -13,7 +13,7 @@ from rich.console import Console
 import nws
 from core.errors import RecipeError, StoreError
 from jobs.drive import driver
-from jobs.evaluate.compare import compare_runs
+from jobs.evaluate.comparison import compare_runs
 from jobs.recipes.job import plan_job
 from jobs.report.page.page import write_page
 from jobs.report.printed_article import print_shown

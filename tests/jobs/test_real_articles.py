@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from jobs.drive import driver
-from jobs.evaluate.compare import compare_runs
+from jobs.evaluate.comparison import compare_runs
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
