@@ -74,8 +74,7 @@ class EpisodeRunner:
         """The gradient of each episode of each request, in this order. All summaries are rewarded together."""
         episodes = _asked(requests)
         sampled = [self._draw(episode) for episode in episodes]
-        greedy_texts = [[self._greedy_text(episode)] if episode.is_self_critical else [] for episode in episodes]
-        texts = [[*rollouts.episodes.texts, *greedy] for rollouts, greedy in zip(sampled, greedy_texts, strict=True)]
+        texts = [rollouts.episodes.texts for rollouts in sampled]
         rewards = self._rewards([(episode.article, written) for episode, written in zip(episodes, texts, strict=True)])
         return _regrouped(requests, [_gradient(*parts) for parts in zip(episodes, sampled, rewards, strict=True)])
 
@@ -126,10 +125,6 @@ class _Asked:
     article: Article
     n: int
 
-    @property
-    def is_self_critical(self) -> bool:
-        return self.broadcast.training.reinforce.advantage_baseline == "self-critical"
-
 
 def _asked(requests: Sequence[Request]) -> list[_Asked]:
     restored = [restore_policies(broadcast.training.policies, broadcast.parameters) for broadcast, _ in requests]
@@ -147,11 +142,10 @@ def _regrouped(requests: Sequence[Request], results: Sequence[Result]) -> list[l
 
 
 def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> ArticleGradient:
-    """The gradient from an article's samples. If there is one reward more than samples, it is the greedy summary's."""
-    reinforce, k = asked.broadcast.training.reinforce, len(drawn.episodes.texts)
-    reference = rewards[k] if asked.is_self_critical else asked.broadcast.moving_averages.get(asked.n)
-    values = np.array(rewards[:k])
-    baselines = advantage_baselines(values, reinforce, reference)
+    """The gradient from an article's samples."""
+    reinforce = asked.broadcast.training.reinforce
+    values = np.array(rewards)
+    baselines = advantage_baselines(values, reinforce)
     advantage = advantages(values, baselines, reinforce.normalise)
     loss_of_policy = policy_loss(drawn, advantage)
     loss = loss_of_policy - reinforce.entropy_weight * drawn.entropy.mean()
@@ -168,21 +162,12 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
     return ArticleGradient(asked.article.id, asked.n, gradient, samples, loss_of_policy.item(), loss.item())
 
 
-def advantage_baselines(rewards: FloatArray, config: ReinforceConfig, reference: float | None) -> FloatArray:
-    """What each of the k rewards is compared with, (k,).
-
-    Args:
-        rewards: (k,).
-        config: which baseline.
-        reference: the reward of the greedy summary (self-critical) or the moving average; None where there is no
-            average yet: then the mean of these rewards takes its place.
-    """
+def advantage_baselines(rewards: FloatArray, config: ReinforceConfig) -> FloatArray:
+    """What each of the k rewards is compared with, (k,)."""
     if config.advantage_baseline == "none":
         return np.zeros_like(rewards)
-    if config.advantage_baseline == "leave-one-out":
-        others: FloatArray = (rewards.sum() - rewards) / (len(rewards) - 1)
-        return others
-    return np.full_like(rewards, rewards.mean() if reference is None else reference)
+    others: FloatArray = (rewards.sum() - rewards) / (len(rewards) - 1)
+    return others
 
 
 def advantages(rewards: FloatArray, baselines: FloatArray, normalise: bool) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from core.errors import RecipeError
 
-AdvantageBaseline = Literal["leave-one-out", "self-critical", "moving-average", "none"]
+AdvantageBaseline = Literal["leave-one-out", "none"]
 LogProbability = Literal["plackett-luce", "softmax-sum"]
 
 
@@ -50,8 +50,7 @@ class ReinforceConfig:
     Attributes:
         samples: k, episodes of an article in an update.
         advantage_baseline: what a reward is compared with: the mean of the article's other samples (`leave-one-out`:
-            Kool et al. 2019, "Buy 4 REINFORCE Samples, Get a Baseline for Free!"), the reward of the greedy summary
-            (`self-critical`: Rennie et al. 2017), a moving average of rewards at that n, or 0.
+            Kool et al. 2019, "Buy 4 REINFORCE Samples, Get a Baseline for Free!"), or 0 (`none`).
         normalise: divide the advantages by their standard deviation over the article's samples.
         entropy_weight: weight of the entropy bonus.
         log_probability: `plackett-luce`, or `softmax-sum` as in the study.
@@ -71,7 +70,7 @@ class ReinforceConfig:
         if self.samples < needed:
             raise RecipeError(
                 f"{self.samples} samples are too few: at least {needed}. One sample goes with `normalise: false` and "
-                "another advantage baseline than leave-one-out."
+                "`advantage_baseline: none`."
             )
         if not self.entropy_weight >= 0:
             raise RecipeError(f"The entropy weight is {self.entropy_weight}: it must be 0 or above.")

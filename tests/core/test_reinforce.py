@@ -11,22 +11,15 @@ REWARDS = np.array([0.2, 0.5, 0.8, 0.1])
 
 
 def test_leave_one_out_is_the_mean_of_the_others() -> None:
-    found = advantage_baselines(REWARDS, ReinforceConfig(4), None)
+    found = advantage_baselines(REWARDS, ReinforceConfig(4))
     np.testing.assert_allclose(found, [(0.5 + 0.8 + 0.1) / 3, (0.2 + 0.8 + 0.1) / 3, 0.8 / 3, 1.5 / 3])
     # Equal to (R - mean) k / (k - 1).
     np.testing.assert_allclose(REWARDS - found, (REWARDS - REWARDS.mean()) * 4 / 3)
 
 
-@pytest.mark.parametrize("name", ["self-critical", "moving-average"])
-def test_the_other_baselines_are_a_given_number(name: str) -> None:
-    config = ReinforceConfig(4, name)
-    np.testing.assert_array_equal(advantage_baselines(REWARDS, config, 0.3), [0.3] * 4)
-    np.testing.assert_allclose(advantage_baselines(REWARDS, config, None), [0.4] * 4)
-
-
 def test_no_baseline_leaves_the_reward() -> None:
     config = ReinforceConfig(1, "none", normalise=False)
-    np.testing.assert_array_equal(advantage_baselines(REWARDS, config, None), np.zeros(4))
+    np.testing.assert_array_equal(advantage_baselines(REWARDS, config), np.zeros(4))
 
 
 def test_normalised_advantages_have_deviation_one_and_equal_rewards_none() -> None:

@@ -93,7 +93,7 @@ def test_reinforce_expects_the_gradient_of_the_expected_reward() -> None:
     for pair in itertools.product(range(len(rewards)), repeat=2):
         chosen = list(pair)
         values = rewards[chosen].numpy()
-        advantage = advantages(values, advantage_baselines(values, config, None), config.normalise)
+        advantage = advantages(values, advantage_baselines(values, config), config.normalise)
         of_pair = Rollouts(NOTHING, found.log_probability[chosen], torch.empty(0))
         loss = loss + probability[chosen].prod() * policy_loss(of_pair, advantage)
     loss.backward()
