@@ -7,7 +7,7 @@ article is the mean over its seeds. The paired intervals resample articles, so t
 
 import re
 import statistics
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -245,20 +245,12 @@ def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
         articles = sorted({article for cell in group.values() for article in cell.articles})
         present = np.array([np.isin(articles, cell.articles) for cell in group.values()])
         comparable, common = comparable_articles(present)
-        chosen = {article for article, is_common in zip(articles, common, strict=True) if is_common}
         for (key, cell), fits in zip(group.items(), comparable, strict=True):
-            cut[key] = _only(cell, chosen) if fits else cell
+            chosen = np.isin(cell.articles, np.array(articles)[common])
+            kept = tuple(np.array(cell.articles)[chosen].tolist())
+            numbers = cell.numbers[:, chosen]
+            cut[key] = replace(cell, articles=kept, numbers=numbers, comparable=True) if fits else cell
     return cut
-
-
-def _only(cell: _OnTest, articles: Container[str]) -> _OnTest:
-    indices = [i for i, article in enumerate(cell.articles) if article in articles]
-    return replace(
-        cell,
-        articles=tuple(cell.articles[i] for i in indices),
-        numbers=cell.numbers[:, indices],
-        comparable=True,
-    )
 
 
 def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:

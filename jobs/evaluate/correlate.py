@@ -253,16 +253,12 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
     """What the reader must know of these scores."""
     if lacking := result.table.lacking:
         yield f"Left out: {counted(len(lacking), 'document')} that a system lacks; --json names them."
-    left_out = {
-        correlation.metric: correlation.documents_left_out
-        for correlation in result.correlations
-        if correlation.documents_left_out
-    }
-    for metric, documents in left_out.items():
-        yield (
-            f"{metric}: {documents} of {len(result.table.documents)} documents have no correlation, since every system "
-            "has the same score there. The summary level leaves them out."
-        )
+    for one in result.correlations:
+        if one.documents_left_out and one.coefficient == COEFFICIENTS[0]:
+            yield (
+                f"{one.metric}: {one.documents_left_out} of {len(result.table.documents)} documents have no "
+                "correlation, since every system has the same score there. The summary level leaves them out."
+            )
     count, pairs = len(result.table.systems), len({(one.a, one.b) for one in result.differences})
     smallest = 2.0 * pairs / 2.0**count
     if pairs and smallest >= ALPHA:

@@ -1,5 +1,6 @@
 """`nws score`: the metrics of any predictions with their references, and their table of at most 80 columns."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -233,7 +234,8 @@ def print_score(score: FileScore, console: Console) -> None:
     lines += [_line(name, metric) for name, metric in score.metrics.items()]
     lines += ["", *_intervals(score), "", "How each was computed:"]
     for metric in score.metrics.values():
-        lines += _wrapped(metric.signature)
+        wrapped = textwrap.wrap(metric.signature.replace("|", "| "), WIDTH, subsequent_indent="  ")
+        lines += [line.replace("| ", "|") for line in wrapped]
     for line in lines:
         console.print(line, markup=False, highlight=False)
 
@@ -255,15 +257,3 @@ def _line(name: str, metric: MetricScore) -> str:
     precision, recall = columns
     interval = "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"
     return f"{name:<16}{precision:>11}{recall:>11}{last.mean:>12.4f}   {interval}"
-
-
-def _wrapped(signature: str) -> Iterator[str]:
-    """A signature over as many lines as it needs, broken between its options where it can be."""
-    line = ""
-    for part in signature.split("|"):
-        longer = f"{line}|{part}" if line else part
-        if line and len(longer) > WIDTH:
-            yield line + "|"
-            longer = f"  {part}"
-        line = longer
-    yield line
