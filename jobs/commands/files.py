@@ -87,8 +87,8 @@ def score(
     """
     from core.metrics.config import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
-    from jobs.evaluate.score import print_score, row_lines, score_file
     from jobs.terminal.warnings import warn_of_texts
+    from jobs.tools.score import print_score, row_lines, score_file
 
     chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
     if how.per_row is not None:
@@ -148,7 +148,7 @@ def correlate(
 
     By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
     """
-    from jobs.evaluate.correlate import correlate_file, print_correlation
+    from jobs.tools.correlate import correlate_file, print_correlation
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
@@ -182,8 +182,8 @@ def keysentences(
     Those of KR-WordRank beside those of TextRank, with their recall.
     """
     from core.summarizers.korean_key_sentences import check_selection
-    from jobs.evaluate import keysentences as key_sentences
-    from jobs.evaluate.keysentences import print_key_sentences
+    from jobs.tools import keysentences as key_sentences
+    from jobs.tools.keysentences import print_key_sentences
 
     check_selection(top, diversity)
     without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()

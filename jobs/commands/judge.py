@@ -16,7 +16,7 @@ from jobs.terminal.console import PrintableConsole, busy
 from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:
-    from jobs.evaluate.judge_replies import Judging
+    from jobs.tools.judge_replies import Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ def judge(
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
     from core.models.endpoint import Endpoint, default_url
-    from jobs.evaluate.judge_questions import Judge, parse_scale, read_prompt, read_texts
-    from jobs.evaluate.judge_replies import Judging, open_replies
-    from jobs.evaluate.judge_results import print_dry
+    from jobs.tools.judge_questions import Judge, parse_scale, read_prompt, read_texts
+    from jobs.tools.judge_replies import Judging, open_replies
+    from jobs.tools.judge_results import print_dry
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
         raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
@@ -91,7 +91,7 @@ def _ask(judging: "Judging") -> None:
 
 def _write_and_print(judging: "Judging", output: Path, as_json: bool) -> None:
     """Write the file of summaries, and print what was said of them; exits with 1 where requests have failed."""
-    from jobs.evaluate.judge_results import judge_result, print_judged
+    from jobs.tools.judge_results import judge_result, print_judged
 
     replies = judging.replies
     found = judge_result(judging)

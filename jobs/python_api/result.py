@@ -157,7 +157,7 @@ class Result:
             RecipeError: a system or the metric is not there, or the two share no article.
             StoreError: the run has no summaries yet.
         """
-        from jobs.evaluate.comparison import compare_runs
+        from jobs.tools.comparison import compare_runs
 
         found = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
         shared = {"run": self.run.id, "metric": found.metric, "signature": found.signatures[0], "seed": self.run.seed}

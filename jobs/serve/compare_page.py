@@ -47,10 +47,10 @@ def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) ->
     Raises:
         NwsError: there is nothing to compare, and why.
     """
-    from jobs.evaluate.comparison import compare_runs
-    from jobs.evaluate.printed_comparison import notes
     from jobs.report.sweep.numbers import verdict_lengths
     from jobs.terminal.metrics import metric_label, metric_name, metric_places
+    from jobs.tools.comparison import compare_runs
+    from jobs.tools.printed_comparison import notes
 
     result = compare_runs(store, a.id, None if b is None else b.id, [], None, metric)
     rows = []

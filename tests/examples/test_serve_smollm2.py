@@ -135,7 +135,7 @@ def test_it_judges_and_each_reply_is_kept(
     server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A model of this size gives few verdicts: those that it gives are its own, and all others are counted."""
-    monkeypatch.setattr("jobs.evaluate.judge_questions.MOST_TOKENS", 16)
+    monkeypatch.setattr("jobs.tools.judge_questions.MOST_TOKENS", 16)
     monkeypatch.setattr("signal.signal", lambda *args: None)
     file, out = tmp_path / "summaries.jsonl", tmp_path / "judged.jsonl"
     texts = {"good": "Snow closed schools in Dover.", "bad": "Bananas are yellow fruit."}

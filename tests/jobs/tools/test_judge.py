@@ -165,7 +165,7 @@ def test_an_endpoint_that_stops_to_answer_ends_it(
     nws, server: OpenAiServer, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of 20 that fail: an answer to one of the first four may come after some of them.
-    monkeypatch.setattr("jobs.evaluate.judge_replies._MOST_FAILED", 10)
+    monkeypatch.setattr("jobs.tools.judge_replies._MOST_FAILED", 10)
     server.scripted = {f" {i}:": Reply(402, {"error": "no money"}) for i in DOCUMENTS if i}
     found = nws("judge", file, *JUDGE, "--concurrency", "2")
     assert found.code == 1
@@ -208,7 +208,7 @@ def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
     monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
-    monkeypatch.setattr("jobs.evaluate.judge_replies._MOST_FAILED", 1000)
+    monkeypatch.setattr("jobs.tools.judge_replies._MOST_FAILED", 1000)
     tricks = sorted(QUICK)
     lines = [
         json.dumps({"system": "lead", "document": trick, "source": naming(trick), "prediction": "Snow."})

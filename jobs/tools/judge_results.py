@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
-from jobs.evaluate.judge_questions import MOST_TOKENS, OF_JUDGE, Judge, JudgedText
-from jobs.evaluate.judge_replies import Judging
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import few
 from jobs.terminal.numerals import counted, decimals, interval_text, listed
 from jobs.terminal.table_style import names_column, print_line
+from jobs.tools.judge_questions import MOST_TOKENS, OF_JUDGE, Judge, JudgedText
+from jobs.tools.judge_replies import Judging
 
 _NOT_STATED = "not stated"
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from core.errors import CorpusError, RecipeError
 from core.models.endpoint import EndpointAnswer
-from jobs.evaluate.judge_questions import JudgeQuestion
-from jobs.evaluate.judge_replies import Replies, open_replies
+from jobs.tools.judge_questions import JudgeQuestion
+from jobs.tools.judge_replies import Replies, open_replies
 
 EXTRA: dict[str, float | str] = {"answered_by": "tiny", "prompt_tokens": 7, "completion_tokens": 1}
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.evaluate.judge_questions import Scale, read_score
+from jobs.tools.judge_questions import Scale, read_score
 
 FIVE = Scale(1, 5)
 SCORES = [

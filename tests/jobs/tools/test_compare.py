@@ -16,10 +16,10 @@ from core.analysis import compare_systems
 from core.errors import RecipeError, StoreError
 from core.types import Article, BundleResult, Score, Summary
 from jobs import cli
-from jobs.evaluate.comparison import compare_runs
-from jobs.evaluate.printed_comparison import print_comparison
 from jobs.store import RunSpec, Store, open_store
 from jobs.terminal.numerals import p_text
+from jobs.tools.comparison import compare_runs
+from jobs.tools.printed_comparison import print_comparison
 
 BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
 SYSTEMS = {"good|chunks": 0.05, "even|chunks": 0.0, "oracle": 0.3, "lead": 0.0, "random": -0.02}

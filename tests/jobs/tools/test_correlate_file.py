@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.errors import CorpusError, RecipeError
-from jobs.evaluate.correlate import read_scores
+from jobs.tools.correlate import read_scores
 
 
 def rows_of(systems: str, documents: range) -> list[dict[str, object]]:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from core.errors import RecipeError
-from jobs.evaluate.correlate import correlate_file
+from jobs.tools.correlate import correlate_file
 
 
 @pytest.fixture

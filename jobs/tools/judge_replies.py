@@ -15,7 +15,7 @@ from typing import IO
 from core.errors import CorpusError, EndpointError, NwsError, RecipeError
 from core.models.endpoint import USAGE, EndpointAnswer
 from core.models.endpoint_requests import LoadedEndpoint
-from jobs.evaluate.judge_questions import Judge, JudgedText, JudgeQuestion, read_score
+from jobs.tools.judge_questions import Judge, JudgedText, JudgeQuestion, read_score
 
 _MOST_FAILED = 20
 """Requests in a row that fail, or first replies without a score, before none is sent any more."""

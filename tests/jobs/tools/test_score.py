@@ -15,7 +15,7 @@ from core.metrics.metric import Row
 from core.text.reader import read_rows
 from core.text.tokenizers import EnglishTokenizer
 from core.whole_files import check_target, write_json_lines
-from jobs.evaluate.score import FileScore, print_score, row_lines, score_file, to_predictions
+from jobs.tools.score import FileScore, print_score, row_lines, score_file, to_predictions
 
 ENGLISH = EnglishTokenizer()
 

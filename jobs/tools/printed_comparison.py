@@ -9,12 +9,12 @@ from core.analysis import Comparison, PairedLength
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
-from jobs.evaluate.comparison import RunComparison
 from jobs.store import RunInfo
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import SKEWED, few, length_notes
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, print_unit, role
+from jobs.tools.comparison import RunComparison
 
 _PLACES = 4
 _WORTH_SAYING = 0.01

@@ -13,7 +13,7 @@ from core.errors import CorpusError, RecipeError
 from core.summarizers import korean_textrank
 from core.summarizers.kr_wordrank import rank_keywords
 from jobs import cli
-from jobs.evaluate.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
+from jobs.tools.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 
