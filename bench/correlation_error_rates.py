@@ -13,8 +13,15 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.coefficients import coefficients, coefficients_of_draws
-from core.analysis.correlation import LEVELS, mean_over_documents, observed, resampled_correlations, standardised
+from core.analysis.correlation import (
+    LEVELS,
+    coefficients,
+    coefficients_of_draws,
+    mean_over_documents,
+    observed,
+    resampled_correlations,
+    standardised,
+)
 from core.analysis.perm_systems import exchanged_at
 
 SEED = 0

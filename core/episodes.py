@@ -2,6 +2,9 @@
 
 Everything drawn at random depends on the seed, the update, the article and n alone. An article's gradient does not
 depend on the other articles of the update, so the number of workers does not change it.
+
+Policies learn by REINFORCE (Williams 1992). Its loss is that of one article at one n. So a worker gives an article's
+whole gradient by itself, in one exchange, and the sum over articles does not depend on who computed which.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,14 +12,15 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+import torch
 
 from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
 from core.learning.policies import FeaturePolicies, StudyPolicies, restore_policies
-from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.reward import Reward
 from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
-from core.summarizers.importance import unit_rows
+from core.learning.training_config import ReinforceConfig
+from core.summarizers.importance import FloatArray, unit_rows
 from core.summarizers.systems import Embeddings
 from core.sweep import Encode
 from core.text.length import LengthUnit
@@ -24,6 +28,8 @@ from core.types import Article, SegmentedArticle
 
 Pair = FeaturePolicies | StudyPolicies
 Result = TypeVar("Result")
+# Rewards that differ by less are equal: the difference is rounding, and normalising must not enlarge it.
+_SMALLEST_DEVIATION = 1e-6
 
 
 class EpisodeRunner:
@@ -68,8 +74,7 @@ class EpisodeRunner:
         """The gradient of each episode of each request, in this order. All summaries are rewarded together."""
         episodes = _asked(requests)
         sampled = [self._draw(episode) for episode in episodes]
-        greedy_texts = [[self._greedy_text(episode)] if episode.is_self_critical else [] for episode in episodes]
-        texts = [[*rollouts.episodes.texts, *greedy] for rollouts, greedy in zip(sampled, greedy_texts, strict=True)]
+        texts = [rollouts.episodes.texts for rollouts in sampled]
         rewards = self._rewards([(episode.article, written) for episode, written in zip(episodes, texts, strict=True)])
         return _regrouped(requests, [_gradient(*parts) for parts in zip(episodes, sampled, rewards, strict=True)])
 
@@ -120,10 +125,6 @@ class _Asked:
     article: Article
     n: int
 
-    @property
-    def is_self_critical(self) -> bool:
-        return self.broadcast.training.reinforce.advantage_baseline == "self-critical"
-
 
 def _asked(requests: Sequence[Request]) -> list[_Asked]:
     restored = [restore_policies(broadcast.training.policies, broadcast.parameters) for broadcast, _ in requests]
@@ -141,11 +142,10 @@ def _regrouped(requests: Sequence[Request], results: Sequence[Result]) -> list[l
 
 
 def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> ArticleGradient:
-    """The gradient from an article's samples. If there is one reward more than samples, it is the greedy summary's."""
-    reinforce, k = asked.broadcast.training.reinforce, len(drawn.episodes.texts)
-    reference = rewards[k] if asked.is_self_critical else asked.broadcast.moving_averages.get(asked.n)
-    values = np.array(rewards[:k])
-    baselines = advantage_baselines(values, reinforce, reference)
+    """The gradient from an article's samples."""
+    reinforce = asked.broadcast.training.reinforce
+    values = np.array(rewards)
+    baselines = advantage_baselines(values, reinforce)
     advantage = advantages(values, baselines, reinforce.normalise)
     loss_of_policy = policy_loss(drawn, advantage)
     loss = loss_of_policy - reinforce.entropy_weight * drawn.entropy.mean()
@@ -160,3 +160,25 @@ def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> Artic
         Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.episodes.texts, *columns, strict=True)
     )
     return ArticleGradient(asked.article.id, asked.n, gradient, samples, loss_of_policy.item(), loss.item())
+
+
+def advantage_baselines(rewards: FloatArray, config: ReinforceConfig) -> FloatArray:
+    """What each of the k rewards is compared with, (k,)."""
+    if config.advantage_baseline == "none":
+        return np.zeros_like(rewards)
+    others: FloatArray = (rewards.sum() - rewards) / (len(rewards) - 1)
+    return others
+
+
+def advantages(rewards: FloatArray, baselines: FloatArray, normalise: bool) -> FloatArray:
+    """Reward minus baseline, (k,). Normalised: divided by its standard deviation over the k, 0 where all are equal."""
+    difference = rewards - baselines
+    if not normalise:
+        return difference
+    deviation = difference.std()
+    return difference / deviation if deviation > _SMALLEST_DEVIATION else np.zeros_like(difference)
+
+
+def policy_loss(rollouts: Rollouts, advantage: FloatArray) -> torch.Tensor:
+    """-mean(advantage · log-probability): its gradient is the policy gradient of these episodes, negated."""
+    return -(torch.from_numpy(advantage) * rollouts.log_probability).mean()

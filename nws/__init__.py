@@ -17,8 +17,7 @@ with warnings.catch_warnings():  # transformers and others import it: in a noteb
     importlib.import_module("tqdm.auto")
 
 from jobs.python_api.answer import ShownAnswer
-from jobs.python_api.result import Result
-from jobs.python_api.stored_runs import RunStore, open_store
+from jobs.python_api.result import Result, RunStore, open_store
 from jobs.python_api.sweep import sweep
 from jobs.python_api.texts import ScoreResult, score, summarize
 

@@ -1,62 +1,38 @@
 """From scored summaries to curves, intervals and the magic number."""
 
-from core.analysis.best_n import Gain, MagicNumber, lengths_text, magic_numbers
-from core.analysis.curves import Curve, CurvePoint, Uncut, sweep_curves, uncut_scores
-from core.analysis.grids import SameText, same_texts
-from core.analysis.intervals import Interval, mean_interval, mean_intervals
-from core.analysis.paired import Comparison, PairedLength, compare_all_pairs, compare_by_metric, compare_systems
-from core.analysis.points import (
-    LEAD,
-    POLICY,
-    RANDOM,
-    Metric,
-    Point,
-    Points,
-    kinds_of,
-    pairs_with_lead,
-    short_articles,
-    system_order,
-)
-from core.analysis.policy_scores import mean_over_seeds, policy_scores, split_seed
-from core.analysis.system_score import COMPARED, TEXTRANK, SystemScore
-from core.metrics.specs import METRICS, PARTS
-
-__all__ = [
-    "COMPARED",
-    "LEAD",
-    "METRICS",
-    "PARTS",
-    "POLICY",
-    "RANDOM",
-    "TEXTRANK",
-    "Comparison",
-    "Curve",
-    "CurvePoint",
-    "Gain",
-    "Interval",
-    "MagicNumber",
-    "Metric",
-    "PairedLength",
-    "Point",
-    "Points",
-    "SameText",
-    "SystemScore",
-    "Uncut",
-    "compare_all_pairs",
-    "compare_by_metric",
-    "compare_systems",
-    "kinds_of",
-    "lengths_text",
-    "magic_numbers",
-    "mean_interval",
-    "mean_intervals",
-    "mean_over_seeds",
-    "pairs_with_lead",
-    "policy_scores",
-    "same_texts",
-    "short_articles",
-    "split_seed",
-    "sweep_curves",
-    "system_order",
-    "uncut_scores",
-]
+from core.analysis.best_n import MagicNumber as MagicNumber
+from core.analysis.best_n import lengths_text as lengths_text
+from core.analysis.best_n import magic_numbers as magic_numbers
+from core.analysis.curves import Curve as Curve
+from core.analysis.curves import CurvePoint as CurvePoint
+from core.analysis.curves import Uncut as Uncut
+from core.analysis.curves import sweep_curves as sweep_curves
+from core.analysis.curves import uncut_scores as uncut_scores
+from core.analysis.grids import SameText as SameText
+from core.analysis.grids import same_texts as same_texts
+from core.analysis.intervals import Interval as Interval
+from core.analysis.intervals import mean_interval as mean_interval
+from core.analysis.intervals import mean_intervals as mean_intervals
+from core.analysis.paired import Comparison as Comparison
+from core.analysis.paired import PairedLength as PairedLength
+from core.analysis.paired import compare_all_pairs as compare_all_pairs
+from core.analysis.paired import compare_by_metric as compare_by_metric
+from core.analysis.paired import compare_systems as compare_systems
+from core.analysis.points import LEAD as LEAD
+from core.analysis.points import POLICY as POLICY
+from core.analysis.points import RANDOM as RANDOM
+from core.analysis.points import Metric as Metric
+from core.analysis.points import Point as Point
+from core.analysis.points import Points as Points
+from core.analysis.points import kinds_of as kinds_of
+from core.analysis.points import pairs_with_lead as pairs_with_lead
+from core.analysis.points import short_articles as short_articles
+from core.analysis.points import system_order as system_order
+from core.analysis.policy_scores import COMPARED as COMPARED
+from core.analysis.policy_scores import TEXTRANK as TEXTRANK
+from core.analysis.policy_scores import SystemScore as SystemScore
+from core.analysis.policy_scores import mean_over_seeds as mean_over_seeds
+from core.analysis.policy_scores import policy_scores as policy_scores
+from core.analysis.policy_scores import split_seed as split_seed
+from core.metrics.specs import METRICS as METRICS
+from core.metrics.specs import PARTS as PARTS

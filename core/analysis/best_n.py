@@ -166,21 +166,16 @@ def _p_behind(gains: NDArray[np.float64]) -> list[float | None]:
     1 without such a pair. Each pair is compared over the articles that have both n. An n of too few articles is in no
     pair: its value is None.
     """
-    compared = _enough(gains)
-    pairs = _pairs(gains, compared)
-    return _smallest_p(compared, pairs, list(_test_pairs(gains, pairs)))
-
-
-def _enough(gains: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which n have so many articles that they can be told from others."""
-    tested = gains.shape[1]
-    articles = np.count_nonzero(~np.isnan(gains), axis=0)
-    return np.asarray(articles >= _enough_articles(max(1, tested * (tested - 1) // 2)))
-
-
-def _pairs(gains: NDArray[np.float64], compared: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    has = ~np.isnan(gains)
-    return [(i, j) for i, j in combinations(np.flatnonzero(compared).tolist(), 2) if (has[:, i] & has[:, j]).any()]
+    lengths, has = gains.shape[1], ~np.isnan(gains)
+    compared = np.count_nonzero(has, axis=0) >= _enough_articles(max(1, lengths * (lengths - 1) // 2))
+    both = combinations(np.flatnonzero(compared).tolist(), 2)
+    pairs = [(i, j) for i, j in both if (has[:, i] & has[:, j]).any()]
+    tests = list(_test_pairs(gains, pairs))
+    smallest: list[float | None] = [1.0 if is_compared else None for is_compared in compared]
+    for (i, j), (total, _), p in zip(pairs, tests, holm([p for _, p in tests]), strict=True):
+        behind = j if total > 0 else i
+        smallest[behind] = min(smallest[behind] or 0.0, p)
+    return smallest
 
 
 def _test_pairs(gains: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[float, float]]:
@@ -191,17 +186,6 @@ def _test_pairs(gains: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) ->
         raw = gains[:, first] - gains[:, second]
         differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
         yield from zip(np.nansum(differences, axis=0).tolist(), (p for p, _ in sign_flip_p(differences)), strict=True)
-
-
-def _smallest_p(
-    compared: NDArray[np.bool_], pairs: Sequence[tuple[int, int]], tests: Sequence[tuple[float, float]]
-) -> list[float | None]:
-    smallest: list[float | None] = [1.0 if is_compared else None for is_compared in compared]
-    corrected = holm([p for _, p in tests])
-    for (i, j), (total, _), p in zip(pairs, tests, corrected, strict=True):
-        behind = j if total > 0 else i
-        smallest[behind] = min(smallest[behind] or 0.0, p)
-    return smallest
 
 
 def _enough_articles(tests: int) -> int:

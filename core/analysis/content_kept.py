@@ -126,7 +126,7 @@ def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> t
         power: how often a study with `SmallestN.articles_for_one_step` is to be so sure.
 
     Raises:
-        StoreError: the points are not those of one run, or a score is infinite (see `build_grids`).
+        StoreError: the points are not those of one run (see `build_grids`).
     """
     points = Points.of(points)
     persons = dict(_persons(points))

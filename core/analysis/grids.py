@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from core.analysis.points import NO_TEXT, Metric, Place, Point, Points, elsewhere, short_articles, system_order
 from core.errors import StoreError
-from core.metrics.specs import OPTIONAL
 from core.types import SystemKind
 
 Value = TypeVar("Value", bound=np.generic)
@@ -18,15 +18,19 @@ Value = TypeVar("Value", bound=np.generic)
 _ROWS_AT_ONCE = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Axes:
     """Where each point of one dataset lies. All axes are sorted (systems by `system_order`).
+
+    The grids of its metrics are made one by one: all at once would take as much room as the scores themselves. They
+    share `words`, `texts` and `short`, see `Grid`.
 
     Attributes:
         points: of all datasets. Nothing is copied of them: there may be ten million.
         rows: int32, which of `points` are of this dataset.
         cells: int64, the place of each of `rows` on the three axes, as an index into the flattened array. So the order
             of the points does not matter.
+        short: bool of shape (lengths, articles): the places that were left out.
     """
 
     dataset: str
@@ -37,6 +41,7 @@ class Axes:
     points: Points
     rows: NDArray[np.int32]
     cells: NDArray[np.int64]
+    short: NDArray[np.bool_]
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -54,6 +59,20 @@ class Axes:
         for piece in _pieces(len(self.rows)):
             flat[self.cells[piece]] = column[self.rows[piece]]
         return values
+
+    @cached_property
+    def words(self) -> NDArray[np.int32]:
+        return self.placed(self.points.words, np.int32(0))
+
+    @cached_property
+    def texts(self) -> NDArray[np.int64]:
+        return self.placed(self.points.text, np.int64(NO_TEXT))
+
+    def grid(self, metric: Metric) -> "Grid":
+        """The grid of one metric."""
+        scores = self.points.scores[metric]
+        same = (self.dataset, self.systems, self.kinds, self.lengths, self.articles)
+        return Grid(*same, self.placed(scores, np.float64(np.nan)), self.words, self.texts, self.short)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,76 +116,19 @@ def build_grids(
     With `chosen`, bool of one value a point, it has those alone. They are not copied, as by `Points.take`.
 
     Raises:
-        StoreError: two points share dataset, article, system and n, or a score is not a finite number.
-    """
-    return map(lambda grids: grids.of(metric), build_grids_by_dataset(points, (metric,), chosen))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Grids:
-    """The grids of one dataset, one for each metric. They share `words`, `texts` and `short`, see `Grid`.
-
-    Each is made when it is asked for: all of them at once would take as much room as the scores themselves.
-    """
-
-    axes: Axes
-    words: NDArray[np.int32]
-    texts: NDArray[np.int64]
-    short: NDArray[np.bool_]
-
-    def of(self, metric: Metric) -> Grid:
-        """The grid of one metric.
-
-        Raises:
-            StoreError: a score is not a finite number.
-        """
-        axes = self.axes
-        scores = axes.points.scores[metric]
-        _check(axes, metric, scores)
-        same = (axes.dataset, axes.systems, axes.kinds, axes.lengths, axes.articles)
-        return Grid(*same, axes.placed(scores, np.float64(np.nan)), self.words, self.texts, self.short)
-
-
-def build_grids_by_dataset(
-    points: Points | Iterable[Point],
-    metrics: Sequence[Metric],
-    chosen: NDArray[np.bool_] | None = None,
-    short: frozenset[Place] | None = None,
-) -> Iterator[Grids]:
-    """The grids of each dataset in these metrics, datasets in alphabetical order, each made when it is asked for.
-
-    With `chosen`, bool of one value a point, they have those alone.
-
-    `short` says where articles are shorter than n; unless given, the controls among the points show it.
-
-    Raises:
         StoreError: two points share dataset, article, system and n.
     """
     points = Points.of(points)
-    short = short_articles(points) if short is None else short
-    return map(lambda axes: _grids(axes, short), build_axes(points.of_metrics(metrics), short, chosen))
-
-
-def _grids(axes: Axes, short: frozenset[Place]) -> Grids:
-    words = axes.placed(axes.points.words, np.int32(0))
-    texts = axes.placed(axes.points.text, np.int64(NO_TEXT))
-    return Grids(axes, words, texts, _short(axes, short))
-
-
-def _short(axes: Axes, places: frozenset[Place]) -> NDArray[np.bool_]:
-    is_short = np.zeros(axes.shape[1:], dtype=np.bool_)
-    row = {n: i for i, n in enumerate(axes.lengths)}
-    depth = {article: i for i, article in enumerate(axes.articles)}
-    for dataset, article, n in places:
-        if dataset == axes.dataset and article in depth and n in row:
-            is_short[row[n], depth[article]] = True
-    return is_short
+    axes = build_axes(points.of_metrics((metric,)), short_articles(points), chosen)
+    return map(lambda of_dataset: of_dataset.grid(metric), axes)
 
 
 def build_axes(
     points: Points, left_out: frozenset[Place] = frozenset(), chosen: NDArray[np.bool_] | None = None
 ) -> Iterator[Axes]:
     """The axes of each dataset, in alphabetical order, each made when it is asked for. They lack the places `left_out`.
+
+    Those are where articles are shorter than n.
 
     With `chosen`, bool of one value a point, they have those alone.
 
@@ -180,10 +142,10 @@ def build_axes(
     for dataset in sorted(set(datasets)):
         rows = np.flatnonzero(wanted & (datasets == dataset)[points.article]).astype(np.int32)
         if rows.size:
-            yield _axes(dataset, points, rows)
+            yield _axes(dataset, points, rows, left_out)
 
 
-def _axes(dataset: str, points: Points, rows: NDArray[np.int32]) -> Axes:
+def _axes(dataset: str, points: Points, rows: NDArray[np.int32], left_out: frozenset[Place]) -> Axes:
     def used(codes: NDArray[np.int32]) -> NDArray[np.intp]:
         return np.flatnonzero(np.bincount(codes[rows]))
 
@@ -193,6 +155,11 @@ def _axes(dataset: str, points: Points, rows: NDArray[np.int32]) -> Axes:
     lengths = used(points.n)
     row = {system: i for i, system in enumerate(systems)}
     depth = {article: i for i, article in enumerate(articles)}
+    is_short = np.zeros((len(lengths), len(articles)), dtype=np.bool_)
+    place = {n: i for i, n in enumerate(lengths.tolist())}
+    for of_dataset, article, n in left_out:
+        if of_dataset == dataset and article in depth and n in place:
+            is_short[place[n], depth[article]] = True
     # Of each code where it is on its axis; -1 for what is of other datasets.
     on_axes = (
         np.array([row.get(system, -1) for system in points.systems]),
@@ -208,8 +175,12 @@ def _axes(dataset: str, points: Points, rows: NDArray[np.int32]) -> Axes:
         points=points,
         rows=rows,
         cells=_cells((points.system, points.n, points.article), on_axes, rows),
+        short=is_short,
     )
-    _refuse_twins(axes)
+    if axes.present.sum() < len(axes.cells):
+        raise StoreError(
+            f"An article of {dataset} has two summaries by one system at one n: analyse one run at a time."
+        )
     return axes
 
 
@@ -229,33 +200,6 @@ def _pieces(rows: int) -> Iterator[slice]:
     """Some rows at a time: what selects from an array becomes 8 bytes a row meanwhile."""
     for start in range(0, rows, _ROWS_AT_ONCE):
         yield slice(start, start + _ROWS_AT_ONCE)
-
-
-def _refuse_twins(axes: Axes) -> None:
-    if axes.present.sum() < len(axes.cells):
-        _, first = np.unique(axes.cells, return_index=True)
-        system, n, article = _name(axes, int(np.setdiff1d(np.arange(len(axes.cells)), first)[0]))
-        raise StoreError(
-            f"article {article} of {axes.dataset} has two summaries by {system!r} at n={n}: "
-            "analyse the points of one run at a time"
-        )
-
-
-def _check(axes: Axes, metric: Metric, scores: NDArray[np.float64]) -> None:
-    strange = np.isinf(scores) if metric in OPTIONAL else ~np.isfinite(scores)
-    if strange[axes.rows].any():
-        i = int(np.flatnonzero(strange[axes.rows])[0])
-        system, n, article = _name(axes, i)
-        raise StoreError(
-            f"{metric} of {system!r} at n={n} for article {article} of {axes.dataset} is "
-            f"{scores[axes.rows[i]]}, not a number: delete that row and resume the run to score it again"
-        )
-
-
-def _name(axes: Axes, i: int) -> tuple[str, int, str]:
-    """System, n and article of a point, by its place in `rows`."""
-    points, row = axes.points, axes.rows[i]
-    return points.systems[points.system[row]], int(points.n[row]), points.articles[points.article[row]][1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.grids import Grid, build_grids_by_dataset
+from core.analysis.grids import Grid, build_axes
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
 from core.analysis.points import NO_TEXT, Metric, Point, Points, elsewhere, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
@@ -197,22 +197,21 @@ def compare_by_metric(
     a, b = (points.of_metrics(metrics) for points in (a, b))
     # What the controls of one run say of an article holds for the other run, too.
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))
-    grids_of_b = () if one_run else build_grids_by_dataset(b, metrics, b.n > 0, short_places)
-    by_dataset = {grids.axes.dataset: grids for grids in grids_of_b}
+    axes_of_b = () if one_run else build_axes(b, short_places, b.n > 0)
+    by_dataset = {axes.dataset: axes for axes in axes_of_b}
     short: dict[str, Counter[int]] = {}
     for dataset, _, n in short_places:
         short.setdefault(dataset, Counter())[n] += 1
     comparisons_by_metric: dict[Metric, list[Comparison]] = {metric: [] for metric in metrics}
-    for of_a in build_grids_by_dataset(a, metrics, a.n > 0, short_places):
-        dataset = of_a.axes.dataset
-        of_b = of_a if one_run else by_dataset.get(dataset)
+    for of_a in build_axes(a, short_places, a.n > 0):
+        of_b = of_a if one_run else by_dataset.get(of_a.dataset)
         if of_b is None:
             continue
         for metric, comparisons in comparisons_by_metric.items():
             # One after the other: the differences of all articles and pairs are some times as large as the scores.
-            grid = of_a.of(metric)
-            other = grid if one_run else of_b.of(metric)
-            comparisons += _compare(grid, other, short.get(dataset, {}), pairs, confidence)
+            grid = of_a.grid(metric)
+            other = grid if one_run else of_b.grid(metric)
+            comparisons += _compare(grid, other, short.get(of_a.dataset, {}), pairs, confidence)
         del of_a, of_b, grid, other  # before the next dataset's are made
     return {metric: tuple(comparisons) for metric, comparisons in comparisons_by_metric.items()}
 

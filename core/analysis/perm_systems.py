@@ -21,8 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from core.analysis.coefficients import COEFFICIENTS, Coefficient, FloatArray, coefficients, coefficients_of_draws
-from core.analysis.correlation import LEVELS, PLACES, Level, mean_over_documents, observed, standardised
+from core.analysis.correlation import (
+    COEFFICIENTS,
+    LEVELS,
+    PLACES,
+    Coefficient,
+    FloatArray,
+    Level,
+    coefficients,
+    coefficients_of_draws,
+    interval_ends,
+    mean_over_documents,
+    observed,
+    standardised,
+)
 from core.analysis.paired import ALPHA
 from core.analysis.sign_flip import holm
 
@@ -91,7 +103,7 @@ def differences(
     if not pairs:
         return ()
     gaps = np.stack([values[a] - values[b] for a, b in pairs])
-    ends = [_interval(resampled[a] - resampled[b], confidence) for a, b in pairs]
+    ends = [interval_ends(resampled[a] - resampled[b], confidence) for a, b in pairs]
     tests = _tests(scores, gold, gaps, seed, most)
     return tuple(
         _difference(names, (k, i, j), gaps, ends[k], tests)
@@ -128,17 +140,6 @@ def _difference(
         exchanges=int(tests.exchanges[at]),
         near=bool(tests.near[at]),
     )
-
-
-def _interval(resampled: FloatArray, confidence: float) -> FloatArray:
-    """The ends, (2, levels, coefficients), of differences in resamples, (levels, coefficients, resamples)."""
-    tail = (1 - confidence) / 2
-    ends = np.full((2, *resampled.shape[:2]), np.nan)
-    for i, j in np.ndindex(*resampled.shape[:2]):
-        defined = resampled[i, j][~np.isnan(resampled[i, j])]
-        if defined.size:
-            ends[:, i, j] = np.quantile(defined, [tail, 1 - tail])
-    return ends
 
 
 def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray, seed: int, most: int) -> _Tests:

@@ -266,11 +266,6 @@ def _places(points: Points, chosen: NDArray[np.bool_]) -> frozenset[Place]:
     return frozenset((*points.articles[article], n) for article, n in places)
 
 
-def without_places(points: Points, places: Iterable[Place]) -> Points:
-    """The points that are not at `places`."""
-    return points.take(elsewhere(points, places))
-
-
 def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
     """Whether each point is at none of `places`, (points,)."""
     depth = {article: i for i, article in enumerate(points.articles)}
@@ -285,9 +280,3 @@ def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
         piece = slice(start, start + _AT_ONCE)
         found[piece] = ~left_out[points.article[piece], points.n[piece]]
     return found
-
-
-def without_short(points: Points | Iterable[Point]) -> Points:
-    """The points of articles that have n words. In a shorter one every system has to write the whole article."""
-    points = Points.of(points)
-    return without_places(points, short_articles(points))

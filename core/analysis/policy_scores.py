@@ -7,7 +7,7 @@ article is the mean over its seeds. The paired intervals resample articles, so t
 
 import re
 import statistics
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -15,13 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.curves import comparable_articles
-from core.analysis.grids import Axes, build_axes, build_grids
-from core.analysis.intervals import mean_interval
+from core.analysis.grids import build_axes
+from core.analysis.intervals import Interval, mean_interval
 from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import NO_TEXT, POLICY, Metric, Point, Points, without_short
-from core.analysis.system_score import COMPARED, ORACLE, TEXTRANK, SystemScore
+from core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Point, Points, elsewhere, short_articles
 from core.metrics.specs import METRICS
 from core.types import SystemKind
+
+TEXTRANK = "textrank"
+ORACLE = "oracle"
+COMPARED = ("lead2+chunks", "lead3-search", TEXTRANK, LEAD)
+"""The systems that others are compared with."""
 
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
 
@@ -44,57 +48,62 @@ def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
     """
     points = Points.of(points)
     policies = points.take(np.array([split_seed(name)[0] == method for name in points.systems])[points.system])
-    parts = []
-    for axes in build_axes(policies):
-        if len(axes.systems) < len(policies.systems):
-            continue
-        n, article = np.nonzero(axes.present.all(axis=0))
-        values = _values(axes)[:, n, article]
-        means = {
-            metric: np.array([statistics.fmean(seed_values) for seed_values in values[:, :, k].T.tolist()])
-            for k, metric in enumerate(points.scores)
-        }
-        places = [(axes.dataset, axes.articles[i]) for i in article.tolist()]
-        words = values[:, :, len(means)].mean(axis=0)
-        parts.append(_means(method, axes.kinds[0], places, np.array(axes.lengths)[n], words, means))
-    together = Points.together(parts)
+    means = Points.together([_means(key, cell) for key, cell in _cells(policies).items()])
     if points.article_characters is None:
-        return together
+        return means
     characters = dict(zip(points.articles, points.article_characters.tolist(), strict=True))
-    of_articles = np.array([characters[article] for article in together.articles], dtype=np.int32)
-    return replace(together, article_characters=of_articles)
+    of_articles = np.array([characters[article] for article in means.articles], dtype=np.int32)
+    return replace(means, article_characters=of_articles)
 
 
-def _values(axes: Axes) -> NDArray[np.float64]:
-    """All scores, words, and the share of repeated words if there is one: (systems, lengths, articles, …), float64."""
-    columns = [*axes.points.scores.values(), axes.points.words.astype(np.float64)]
-    if axes.points.repeated_words is not None:
-        columns.append(axes.points.repeated_words)
-    return np.stack([axes.placed(column, np.float64(np.nan)) for column in columns], axis=-1)
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """A system on the `articles` test articles of a dataset at n words: means over articles.
 
+    Attributes:
+        score: the mean of the metric that `policy_scores` was asked for, with its 95 % interval over articles.
+        seeds: for a policy, the mean of each of its seeds. Empty for any other system. Here and in every other number,
+            only articles count for which all seeds have a summary.
+        means: over its seeds and articles, by each of `METRICS`.
+        words: mean number of words of the summaries. Most systems write n.
+        repeated_words: share of words that occurred earlier in the summary (`repeated_word_share`).
+        comparable: whether it may be compared with the others at this n. All comparable systems are judged on the same
+            articles (`comparable_articles`), any other system on all that it has.
+        versus: this system minus others of `COMPARED`, by name, paired over the articles that both have. Empty for an
+            upper bound.
+        gap_closed: share of the way from `textrank` to `oracle`, (score - textrank's) / (oracle's - textrank's), over
+            the articles that all three have. None for these two systems, if one of them is missing, and if the oracle
+            is not above textrank.
+        training_f1: mean F1 on the articles the policy learned from, where it is known.
+    """
 
-def _means(
-    system: str,
-    kind: SystemKind,
-    places: Sequence[tuple[str, str]],
-    n: NDArray[np.int64],
-    words: NDArray[np.float64],
-    means: Mapping[Metric, NDArray[np.float64]],
-) -> Points:
-    """Points of a system that are means over several."""
-    articles = list(dict.fromkeys(places))
-    depth = {article: i for i, article in enumerate(articles)}
-    return Points(
-        systems=(system,),
-        kinds=(kind,),
-        articles=tuple(articles),
-        system=np.zeros(len(places), dtype=np.int32),
-        article=np.array([depth[place] for place in places], dtype=np.int32),
-        n=n.astype(np.int32),
-        words=np.rint(words).astype(np.int32),
-        text=np.full(len(places), NO_TEXT, dtype=np.int64),
-        scores=means,
-    )
+    dataset: str
+    system: str
+    kind: SystemKind
+    n: int
+    articles: int
+    score: Interval
+    seeds: Mapping[int, float]
+    means: Mapping[Metric, float]
+    words: float
+    repeated_words: float
+    comparable: bool
+    versus: Mapping[str, PairedLength]
+    gap_closed: float | None
+    training_f1: float | None
+
+    @property
+    def is_policy(self) -> bool:
+        return bool(self.seeds)
+
+    @property
+    def seed_sd(self) -> float | None:
+        """Standard deviation of the seeds' means (n - 1); None for fewer than two seeds."""
+        return statistics.stdev(self.seeds.values()) if len(self.seeds) > 1 else None
+
+    @property
+    def test_vs_training(self) -> float | None:
+        return None if self.training_f1 is None else self.means["bertscore_f1"] - self.training_f1
 
 
 def policy_scores(
@@ -114,15 +123,16 @@ def policy_scores(
         StoreError: the points are not those of one run (see `build_grids`).
     """
     points = Points.of(points)
-    points = without_short(points.take(points.n > 0))
-    for _ in build_grids(points, metric):  # for its checks: a mean over seeds would hide a score that is not a number
-        pass
-    all_cells = _cells(points, metric)
+    # Of an article with fewer words than n every system has to write the whole.
+    points = points.take((points.n > 0) & elsewhere(points, short_articles(points)))
+    all_cells = _cells(points)
     cells = _on_equal_articles(all_cells)
-    scores = {key: dict(zip(cell.articles, cell.scores.mean(axis=0), strict=True)) for key, cell in cells.items()}
+    scores = {
+        key: dict(zip(cell.articles, cell.scores(metric).mean(axis=0), strict=True)) for key, cell in cells.items()
+    }
     versus = _comparisons(all_cells, metric)
     return tuple(
-        _score(key, cells[key], versus.get(key, {}), _gap_closed(key, scores), training_f1.get(key[1:]))
+        _score(key, cells[key], metric, versus.get(key, {}), _gap_closed(key, scores), training_f1.get(key[1:]))
         for key in sorted(cells, key=lambda key: _order(key, cells[key].kind))
     )
 
@@ -133,10 +143,10 @@ _Key: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OnTest:
-    """A system at one n: `numbers` are float64 of shape (seeds, articles, metrics, words and repeated words).
+    """A system at one n: `numbers` are float64 of shape (seeds, articles, columns).
 
-    `metrics` names the metrics, `metric` is what the scores are about. `seeds` is empty for a system without seeds; its
-    numbers then have a first axis of length 1.
+    The columns are `metrics`, words, and the share of repeated words if there is one. `seeds` is empty for a system
+    without seeds; its numbers then have a first axis of length 1.
     """
 
     articles: tuple[str, ...]
@@ -144,13 +154,11 @@ class _OnTest:
     kind: SystemKind
     numbers: NDArray[np.float64]
     metrics: tuple[Metric, ...]
-    metric: Metric
     comparable: bool = False
 
-    @property
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self, metric: Metric) -> NDArray[np.float64]:
         """Of shape (seeds, articles)."""
-        return np.asarray(self.numbers[:, :, self.metrics.index(self.metric)])
+        return np.asarray(self.numbers[:, :, self.metrics.index(metric)])
 
 
 def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
@@ -162,6 +170,7 @@ def _order(key: _Key, kind: SystemKind) -> tuple[str, int, str, int]:
 def _score(
     key: _Key,
     cell: _OnTest,
+    metric: Metric,
     versus: Mapping[str, PairedLength],
     gap_closed: float | None,
     training_f1: float | None,
@@ -174,8 +183,8 @@ def _score(
         kind=cell.kind,
         n=n,
         articles=len(cell.articles),
-        score=mean_interval(cell.scores.mean(axis=0)),
-        seeds=dict(zip(cell.seeds, cell.scores.mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
+        score=mean_interval(cell.scores(metric).mean(axis=0)),
+        seeds=dict(zip(cell.seeds, cell.scores(metric).mean(axis=1).tolist(), strict=True)) if cell.seeds else {},
         means={name: mean for name, mean in zip(cell.metrics, means, strict=True) if name in METRICS},
         words=words,
         repeated_words=repeated_words,
@@ -186,11 +195,15 @@ def _score(
     )
 
 
-def _cells(points: Points, metric: Metric) -> dict[_Key, _OnTest]:
+def _cells(points: Points) -> dict[_Key, _OnTest]:
     cells = {}
     metrics = tuple(points.scores)
+    columns = [*points.scores.values(), points.words.astype(np.float64)]
+    if points.repeated_words is not None:
+        columns.append(points.repeated_words)
     for axes in build_axes(points):
-        present, values = axes.present, _values(axes)
+        present = axes.present
+        values = np.stack([axes.placed(column, np.float64(np.nan)) for column in columns], axis=-1)
         methods: dict[str, list[int]] = {}
         for s, name in enumerate(axes.systems):
             methods.setdefault(split_seed(name)[0], []).append(s)
@@ -203,10 +216,25 @@ def _cells(points: Points, metric: Metric) -> dict[_Key, _OnTest]:
                     articles = tuple(axes.articles[i] for i in common.tolist())
                     seeds = tuple(sorted(seed for seed, _ in with_summaries if seed is not None))
                     numbers = np.ascontiguousarray(values[rows, k][:, common])
-                    cells[axes.dataset, system, n] = _OnTest(
-                        articles, seeds, axes.kinds[rows[0]], numbers, metrics, metric
-                    )
+                    cells[axes.dataset, system, n] = _OnTest(articles, seeds, axes.kinds[rows[0]], numbers, metrics)
     return cells
+
+
+def _means(key: _Key, cell: _OnTest) -> Points:
+    """The means over seeds as points."""
+    dataset, system, n = key
+    count, means = len(cell.articles), cell.numbers.mean(axis=0)
+    return Points(
+        systems=(system,),
+        kinds=(cell.kind,),
+        articles=tuple((dataset, article) for article in cell.articles),
+        system=np.zeros(count, dtype=np.int32),
+        article=np.arange(count, dtype=np.int32),
+        n=np.full(count, n, dtype=np.int32),
+        words=np.rint(means[:, len(cell.metrics)]).astype(np.int32),
+        text=np.full(count, NO_TEXT, dtype=np.int64),
+        scores={name: means[:, i] for i, name in enumerate(cell.metrics)},
+    )
 
 
 def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
@@ -217,37 +245,17 @@ def _on_equal_articles(cells: Mapping[_Key, _OnTest]) -> dict[_Key, _OnTest]:
         articles = sorted({article for cell in group.values() for article in cell.articles})
         present = np.array([np.isin(articles, cell.articles) for cell in group.values()])
         comparable, common = comparable_articles(present)
-        chosen = {article for article, is_common in zip(articles, common, strict=True) if is_common}
         for (key, cell), fits in zip(group.items(), comparable, strict=True):
-            cut[key] = _only(cell, chosen) if fits else cell
+            chosen = np.isin(cell.articles, np.array(articles)[common])
+            kept = tuple(np.array(cell.articles)[chosen].tolist())
+            numbers = cell.numbers[:, chosen]
+            cut[key] = replace(cell, articles=kept, numbers=numbers, comparable=True) if fits else cell
     return cut
-
-
-def _only(cell: _OnTest, articles: Container[str]) -> _OnTest:
-    indices = [i for i, article in enumerate(cell.articles) if article in articles]
-    return replace(
-        cell,
-        articles=tuple(cell.articles[i] for i in indices),
-        numbers=cell.numbers[:, indices],
-        comparable=True,
-    )
 
 
 def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, dict[str, PairedLength]]:
     """The results of `compare_systems` when the seeds of a policy are one system."""
-    points = Points.together(
-        [
-            _means(
-                system,
-                cell.kind,
-                [(dataset, article) for article in cell.articles],
-                np.full(len(cell.articles), n),
-                cell.numbers[:, :, -2].mean(axis=0),
-                {metric: cell.scores.mean(axis=0)},
-            )
-            for (dataset, system, n), cell in cells.items()
-        ]
-    )
+    points = Points.together([_means(key, cell) for key, cell in cells.items()])
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
     pairs = [(system, compared) for system in systems for compared in COMPARED if system != compared]
     versus: dict[_Key, dict[str, PairedLength]] = {}

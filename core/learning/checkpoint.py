@@ -32,7 +32,7 @@ class Reading:
         language: of the articles.
         pipeline: the resolved segmentation.
         encoder: resolved; embeds sentences and chunks.
-        bertscore: measures how close a summary is to an anchor (`core.learning.decoding`).
+        bertscore: measures how close a summary is to an anchor (`core.learning.policy_system`).
         units: what a chunk is.
         fluency: measures how fluent a summary is, where they rerank by it.
         length_unit: what the n count that they were trained for.

@@ -1,6 +1,6 @@
 """What a driver and its workers send each other, an update at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,13 +24,11 @@ class Broadcast:
         training: which pair it is, and how it learns.
         update: how many updates it has had.
         parameters: of the policies.
-        moving_averages: of rewards by n; what the advantage baseline `moving-average` is.
     """
 
     training: "TrainingConfig"
     update: int
     parameters: Parameters
-    moving_averages: Mapping[int, float]
 
 
 # Episodes that are asked for.

@@ -12,9 +12,6 @@ from core.learning.exchange import ArticleGradient, Broadcast, Parameters, Reque
 from core.learning.training_config import TrainingConfig
 from core.types import Article
 
-# Of the moving average of rewards, an update.
-_DECAY = 0.9
-
 
 @dataclass(frozen=True, slots=True)
 class UpdateStatistics:
@@ -47,7 +44,6 @@ class Learner:
     def __init__(self, training: TrainingConfig, parameters: Mapping[str, torch.Tensor]) -> None:
         self.training = training
         self.update = 0
-        self._averages: dict[int, float] = {}
         # In one order, whatever file they come from: the gradient's norm is summed in it.
         self._parameters = {name: torch.nn.Parameter(parameters[name].double().clone()) for name in sorted(parameters)}
         optimizer = training.optimizer
@@ -67,7 +63,7 @@ class Learner:
 
     def broadcast(self) -> Broadcast:
         """What every worker needs for the next update."""
-        return Broadcast(self.training, self.update, self.parameters, dict(self._averages))
+        return Broadcast(self.training, self.update, self.parameters)
 
     def step(self, results: Sequence[ArticleGradient]) -> UpdateStatistics:
         """One update by the mean of the articles' gradients.
@@ -92,12 +88,6 @@ class Learner:
             )
         self._optimizer.step()
         statistics = self._statistics(results, norm)
-        for n in sorted({result.n for result in results}):
-            reward = float(
-                np.mean([_mean(result, lambda sample: sample.reward) for result in results if result.n == n])
-            )
-            before = self._averages.get(n, reward)
-            self._averages[n] = _DECAY * before + (1 - _DECAY) * reward
         self.update += 1
         return statistics
 
@@ -124,8 +114,6 @@ class Learner:
     def state(self) -> dict[str, torch.Tensor]:
         """Everything that decides the next updates, as flat tensors. `from_state` continues bit for bit from it."""
         tensors = {"update": torch.tensor(self.update)}
-        for n, average in self._averages.items():
-            tensors[f"moving_average.{n}"] = torch.tensor(average, dtype=torch.float64)
         for name, parameter in self._parameters.items():
             tensors[f"parameter.{name}"] = parameter.detach().clone()
             for key, value in self._optimizer.state[parameter].items():
@@ -137,7 +125,6 @@ class Learner:
         """The learner whose `state` this is."""
         learner = cls(training, _under("parameter.", tensors))
         learner.update = int(tensors["update"])
-        learner._averages = {int(n): float(value) for n, value in _under("moving_average.", tensors).items()}
         for name, parameter in learner._parameters.items():
             moments = {key: tensors.get(f"optimizer.{key}.{name}") for key in ("step", "exp_avg", "exp_avg_sq")}
             present = {key: value.clone() for key, value in moments.items() if value is not None}

@@ -9,7 +9,7 @@ On a CPU a reward depends on the article and the text alone, to the last bit. It
 with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore and the language model
 of fluency read texts together only if they have the same number of tokens. On a GPU they read those of one article in
 as few padded passes as they can: there a reward depends on the article's other texts by rounding, but not on which
-articles a worker has. What policies are trained on is its advantage, normalised or not: `core.learning.reinforce`.
+articles a worker has. What policies are trained on is its advantage, normalised or not: `core.episodes`.
 """
 
 import functools
@@ -53,13 +53,13 @@ class RewardConfig:
 
     Attributes:
         bertscore: backbone and layer.
-        weights: of each metric by its name in `core.metrics.registry`, or `kept`. The reward is the weighted mean of
-            F1, or of the score of a metric that has no F1.
+        weights: above 0, of each metric by its name in `core.metrics.registry`, or `kept`. The reward is the weighted
+            mean of F1, or of the score of a metric that has no F1.
         language: of the articles; it decides the tokenizer of other metrics than BERTScore.
         fluency: what `fluency` among the metrics is.
 
     Raises:
-        RecipeError: no metric, a name twice, a weight that is not above 0, or fluency without its model.
+        RecipeError: fluency without its model.
     """
 
     bertscore: BertScoreConfig
@@ -68,10 +68,6 @@ class RewardConfig:
     fluency: Fluency | None = None
 
     def __post_init__(self) -> None:
-        if not self.weights or any(not weight > 0 for _, weight in self.weights):
-            raise RecipeError("A reward needs at least one metric, each with a weight above 0.")
-        if len(dict(self.weights)) < len(self.weights):
-            raise RecipeError("A metric is twice in the reward: give each one weight.")
         if FLUENCY in dict(self.weights) and self.fluency is None:
             raise RecipeError("Fluency is part of the reward: name the causal language model that computes it.")
 

@@ -40,11 +40,6 @@ class PolicyWriter:
         needed = self._reading.fluency if system.decoding.needs_fluency else None
         self._fluency = None if needed is None else needed.load(find_device(device))
 
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """The n that the policies were trained for; other lengths are written by the pair of the nearest."""
-        return tuple(sorted(self._system.checkpoints))
-
     def write(self, text: str, lengths: Sequence[int], unit: LengthUnit = "words") -> list[str]:
         """A summary of exactly n words for each n in `lengths`; all words of a shorter text.
 
@@ -60,12 +55,12 @@ class PolicyWriter:
             raise RecipeError(f"A summary has 1 {unit.removesuffix('s')} or more, not {min(lengths)}.")
         article = Article(dataset="input", split="", key="text", text=cleaned(text), references=())
         require_language(article, self._reading.language)
-        anchored_f1 = _no_anchor if self._bertscore is None else AnchorScorer(self._bertscore)
+        anchored_f1 = _not_asked if self._bertscore is None else AnchorScorer(self._bertscore)
         encoders = {self._encoder.name: self._encoder.begin}
         scorer = self._fluency
         fluency = no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
         segmented = [self._segment(article)]
-        (document,) = embed(segmented, encoders, _no_reference, anchored_f1, fluency=fluency, length_unit=unit)
+        (document,) = embed(segmented, encoders, _not_asked, anchored_f1, fluency=fluency, length_unit=unit)
         return [draft.text for draft in self._system.summarize(document, lengths)]
 
 
@@ -79,9 +74,5 @@ def load_writer(folder: Path | str, device: str = "cpu") -> PolicyWriter:
     return PolicyWriter(load_policies(Path(folder)), device)
 
 
-def _no_reference(article: Article, texts: Sequence[str]) -> NoReturn:
-    raise AssertionError("a policy does not ask for references")
-
-
-def _no_anchor(anchor: str, texts: Sequence[str]) -> NoReturn:
-    raise AssertionError("greedy policies do not ask for anchors")
+def _not_asked(*asked: object) -> NoReturn:
+    raise AssertionError("a policy asks for no reference, and a greedy one for no anchor")

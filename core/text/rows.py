@@ -123,3 +123,43 @@ def storable(text: str) -> str:
     except UnicodeEncodeError:  # surrogates: those of a pair become one character, the others are replaced
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\0", "\ufffd")
+
+
+def value_of(row: Mapping[str, object], field: str) -> object:
+    """What a field holds.
+
+    Raises:
+        CorpusError: it is missing.
+    """
+    if field not in row:
+        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
+    return row[field]
+
+
+def text_of(row: Mapping[str, object], field: str) -> str:
+    """The text that a field holds.
+
+    Raises:
+        CorpusError: it is missing, or holds something else.
+    """
+    value = value_of(row, field)
+    if not isinstance(value, str):
+        raise CorpusError(f"Field {field!r} holds {shown(value)}, not text.")
+    return cleaned(value)
+
+
+def name_of(row: Mapping[str, object], field: str) -> str:
+    """The name that a field holds: text that is not empty, or a whole number.
+
+    Raises:
+        CorpusError: it is missing, or holds something else.
+    """
+    value = value_of(row, field)
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a whole number.")
+    return cleaned(str(value))
+
+
+def shown(value: object) -> str:
+    """What a field holds, for an error."""
+    return "nothing" if value is None or value == "" else repr(value)[:60]

@@ -57,8 +57,8 @@ def compare(
 
     lengths, labels = None if n is None else parse_lengths(n), parse_labels(label)
 
-    from jobs.evaluate.compare import compare_runs
-    from jobs.evaluate.printed_comparison import print_comparison
+    from jobs.tools.comparison import compare_runs
+    from jobs.tools.printed_comparison import print_comparison
 
     with reading(store) as opened, busy("Comparing"):
         first = chosen_run(opened, run, with_summaries=True)

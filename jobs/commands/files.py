@@ -47,9 +47,6 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
-    human: bool = plain(
-        "--human", "Score the references, too, where a row has several: each against the others, and all.", False
-    )
     per_row: Path | None = plain("--per-row FILE", "Write the scores of each row to this JSONL file, replacing it.")
     seed: int = plain("--seed N", "Seed of the bootstrap intervals.", 0, min=0)
     fluency_model: str | None = plain(
@@ -90,9 +87,8 @@ def score(
     """
     from core.metrics.config import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
-    from jobs.evaluate.printed_scores import print_score
-    from jobs.evaluate.score import row_lines, score_file
     from jobs.terminal.warnings import warn_of_texts
+    from jobs.tools.score import print_score, row_lines, score_file
 
     chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
     if how.per_row is not None:
@@ -100,7 +96,7 @@ def score(
     names = [name.strip() for name in how.metrics.split(",") if name.strip()]
     own = _own_metrics(how.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_file(file, names, chosen, how.seed, own, how.human)
+        result = score_file(file, names, chosen, how.seed, own)
     if how.lang == "ko" or how.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if how.lang == "ko" else "en", err)
@@ -152,7 +148,7 @@ def correlate(
 
     By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
     """
-    from jobs.evaluate.correlate import correlate_file, print_correlation
+    from jobs.tools.correlate import correlate_file, print_correlation
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
@@ -186,8 +182,8 @@ def keysentences(
     Those of KR-WordRank beside those of TextRank, with their recall.
     """
     from core.summarizers.korean_key_sentences import check_selection
-    from jobs.evaluate import keysentences as key_sentences
-    from jobs.evaluate.keysentences import print_key_sentences
+    from jobs.tools import keysentences as key_sentences
+    from jobs.tools.keysentences import print_key_sentences
 
     check_selection(top, diversity)
     without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()

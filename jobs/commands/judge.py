@@ -16,7 +16,7 @@ from jobs.terminal.console import PrintableConsole, busy
 from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:
-    from jobs.evaluate.judge_replies import Judging
+    from jobs.tools.judge_replies import Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,9 @@ class JudgeOptions:
     model: str = plain("--model NAME", "The model that judges, as the endpoint names it.", ...)
     output: Path = plain(
         "--output -o FILE",
-        "JSONL file for the summaries with their verdicts, replacing it. The replies are kept beside it, in "
+        "JSONL file for the summaries with their scores, replacing it. The replies are kept beside it, in "
         "NAME.replies.jsonl: the same command asks only for what is missing there.",
         ...,
-    )
-    repeats: int = plain(
-        "--repeats K", "Ask each question so often, at temperature 1, and say how far the judge agrees.", 1, min=1
     )
     scale: str = plain("--scale LOW,HIGH", "Whole numbers from the worst score to the best.", "1,5")
     prompt: str | None = plain(
@@ -61,15 +58,15 @@ def judge(
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
     from core.models.endpoint import Endpoint, default_url
-    from jobs.evaluate.judge_questions import Judge, parse_scale, read_prompt, read_texts
-    from jobs.evaluate.judge_replies import Judging, open_replies
-    from jobs.evaluate.judge_results import print_dry
+    from jobs.tools.judge_questions import Judge, parse_scale, read_prompt, read_texts
+    from jobs.tools.judge_replies import Judging, open_replies
+    from jobs.tools.judge_results import print_dry
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
         raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
     check_target("-o", how.output, file)
     endpoint = Endpoint(how.model, default_url(), concurrency=how.concurrency)
-    who = Judge(endpoint, read_prompt(how.prompt), parse_scale(how.scale), how.seed, how.repeats)
+    who = Judge(endpoint, read_prompt(how.prompt), parse_scale(how.scale), how.seed)
     with busy(f"Reading {file}"):
         texts = read_texts(file, who, how.limit)
     with open_replies(how.output.with_suffix(".replies.jsonl"), to_write=not how.dry_run) as replies:
@@ -94,7 +91,7 @@ def _ask(judging: "Judging") -> None:
 
 def _write_and_print(judging: "Judging", output: Path, as_json: bool) -> None:
     """Write the file of summaries, and print what was said of them; exits with 1 where requests have failed."""
-    from jobs.evaluate.judge_results import judge_result, print_judged
+    from jobs.tools.judge_results import judge_result, print_judged
 
     replies = judging.replies
     found = judge_result(judging)
@@ -108,6 +105,6 @@ def _write_and_print(judging: "Judging", output: Path, as_json: bool) -> None:
         err.print(f"{counted(len(judging.errors), 'request')} got no reply. The first: {judging.errors[0]}")
         raise typer.Exit(1)
     if not found.rows:
-        raise NwsError(f"No reply holds a verdict. See what {judging.judge.endpoint.model} has written: {replies.path}")
+        raise NwsError(f"No reply holds a score. See what {judging.judge.endpoint.model} has written: {replies.path}")
     came = f"{counted(replies.added, 'reply')} came now, and all are in {replies.path}."
     err.print(f"{came} The summaries are in {output}.")

@@ -1,16 +1,13 @@
 """How many words keep how much of the content: as sentences and frames."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
 import pandas as pd
 
 from core.analysis.answer import Answer
-from core.analysis.content_kept import ContentKept
 from jobs.report.sweep import kept_answer
-from jobs.store import RunInfo, Store
-from jobs.terminal.system_names import SystemNames, names_of
+from jobs.terminal.system_names import SystemNames
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles")
 _SMALLEST_COLUMNS = (
@@ -26,7 +23,6 @@ class ShownAnswer:
     `print` shows the sentences of `nws report`; a notebook does, too.
     """
 
-    _run: RunInfo
     _answer: Answer
     _names: SystemNames
 
@@ -39,11 +35,6 @@ class ShownAnswer:
     def headlines(self) -> tuple[str, ...]:
         """What the best system keeps, in one sentence for each dataset."""
         return tuple(kept_answer.headline(self._answer, dataset, self._names) for dataset in self._datasets())
-
-    @property
-    def kept(self) -> tuple[ContentKept, ...]:
-        """What each system keeps by n, by dataset, system and ceiling."""
-        return self._answer.of_systems
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling (`of`) and n: the share of the ceiling with its 95 % interval.
@@ -61,7 +52,7 @@ class ShownAnswer:
         `articles_for_one_step` articles the interval would be one step of n wide.
         """
         frame = pd.DataFrame(self._answer.smallest_rows(), columns=_SMALLEST_COLUMNS)
-        frame["at"] = [kept.edge(at.n) for kept in self.kept for at in kept.smallest]
+        frame["at"] = [kept.edge(at.n) for kept in self._answer.of_systems for at in kept.smallest]
         whole = ("n", "low", "high", "claimed", "articles_for_one_step")
         return frame.astype(dict.fromkeys(whole, "Int64"))
 
@@ -90,8 +81,3 @@ class ShownAnswer:
 
     def _heading(self, dataset: str) -> str:
         return kept_answer.heading(self._answer, dataset)
-
-
-def shown_answer(store: Store, run: RunInfo, labels: Mapping[str, str]) -> ShownAnswer:
-    """Read what a run's summaries keep; `labels` of systems go over those of its recipe."""
-    return ShownAnswer(run, store.answer(run.id), names_of([run], store.systems(run.id), labels))

@@ -1,24 +1,27 @@
-"""What a run has found, be it stored or swept in this process: frames, a plot, a page, and the answer in sentences."""
+"""What a run has found, be it stored or swept in this process: frames, a plot, a page, and the answer in sentences.
+
+And the stores that have such runs.
+"""
 
 import io
 import itertools
 import warnings
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
 from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
-from jobs.evaluate.compare import RunComparison
-from jobs.python_api.answer import ShownAnswer, shown_answer
+from jobs.python_api.answer import ShownAnswer
 from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, metrics_read
-from jobs.store import SUMMARY_COLUMNS as _STORED_COLUMNS
-from jobs.store import FailureInfo, RunInfo, Store
+from jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
+from jobs.store import open_store as open_stored
 from jobs.terminal.metrics import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
 from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.system_names import names_of
@@ -31,6 +34,11 @@ SWEEP = "nws.sweep"
 """The id of a sweep in this process."""
 _ARTICLES_AT_ONCE = 1_000
 _SHOWN_DPI = 60
+_RUN_COLUMNS = (
+    *("id", "job", "state", "articles_done", "total_articles", "summaries", "failures"),
+    *("seed", "code_version", "device", "created_at", "started_at", "finished_at", "error"),
+)
+_FLAGS = ("is_control", "is_upper_bound", "comparable")
 _FAILURE_COLUMNS = ("dataset", "key", "stage", "error_class", "message")
 
 
@@ -51,26 +59,28 @@ class Result:
         """Every summary's scores, as the analysis reads them."""
         return self._store.points(self.run.id, (*metrics_of([self.run]), *PARTS), repeated_words=True)
 
-    @property
-    def rows(self) -> tuple[Mapping[str, Any], ...]:
-        """Every summary, by the columns of the table `summaries`, and the dataset and key of its article."""
-        return tuple(self._rows())
-
-    @property
-    def failed(self) -> tuple[FailureInfo, ...]:
-        """The articles that could not be finished, and why."""
-        return tuple(self._store.failures(self.run.id))
-
     def summaries(self) -> pd.DataFrame:
         """Every summary with its scores: the columns of the table `summaries`, and the article's dataset and key.
 
         `attrs` of the frame has the run's seed, code version, revisions and the signatures of the metrics.
         """
-        return summary_frame(self.run, self._rows())
+        columns = ("dataset", "key", *SUMMARY_COLUMNS, *chosen_metrics_of(self.run))
+        frame = pd.DataFrame(self._rows(), columns=columns)
+        frame = frame.sort_values(["dataset", "key", "system", "n"], ignore_index=True)
+        frame.attrs = {
+            "run": self.run.id,
+            "seed": self.run.seed,
+            "code_version": self.run.code_version,
+            "revisions": self.run.revisions,
+            "signatures": self.run.signatures,
+            "unit": self.run.length_unit,
+        }
+        return frame
 
     def failures(self) -> pd.DataFrame:
         """The articles that could not be finished, a row each: key, error and message."""
-        rows = [[getattr(failure, name) for name in _FAILURE_COLUMNS] for failure in self.failed]
+        failures = self._store.failures(self.run.id)
+        rows = [[getattr(failure, name) for name in _FAILURE_COLUMNS] for failure in failures]
         return pd.DataFrame(rows, columns=_FAILURE_COLUMNS)
 
     def curves(self, metric: str = "bertscore_f1") -> pd.DataFrame:
@@ -83,7 +93,8 @@ class Result:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        return curve_frame(self._numbers(metric, "draw curves of"))
+        numbers = self._numbers(metric, "draw curves of")
+        return pd.DataFrame(curve_rows(numbers)).astype(dict.fromkeys(_FLAGS, bool))
 
     def plot(self, metric: str | None = None) -> "Figure":
         """The figure of `nws report`, which a notebook shows by itself: `savefig` writes it.
@@ -108,7 +119,8 @@ class Result:
 
     def answer(self) -> ShownAnswer:
         """How many words keep how much of the content, and how sure that is: print it, or read its frames."""
-        return shown_answer(self._store, self.run, self._labels)
+        names = names_of([self.run], self._store.systems(self.run.id), self._labels)
+        return ShownAnswer(self._store.answer(self.run.id), names)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
         """Where choosing words pays most: the n of each system that may have the largest gain over `random`.
@@ -142,9 +154,21 @@ class Result:
             RecipeError: a system or the metric is not there, or the two share no article.
             StoreError: the run has no summaries yet.
         """
-        from jobs.evaluate.compare import compare_runs
+        from jobs.tools.comparison import compare_runs
 
-        return comparison_frame(compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels))
+        found = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
+        shared = {"run": self.run.id, "metric": found.metric, "signature": found.signatures[0], "seed": self.run.seed}
+        rows = [
+            shared
+            | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": at.n, "articles": at.articles}
+            | {"mean_a": at.mean_a, "mean_b": at.mean_b, "difference": at.difference.mean}
+            | {"low": at.difference.low, "high": at.difference.high, "p": at.p, "p_holm": at.p_holm}
+            | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
+            | {"words_a": at.words_a, "words_b": at.words_b}
+            for pair in found.comparisons
+            for at in pair.lengths
+        ]
+        return pd.DataFrame(rows)
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
         """Write the run's report as one HTML page, as `nws report RUN --page` does; returns its path.
@@ -184,7 +208,7 @@ class Result:
             return None  # a notebook shows the text then
         numbers = self._numbers("bertscore_f1")
         parts = [
-            ShownAnswer(self.run, numbers.kept, numbers.names)._repr_html_(),
+            ShownAnswer(numbers.kept, numbers.names)._repr_html_(),
             f"<p>{escape(self._description())}</p>",
             self._picture(),
         ]
@@ -231,56 +255,86 @@ def _table(numbers: Numbers, dataset: str) -> str:
     return f"<table>{caption}<thead><tr><th>n</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-RUN_COLUMNS = (
-    *("id", "job", "state", "articles_done", "total_articles", "summaries", "failures"),
-    *("seed", "code_version", "device", "created_at", "started_at", "finished_at", "error"),
-)
-SUMMARY_COLUMNS = ("dataset", "key", *_STORED_COLUMNS)
-_FLAGS = ("is_control", "is_upper_bound", "comparable")
+def open_store(url: str = DEFAULT_STORE) -> "RunStore":
+    """Open a store of runs to read it: nothing in it is changed.
+
+    Args:
+        url: `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`, as `--store` takes it.
+
+    Raises:
+        StoreError: the URL is not usable, there is no such database, or its schema is another version's.
+
+    The newest run of `nws submit phase1 --n 7,9,11` in this folder, for example:
+
+    >>> import nws
+    >>> store = nws.open_store("sqlite:///nws.db")
+    >>> runs = store.runs()
+    >>> runs[["job", "state", "articles_done", "summaries"]]
+          job state  articles_done  summaries
+    0  phase1  done              6         90
+    >>> run = store.run(runs.id[0])
+    >>> run.summaries().groupby("system").bertscore_f1.mean().round(2)
+    system
+    all-MiniLM-L6-v2|textrank|chunks    0.33
+    lead                                0.35
+    other-article                       0.16
+    random                              0.32
+    reference-words                     0.68
+    Name: bertscore_f1, dtype: float64
+    >>> run.curves().query("system == 'lead'")[["n", "articles", "mean"]].round(2)
+        n  articles  mean
+    6   7         6  0.32
+    7   9         6  0.35
+    8  11         6  0.37
+    >>> run.compare("all-MiniLM-L6-v2|textrank|chunks", "lead")[["n", "wins", "losses"]]
+        n  wins  losses
+    0   7     3       3
+    1   9     3       3
+    2  11     2       4
+    >>> run.report("report.html").name
+    'report.html'
+    >>> store.close()
+    """
+    return RunStore(open_stored(url, read_only=True))
 
 
-def runs_frame(runs: Iterable[RunInfo]) -> pd.DataFrame:
-    """A row a run, in the order given."""
-    return pd.DataFrame([[getattr(run, name) for name in RUN_COLUMNS] for run in runs], columns=RUN_COLUMNS)
+@dataclass(frozen=True, slots=True)
+class RunStore:
+    """An open store. It is closed by `close`, or at the end of a `with`."""
 
+    _store: Store
 
-def summary_frame(run: RunInfo, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """A row a summary, by dataset, key, system and n. `attrs` holds what made the numbers: see `made_by`."""
-    frame = pd.DataFrame(rows, columns=(*SUMMARY_COLUMNS, *chosen_metrics_of(run)))
-    frame = frame.sort_values(["dataset", "key", "system", "n"], ignore_index=True)
-    frame.attrs = made_by(run)
-    return frame
+    def runs(self) -> pd.DataFrame:
+        """Every run, the newest first: its `id`, state, counts, seed, code and times (UTC)."""
+        rows = [[getattr(run, name) for name in _RUN_COLUMNS] for run in self._store.list_runs()]
+        return pd.DataFrame(rows, columns=_RUN_COLUMNS)
 
+    def run(self, run_id: str | None = None, labels: Mapping[str, str] | None = None) -> Result:
+        """One run.
 
-def made_by(run: RunInfo) -> dict[str, Any]:
-    """What made the numbers of a run: its id, seed and code, what models, data and metrics were, and what n counts."""
-    return {
-        "run": run.id,
-        "seed": run.seed,
-        "code_version": run.code_version,
-        "revisions": run.revisions,
-        "signatures": run.signatures,
-        "unit": run.length_unit,
-    }
+        Args:
+            run_id: its id, or how that or its last part begins, such as `b9b`; the newest run with summaries unless
+                given.
+            labels: what systems are called in plots, pages and sentences, by their names; frames have full names.
 
+        Raises:
+            RecipeError: a label is of no system, or another system is called so.
+            StoreError: there is no such run; the message lists the newest ones.
+        """
+        named = self._store.newest_id(with_summaries=True) if run_id is None else self._store.full_id(run_id)
+        info = self._store.run_info(named)
+        if labels:  # refused here, where they are given
+            names_of([info], self._store.systems(info.id), labels)
+        return Result(self._store, info, labels or {})
 
-def curve_frame(numbers: Numbers) -> pd.DataFrame:
-    """A row for each dataset, system and n: the columns of the report's `curves.csv`."""
-    frame = pd.DataFrame(curve_rows(numbers))
-    return frame.astype(dict.fromkeys(_FLAGS, bool))
+    def close(self) -> None:
+        """Close every connection. The store and its runs must not be used afterwards."""
+        self._store.close()
 
+    def __enter__(self) -> Self:
+        return self
 
-def comparison_frame(result: RunComparison) -> pd.DataFrame:
-    """A row for each dataset and n: system A minus system B, paired by article."""
-    shared = {"run": result.a.id, "metric": result.metric, "signature": result.signatures[0], "seed": result.a.seed}
-    rows = [
-        shared
-        | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": at.n, "articles": at.articles}
-        | {"mean_a": at.mean_a, "mean_b": at.mean_b, "difference": at.difference.mean}
-        | {"low": at.difference.low, "high": at.difference.high, "p": at.p, "p_holm": at.p_holm}
-        | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
-        | {"words_a": at.words_a, "words_b": at.words_b}
-        for pair in result.comparisons
-        for at in pair.lengths
-    ]
-    return pd.DataFrame(rows)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -112,7 +112,7 @@ def sweep(
     2  11     2       4
     >>> len(sweep.failures())
     0
-    >>> len(sweep.points) == len(sweep.rows) == 90 and not sweep.failed
+    >>> len(sweep.points) == len(sweep.summaries()) == 90
     True
     >>> sweep.plot().savefig("curve.png")
     """
@@ -201,7 +201,7 @@ def _run(plan: "Plan") -> Result:
             drive_alone(store, SWEEP, plan, pools, console)
         result = Result(store, store.run_info(SWEEP))
         if not result.run.summaries:
-            articles, first = result.run.total_articles, result.failed[0]
+            articles, first = result.run.total_articles, store.failures(SWEEP)[0]
             raise CorpusError(
                 f"No article could be summarised. The first of {articles}, {first.key!r}: {first.message}"
             )

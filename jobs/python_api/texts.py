@@ -12,7 +12,7 @@ from jobs.terminal.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
     from core.plugins.load import Judge
-    from jobs.evaluate.score import FileScore
+    from jobs.tools.score import FileScore
 
 _COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
 
@@ -83,7 +83,7 @@ def score(
     """
     from core.metrics.config import MINILM, Options
     from core.plugins.plugin_metric import function_metric
-    from jobs.evaluate.score import score_rows
+    from jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):
         names, own = [], [function_metric(function, name) for name, function in metrics.items()]

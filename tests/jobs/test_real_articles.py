@@ -7,11 +7,11 @@ import pytest
 from rich.console import Console
 
 from jobs.drive import driver
-from jobs.evaluate.compare import compare_runs
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import open_store
+from jobs.tools.comparison import compare_runs
 
 pytestmark = pytest.mark.slow
 

@@ -26,7 +26,7 @@ def request(name: str, update: int, episodes: "Sequence[Episode]") -> "Request":
     from core.learning.training_config import TrainingConfig
 
     parameters = {"weight": np.arange(6.0).reshape(2, 3) + update}
-    return Broadcast(TrainingConfig(name), update, parameters, {7: 0.5}), episodes
+    return Broadcast(TrainingConfig(name), update, parameters), episodes
 
 
 class FakeEpisodeRunner:

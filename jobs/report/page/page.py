@@ -13,9 +13,8 @@ from types import MappingProxyType
 import yaml
 from markupsafe import Markup
 
-from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of
+from core.analysis import LEAD, METRICS, RANDOM, TEXTRANK, Comparison, CurvePoint, Metric, Points, kinds_of
 from core.analysis.content_kept import KEPT
-from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
 from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
 from core.text.length import LengthUnit

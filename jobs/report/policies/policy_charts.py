@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.analysis.system_score import TEXTRANK
+from core.analysis import TEXTRANK
 from jobs.report.charts import (
     DASHED,
     GREYS,

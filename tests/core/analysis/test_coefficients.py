@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis.coefficients import COEFFICIENTS, coefficients, coefficients_of_draws
+from core.analysis.correlation import COEFFICIENTS, coefficients, coefficients_of_draws
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from prepared_articles import TEXT, TINY, prepared
 
 from core.errors import RecipeError
-from core.learning.decoding import decode
 from core.learning.environment import PreparedArticle
 from core.learning.policies import make_policies
+from core.learning.policy_system import decode
 from core.learning.sampling import Greedy, episodes
 from core.learning.training_config import Decoding, PolicyConfig
 from core.text.words import count_words
@@ -151,8 +151,6 @@ def test_labels_tell_decodings_apart() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"method": "beam"},
-        {"anchor": "end"},
         {"k": 0},
         {"anchor_sentences": 0},
         {"adjacency_weight": np.nan},

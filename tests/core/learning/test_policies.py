@@ -63,7 +63,7 @@ def test_restored_policies_have_their_parameters_and_wrong_ones_are_refused() ->
         restore_policies(config, {})
 
 
-@pytest.mark.parametrize("wrong", [{"inputs": "words"}, {"hidden": 0}, {"sentences": 0}])
+@pytest.mark.parametrize("wrong", [{"hidden": 0}, {"sentences": 0}])
 def test_unusable_configurations_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(RecipeError, match="polic"):
         PolicyConfig(**wrong)

@@ -8,9 +8,8 @@ from prepared_articles import TEXT, embeddings_of, parameters_of, prepared
 from core.analysis import split_seed
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.decoding import decode
 from core.learning.policies import make_policies
-from core.learning.policy_system import PolicySystem, load_policies, policy_system, save_policies
+from core.learning.policy_system import PolicySystem, decode, load_policies, policy_system, save_policies
 from core.learning.sampling import Greedy, episodes
 from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig

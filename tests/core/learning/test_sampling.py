@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_articles import TEXT, TINY, prepared
 
+from core.episodes import advantage_baselines, advantages, policy_loss
 from core.learning.environment import PreparedArticle, Writing
 from core.learning.features import content_word
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
-from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
 from core.learning.training_config import PolicyConfig, ReinforceConfig
 from core.models.tokens import IntArray
@@ -93,7 +93,7 @@ def test_reinforce_expects_the_gradient_of_the_expected_reward() -> None:
     for pair in itertools.product(range(len(rewards)), repeat=2):
         chosen = list(pair)
         values = rewards[chosen].numpy()
-        advantage = advantages(values, advantage_baselines(values, config, None), config.normalise)
+        advantage = advantages(values, advantage_baselines(values, config), config.normalise)
         of_pair = Rollouts(NOTHING, found.log_probability[chosen], torch.empty(0))
         loss = loss + probability[chosen].prod() * policy_loss(of_pair, advantage)
     loss.backward()

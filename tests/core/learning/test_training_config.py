@@ -15,12 +15,6 @@ def test_unusable_optimizers_are_refused(wrong: dict[str, float]) -> None:
         OptimizerConfig(**wrong)
 
 
-@pytest.mark.parametrize("wrong", [{"lengths": ()}, {"lengths": (0,)}, {"passes": 0}, {"articles_per_update": 0}])
-def test_unusable_trainings_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(RecipeError):
-        TrainingConfig("mine", **wrong)
-
-
 @given(st.integers(1, 30), st.integers(1, 4), st.integers(1, 3), st.integers(1, 20))
 def test_the_updates_are_so_many_passes(articles: int, lengths: int, passes: int, batch: int) -> None:
     training = TrainingConfig("mine", 0, tuple(range(1, lengths + 1)), passes, batch)

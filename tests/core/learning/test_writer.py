@@ -35,10 +35,9 @@ def checkpoint() -> Checkpoint:
 def test_it_writes_what_a_runner_decodes(checkpoint: Checkpoint, tmp_path: Path) -> None:
     save_policies(policy_system([checkpoint]), tmp_path)
     writer = load_writer(tmp_path)
-    assert writer.lengths == (7, 9)
     texts = writer.write(TEXT, [7, 9])
     runner = make_episode_runner(training_stage(RewardConfig(BertScoreConfig(MODEL, 6))), "cpu")
-    sent = Broadcast(TrainingConfig("mine"), 0, dict(checkpoint.parameters), {})
+    sent = Broadcast(TrainingConfig("mine"), 0, dict(checkpoint.parameters))
     (decoded,) = runner.decode([(sent, [(article(TEXT), 7), (article(TEXT), 9)])])
     assert texts == [one.text for one in decoded]
     assert [count_words(text) for text in texts] == [7, 9]
@@ -75,7 +74,7 @@ def test_it_writes_the_characters_that_a_runner_decodes(checkpoint: Checkpoint, 
     texts = load_writer(tmp_path).write(TEXT, [30, 50], "characters")
     reward = RewardConfig(BertScoreConfig(MODEL, 6))
     runner = make_episode_runner(training_stage(reward, length_unit="characters"), "cpu")
-    sent = Broadcast(TrainingConfig("mine", lengths=(30, 50)), 0, dict(trained.parameters), {})
+    sent = Broadcast(TrainingConfig("mine", lengths=(30, 50)), 0, dict(trained.parameters))
     (decoded,) = runner.decode([(sent, [(article(TEXT), 30), (article(TEXT), 50)])])
     assert texts == [one.text for one in decoded]
     assert all(20 < count_characters(text) <= n for text, n in zip(texts, (30, 50), strict=True))

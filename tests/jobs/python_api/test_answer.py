@@ -5,7 +5,6 @@ import json
 import pandas as pd
 import pytest
 from made_scores import kept_points
-from run_infos import run_info
 
 from core.analysis.answer import answer_of
 from jobs.python_api.answer import ShownAnswer
@@ -22,7 +21,7 @@ POINTS = [*kept_points(SHARES), *kept_points({"a": {3: 0.1, 7: 0.2}}, dataset="t
 
 @pytest.fixture
 def answer() -> ShownAnswer:
-    return ShownAnswer(run_info(), answer_of(POINTS), FULL_NAMES)
+    return ShownAnswer(answer_of(POINTS), FULL_NAMES)
 
 
 def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
@@ -38,7 +37,7 @@ def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
 
 def test_shares_by_n(answer: ShownAnswer) -> None:
     frame = answer.to_pandas()
-    assert len(frame) == sum(len(kept.lengths) for kept in answer.kept) + 1
+    assert len(frame) == sum(len(kept.lengths) for kept in answer_of(POINTS).of_systems) + 1
     at = frame.query("dataset == 'news' and system == 'a' and of == 'reference'")
     assert at[["n", "articles"]].to_numpy().tolist() == [[3, 60], [7, 60], [21, 60]]
     assert at.share.tolist() == pytest.approx([0.3, 0.42, 0.55])
@@ -65,6 +64,6 @@ def test_a_notebook_shows_it_with_every_text_escaped(answer: ShownAnswer) -> Non
 
 def test_a_run_that_was_scored_but_has_no_score_says_why() -> None:
     points = [*kept_points({"a": {3: float("nan")}}, articles=1)]
-    answer = ShownAnswer(run_info(), answer_of(points), FULL_NAMES)
+    answer = ShownAnswer(answer_of(points), FULL_NAMES)
     assert "it takes references of other articles" in str(answer)
     assert answer.sentences[0] in str(answer)

@@ -15,7 +15,7 @@ from core.models.endpoint import Endpoint
 from core.models.endpoint_requests import Question
 from core.summarizers.prompt_template import placeholders
 from core.text.reader import is_file, naming, read_rows
-from core.text.rows import cleaned
+from core.text.rows import cleaned, name_of, text_of
 
 DEFAULT_PROMPT = (
     "Below are a news article and a summary of it. How well does the summary tell what matters in the article, and "
@@ -27,12 +27,7 @@ MOST_TOKENS = 512
 """Of a reply: enough for some sentences before the verdict."""
 BYTES_PER_TOKEN = 4
 """About; for what `--dry-run` says."""
-MOST_REPEATS = 100
-ATTEMPTS = 2
-"""A reply that holds no verdict is asked for once more."""
 _WIDEST_SCALE = 1_000
-# Between the draws of the first attempts and those of the second.
-_SECOND = 1_000
 _SYSTEM, _DOCUMENT, _SOURCE, _PREDICTION = "system", "document", "source", "prediction"
 OF_JUDGE = "judge"
 """What the names of the fields that a judge adds begin with."""
@@ -116,10 +111,7 @@ def read_prompt(given: str | None) -> JudgePrompt:
     if given is None:
         return JudgePrompt(DEFAULT_PROMPT)
     if not is_file(Path(given)):
-        try:
-            return JudgePrompt(given)
-        except RecipeError as error:
-            raise error if "{" in given else RecipeError(f"{error} There is no file of this name, either.") from error
+        return JudgePrompt(given)
     try:
         return JudgePrompt(cleaned(Path(given).read_text(encoding="utf-8-sig")))
     except (OSError, UnicodeError) as error:
@@ -131,30 +123,30 @@ class JudgeQuestion:
     """One question to a judge.
 
     Attributes:
-        question: what is sent.
+        text: what the judge reads.
         about: whose summary it is on, for those who read the file of replies.
-        made_by: all that decides the reply, as text.
+        made_by: all else that decides the reply, as text.
     """
 
-    question: Question
+    text: str
     about: str
     made_by: str
+
+    @property
+    def sent(self) -> Question:
+        """What is sent, at temperature 0."""
+        return Question(self.text, MOST_TOKENS, 0)
 
     @cached_property
     def key(self) -> str:
         """32 hex digits: of what is sent where, and how the reply is read."""
-        sent = [self.made_by, self.question.text, self.question.most_tokens, self.question.draw]
+        sent = [self.made_by, self.text, self.sent.most_tokens, self.sent.draw]
         return hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:32]
 
     @property
     def tokens(self) -> int:
         """About how many tokens the model reads."""
-        return -(-len(self.question.text.encode()) // BYTES_PER_TOKEN)
-
-    def sent(self, attempt: int) -> Question:
-        """What is sent; the second attempt is drawn, since the same request would get the same reply."""
-        draw = self.question.draw + _SECOND * (attempt - 1)
-        return Question(self.question.text, self.question.most_tokens, draw)
+        return -(-len(self.text.encode()) // BYTES_PER_TOKEN)
 
 
 @dataclass(frozen=True)
@@ -165,36 +157,25 @@ class Judge:
         endpoint: the model and where it is; its own prompt is not used.
         prompt: what it is told.
         scale: of its scores.
-        seed: of its draws.
-        repeats: how often each question is asked. Once is at temperature 0. More than once, all are drawn at
-            temperature 1, each by a seed of its own: at 0 a model would repeat itself, and agree with nobody.
-
-    Raises:
-        RecipeError: it is asked too often.
+        seed: that is sent with each request.
     """
 
     endpoint: Endpoint
     prompt: JudgePrompt
     scale: Scale
     seed: int
-    repeats: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.repeats <= MOST_REPEATS:
-            raise RecipeError(f"a question is asked 1 to {MOST_REPEATS} times, not {self.repeats}.")
 
     @cached_property
     def signature(self) -> str:
-        """All that decides a reply but the texts and the draw."""
+        """All that decides a reply but the texts."""
         scale = f"scale:{self.scale.low}-{self.scale.high}"
         parts = [self.endpoint.model, self.endpoint.url.rstrip("/"), f"prompt:{self.prompt.sha256}", scale]
-        return "|".join(["judge", *parts, f"temperature:{int(self.repeats > 1)}", f"seed:{self.seed}"])
+        return "|".join(["judge", *parts, "temperature:0", f"seed:{self.seed}"])
 
-    def questions(self, article: str, summary: str, about: str) -> tuple[JudgeQuestion, ...]:
-        """The questions on one summary, one for each repeat."""
+    def question(self, article: str, summary: str, about: str) -> JudgeQuestion:
+        """The question on a summary."""
         text = self.prompt.text.format(article=article, summary=summary, low=self.scale.low, high=self.scale.high)
-        draws = range(1, self.repeats + 1) if self.repeats > 1 else (0,)
-        return tuple(JudgeQuestion(Question(text, MOST_TOKENS, draw), about, self.signature) for draw in draws)
+        return JudgeQuestion(text, about, self.signature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +183,13 @@ class JudgedText:
     """A summary of a file.
 
     Attributes:
-        questions: on it, one for each repeat.
+        question: on it.
         fields: those of the file, which stand beside the judge's.
     """
 
     system: str
     document: str
-    questions: tuple[JudgeQuestion, ...]
+    question: JudgeQuestion
     fields: Mapping[str, Any]
 
 
@@ -246,21 +227,11 @@ def read_texts(path: Path, judge: Judge, limit: int | None) -> list[JudgedText]:
 def _judged_text(row: Mapping[str, object], judge: Judge) -> JudgedText:
     if taken := [name for name in row if name == OF_JUDGE or name.startswith(f"{OF_JUDGE}_")]:
         raise RecipeError(f"The field {taken[0]!r} is the judge's own, and there already: rename it in the file.")
-    texts = {name: _text(row, name) for name in (_SYSTEM, _DOCUMENT, _SOURCE, _PREDICTION)}
+    texts = {name: name_of(row, name) for name in (_SYSTEM, _DOCUMENT)}
+    texts |= {name: text_of(row, name) for name in (_SOURCE, _PREDICTION)}
     system, document, article, summary = texts.values()
-    questions = judge.questions(article, summary, f"{system}, {document}")
-    return JudgedText(system, document, questions, {name: _value(value) for name, value in row.items()} | texts)
-
-
-def _text(row: Mapping[str, object], field: str) -> str:
-    if field not in row:
-        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
-    value = row[field]
-    is_name = field in (_SYSTEM, _DOCUMENT)
-    if isinstance(value, bool) or not isinstance(value, str | int if is_name else str) or (is_name and value == ""):
-        wanted = "text or a whole number" if is_name else "text"
-        raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not {wanted}.")
-    return cleaned(str(value))
+    question = judge.question(article, summary, f"{system}, {document}")
+    return JudgedText(system, document, question, {name: _value(value) for name, value in row.items()} | texts)
 
 
 def _value(value: object) -> object:

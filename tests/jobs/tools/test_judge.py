@@ -70,7 +70,7 @@ def test_summaries_are_scored_once_and_correlated_with_people(
     nws, server: OpenAiServer, file: str, tmp_path: Path
 ) -> None:
     dry = nws("judge", file, *JUDGE, "--dry-run", "--json").json
-    assert (dry["questions"], dry["requests"], dry["second"]) == (24, 24, 0)
+    assert (dry["questions"], dry["requests"]) == (24, 24)
     assert 2000 < dry["tokens"] < 3000
     assert server.greetings == 0
     assert "24 requests to tiny at http://127.0.0.1:" in words(nws("judge", file, *JUDGE, "--dry-run"))
@@ -93,7 +93,6 @@ def test_summaries_are_scored_once_and_correlated_with_people(
     judged = rows(tmp_path)
     assert len(judged) == 24
     assert judged[0]["judge"] == 5
-    assert judged[0]["judge_verdicts"] == [5]
     assert judged[0]["judge_answered_by"] == "tiny-2026"
     assert judged[0]["judge_signature"] == again["signature"]
     assert judged[0]["rouge"] == 0.5
@@ -118,7 +117,7 @@ def test_another_question_is_asked_anew_and_the_first_stays_paid(
     assert nws("judge", file, *few).json == first | {"sent": 0}
 
 
-def test_a_reply_without_a_verdict_is_asked_for_once_more_and_never_scored(
+def test_a_reply_without_a_score_is_counted_and_never_scored(
     nws, server: OpenAiServer, file: str, tmp_path: Path
 ) -> None:
     server.scripted = {
@@ -126,53 +125,20 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_and_never_scored(
         "bad 1:": Reply(200, completion(None, "length")),
         "bad 2:": Reply(200, completion("Score: 1, if you ask me, or rather", "length")),
     }
-    first = iter(["Well.", "Score: 3"])
-    server.writes = lambda content: next(first) if "poor 2:" in content else stated_quality(content)
     found = nws("judge", file, *JUDGE, "--json")
     assert found.code == 0
-    assert (found.json["asked_again"], found.json["no_verdict"], found.json["sent"]) == (4, 3, 28)
-    assert found.json["tokens"]["prompt_tokens"] == 2800, "what is not scored is paid for, too"
-    again = [body for body in server.asked if "poor 2:" in body["messages"][0]["content"]]
-    assert [(body["temperature"], body["seed"]) for body in again] == [(0, 0), (1, 1000)]
+    assert (found.json["no_verdict"], found.json["sent"]) == (3, 24)
+    assert found.json["tokens"]["prompt_tokens"] == 2400, "what is not scored is paid for, too"
     (bad,) = (one for one in found.json["systems"] if one["system"] == "bad")
     assert (bad["summaries"], bad["no_verdict"]) == (3, 3)
     assert len(rows(tmp_path)) == 21
     kept = rows(tmp_path, "judged.replies.jsonl")
-    assert sum(line["reply"] == "I cannot score this: it has 2 mistakes." for line in kept) == 2
-    assert [line["problem"] for line in kept if not line["reply"]] == ["wrote nothing (finish_reason: length)"] * 2
+    assert sum(line["reply"] == "I cannot score this: it has 2 mistakes." for line in kept) == 1
+    assert [line["problem"] for line in kept if not line["reply"]] == ["wrote nothing (finish_reason: length)"]
     assert all(line["verdict"] is None for line in kept if "bad" in line["about"] and line["about"][-1] in "012")
     told = words(nws("judge", file, *JUDGE))
-    assert (
-        "4 replies held no verdict and brought the question again. 3 questions got none then either: not scored."
-        in told
-    )
-    assert len(server.asked) == 28, "and not asked for a third time"
-
-
-def test_repeats_are_drawn_and_say_how_far_the_judge_agrees(
-    nws, server: OpenAiServer, file: str, tmp_path: Path
-) -> None:
-    server.writes = None
-    seeds: list[int] = []
-
-    def fickle(content: str) -> str:
-        seeds.append(server.asked[-1]["seed"])
-        return "4" if seeds[-1] == 3 else "5"
-
-    server.writes = fickle
-    found = nws("judge", file, *JUDGE, "--repeats", "3", "--concurrency", "1", "--json").json
-    assert sorted(seeds) == sorted([1, 2, 3] * 24)
-    assert {body["temperature"] for body in server.asked} == {1}
-    assert (found["sent"], found["repeats"], found["temperature"]) == (72, 3, 1)
-    assert found["agreement"]["units"] == 24
-    assert found["agreement"]["exact"]["mean"] == pytest.approx(1 / 3)
-    assert found["agreement"]["alpha"] < 0, "less than by chance"
-    assert {tuple(row["judge_verdicts"]) for row in rows(tmp_path)} == {(5, 5, 4)}
-    assert rows(tmp_path)[0]["judge"] == pytest.approx(14 / 3)
-    told = words(nws("judge", file, *JUDGE, "--repeats", "3"))
-    assert "Asked again, the judge made the same score in 33% of cases. Krippendorff's alpha: -.48." in told
-    more = nws("judge", file, *JUDGE, "--repeats", "4", "--json").json
-    assert more["sent"] == 24, "only the fourth"
+    assert "3 replies held no score: not counted." in told
+    assert len(server.asked) == 24, "and not asked for a second time"
 
 
 def test_equal_summaries_of_an_article_are_asked_about_once(nws, server: OpenAiServer, tmp_path: Path) -> None:
@@ -199,7 +165,7 @@ def test_an_endpoint_that_stops_to_answer_ends_it(
     nws, server: OpenAiServer, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of 20 that fail: an answer to one of the first four may come after some of them.
-    monkeypatch.setattr("jobs.evaluate.judge_replies._MOST_FAILED", 10)
+    monkeypatch.setattr("jobs.tools.judge_replies._MOST_FAILED", 10)
     server.scripted = {f" {i}:": Reply(402, {"error": "no money"}) for i in DOCUMENTS if i}
     found = nws("judge", file, *JUDGE, "--concurrency", "2")
     assert found.code == 1
@@ -213,7 +179,7 @@ def test_a_model_that_only_talks_is_not_paid_for_long(nws, server: OpenAiServer,
     server.writes = lambda content: "The summary is concise and has 3 facts."
     found = nws("judge", file, *JUDGE, "--concurrency", "1")
     assert found.code == 1
-    assert "None of 20 replies holds a verdict, and no more are asked for. The last: 'The summary is" in found.err
+    assert "None of 20 replies holds a score, and no more are asked for. The last: 'The summary is" in found.err
     assert len(server.asked) in (20, 21)
     assert not (tmp_path / "judged.jsonl").exists()
 
@@ -242,7 +208,7 @@ def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
     monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
-    monkeypatch.setattr("jobs.evaluate.judge_replies._MOST_FAILED", 1000)
+    monkeypatch.setattr("jobs.tools.judge_replies._MOST_FAILED", 1000)
     tricks = sorted(QUICK)
     lines = [
         json.dumps({"system": "lead", "document": trick, "source": naming(trick), "prediction": "Snow."})
@@ -302,12 +268,11 @@ def test_a_process_that_is_ended_loses_no_reply(
         (("--scale", "5,1"), "from a whole number to a higher one"),
         (("--scale", "1"), "a scale is two whole numbers"),
         (("--scale", "1,9999"), "0 to 1000"),
-        (("--prompt", "Good?"), "has to name {summary} once: 'Good?'. There is no file of this name, either."),
+        (("--prompt", "Good?"), "has to name {summary} once: 'Good?'."),
         (("--prompt", "{summary} {n}"), "only {article}, {summary}, {low} and {high} are known"),
         (("-o", "judged.csv"), "name a file that ends in .jsonl"),
         (("-o", "nowhere/judged.jsonl"), "there is no folder nowhere"),
         (("-o", "scores.jsonl"), "is the file that is read"),
-        (("--repeats", "101"), "1 to 100 times"),
         (("--model", "a\x00"), "holds a NUL"),
     ],
 )
@@ -324,8 +289,8 @@ def test_what_cannot_be_is_told_before_anything_is_sent(
     ("row", "told"),
     [
         ({"judge_x": 1}, "The field 'judge_x' is the judge's own"),
-        ({"source": None}, "line 1: Field 'source' holds NoneType, not text"),
-        ({"system": 1.5}, "line 1: Field 'system' holds float, not text or a whole number"),
+        ({"source": None}, "line 1: Field 'source' holds nothing, not text"),
+        ({"system": 1.5}, "line 1: Field 'system' holds 1.5, not text or a whole number"),
     ],
 )
 def test_a_row_that_cannot_be_judged_is_named(

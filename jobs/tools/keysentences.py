@@ -1,11 +1,10 @@
 """`nws keysentences`: keywords and key sentences of a file of Korean texts, by KR-WordRank and by TextRank."""
 
-import errno
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -29,13 +28,8 @@ _SHOWN = 10  # numbers of refused lines
 _GAP, _NUMBER = 3, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """The share of the `n_keywords` best keywords that the `n_keysents` best sentences hold, in [0, 1]."""
-
-    n_keywords: int
-    n_keysents: int
-    recall: float
+# By how many of the best keywords, and of the best sentences: the share of the keywords that the sentences hold.
+Recalls: TypeAlias = Mapping[tuple[int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +47,8 @@ class Method:
     signature: str
     keywords: dict[str, float]
     sentences: tuple[str, ...]
-    recalls: tuple[Recall, ...]
-    own_recalls: tuple[Recall, ...]
+    recalls: Recalls
+    own_recalls: Recalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +62,11 @@ class KeySentences:
 
     def as_dict(self) -> dict[str, Any]:
         """What `nws keysentences --json` prints."""
-        own = [asdict(recall) for recall in self.textrank.own_recalls]
         return {
             **self._method(self.wordrank),
             "textrank": {
                 **self._method(self.textrank),
-                "own_keyword_recall": own,
+                "own_keyword_recall": _recall_rows(self.textrank.own_recalls),
                 "signature": self.textrank.signature,
             },
             "signature": self.wordrank.signature,
@@ -83,8 +76,15 @@ class KeySentences:
         return {
             "keywords": [[word, rank] for word, rank in list(method.keywords.items())[: self.top]],
             "sentences": list(method.sentences[: self.top]),
-            "keyword_recall": [asdict(recall) for recall in method.recalls],
+            "keyword_recall": _recall_rows(method.recalls),
         }
+
+
+def _recall_rows(recalls: Recalls) -> list[dict[str, float]]:
+    return [
+        {"n_keywords": n_keywords, "n_keysents": n_keysents, "recall": recall}
+        for (n_keywords, n_keysents), recall in recalls.items()
+    ]
 
 
 def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[str], diversity: float) -> KeySentences:
@@ -126,12 +126,12 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
 
 def _recalls(
     keywords: Sequence[str], sentences: Sequence[str], recall: Callable[[Sequence[str], Sequence[str]], float]
-) -> tuple[Recall, ...]:
-    return tuple(
-        Recall(n_keywords, n_keysents, recall(keywords[:n_keywords], sentences[:n_keysents]))
+) -> Recalls:
+    return {
+        (n_keywords, n_keysents): recall(keywords[:n_keywords], sentences[:n_keysents])
         for n_keywords in N_KEYWORDS
         for n_keysents in N_KEYSENTS
-    )
+    }
 
 
 def _of_left_parts(keywords: Sequence[str], sentences: Sequence[str]) -> float:
@@ -154,11 +154,15 @@ def read_documents(path: Path) -> list[str]:
     if not is_file(path):
         raise CorpusError(f"There is no file {path}.")
     try:
-        lines = path.read_bytes().split(b"\n")
+        content = path.read_bytes()
+        lines = content.decode("utf-8-sig").split("\n")
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error}.") from error
-    decoded = ((number, _decoded(path, number, line)) for number, line in enumerate(lines, start=1))
-    documents = {number: text for number, line in decoded if (text := readable(line.partition("\t")[0]).strip())}
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CorpusError(f"{path}, line {line}: not valid UTF-8 ({error}). Convert the file to UTF-8.") from error
+    numbered = {number: readable(line.partition("\t")[0]).strip() for number, line in enumerate(lines, start=1)}
+    documents = {number: text for number, text in numbered.items() if text}
     if not documents:
         raise CorpusError(f"{path} holds no document: write one on each line (what follows a tab is not read).")
     others = [number for number, text in documents.items() if _is_without_hangul(text)]
@@ -177,27 +181,20 @@ def _is_without_hangul(text: str) -> bool:
     return any(map(str.isalpha, text)) and hangul_share(text) == 0
 
 
-def _decoded(path: Path, number: int, line: bytes) -> str:
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path}, line {number}: not valid UTF-8 ({error}). Convert the file to UTF-8.") from error
-
-
 def read_stopwords(given: str) -> frozenset[str]:
     """Stop words: those of the file `given`, one a line; or where there is no such file, the words between its commas.
 
     Raises:
         RecipeError: the file cannot be read, or there is no word.
     """
-    try:
-        words = Path(given).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        # A long list is no name of a file either.
-        if not isinstance(error, OSError) or error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+    if is_file(Path(given)):
+        try:
+            words = Path(given).read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
             raise RecipeError(f"--stopwords {given}: the file cannot be read as UTF-8 text ({error}).") from error
-        if "," not in given and ("/" in given or given.endswith(".txt")):
-            raise RecipeError(f"--stopwords {given}: there is no such file.") from error
+    elif "," not in given and ("/" in given or given.endswith(".txt")):
+        raise RecipeError(f"--stopwords {given}: there is no such file.")
+    else:
         words = given.split(",")
     stopwords = frozenset(stripped for word in words if (stripped := readable(word).strip()))
     if not stopwords:
@@ -221,7 +218,6 @@ def print_key_sentences(result: KeySentences, console: Console) -> None:
     _print_recalls("KR-WordRank's keywords", [method.recalls for method in methods.values()], console)
     console.print()
     _print_recalls("Its own keywords", [method.own_recalls for method in methods.values()], console)
-    _print_shortage(result, console)
     _line(console, "")
     _line(console, "How they were found:")
     for method in (result.wordrank, result.textrank):
@@ -264,24 +260,10 @@ def _print_sentences(name: str, method: Method, top: int, console: Console) -> N
         _line(console, "No other is far enough from these: a lower --diversity may give more.", style="yellow")
 
 
-def _print_recalls(whose: str, of_methods: Sequence[Sequence[Recall]], console: Console) -> None:
+def _print_recalls(whose: str, of_methods: Sequence[Recalls], console: Console) -> None:
     heads = "".join(f"{n:>6}" for n in N_KEYSENTS)
     _line(console, f"{whose:<22}{'KR-WordRank':>17}   {'TextRank':>30}")
     _line(console, f"{'sentences':<9}{heads}   {heads}")
-    recalls = [{(recall.n_keywords, recall.n_keysents): recall.recall for recall in method} for method in of_methods]
     for n_keywords in N_KEYWORDS:
-        left, right = (
-            "".join(f"{recall_by_size[n_keywords, n]:>6.2f}" for n in N_KEYSENTS) for recall_by_size in recalls
-        )
+        left, right = ("".join(f"{recalls[n_keywords, n]:>6.2f}" for n in N_KEYSENTS) for recalls in of_methods)
         _line(console, f"{f'{n_keywords} kw':<9}{left}   {right}")
-
-
-def _print_shortage(result: KeySentences, console: Console) -> None:
-    """How many there are, if a cell of the tables asks for more."""
-    methods = (result.wordrank, result.textrank)
-    if all(len(m.keywords) >= N_KEYWORDS[-1] and len(m.sentences) >= N_KEYSENTS[-1] for m in methods):
-        return
-    (words, sentences), of_textrank = ((len(method.keywords), len(method.sentences)) for method in methods)
-    found = f"{counted(words, 'keyword')} and {counted(sentences, 'sentence')}"
-    _line(console, f"KR-WordRank found {found}, TextRank {of_textrank[0]} and {of_textrank[1]}.", "yellow")
-    _line(console, "Where a table asks for more, its recall is over these.", "yellow")

@@ -11,21 +11,20 @@ from hypothesis import strategies as st
 
 from core.errors import CorpusError, RecipeError
 from core.models.endpoint import EndpointAnswer
-from core.models.endpoint_requests import Question
-from jobs.evaluate.judge_questions import JudgeQuestion
-from jobs.evaluate.judge_replies import Replies, open_replies
+from jobs.tools.judge_questions import JudgeQuestion
+from jobs.tools.judge_replies import Replies, open_replies
 
 EXTRA: dict[str, float | str] = {"answered_by": "tiny", "prompt_tokens": 7, "completion_tokens": 1}
 
 
 def asked(text: str) -> JudgeQuestion:
-    return JudgeQuestion(Question(text, 16), "lead, a1", "judge|tiny")
+    return JudgeQuestion(text, "lead, a1", "judge|tiny")
 
 
 def fill(path: Path, texts: list[str]) -> bytes:
     with open_replies(path, to_write=True) as replies:
         for text in texts:
-            replies.add(asked(text), 1, EndpointAnswer(f"reply to {text}", EXTRA), lambda reply: 4)
+            replies.add(asked(text), EndpointAnswer(f"reply to {text}", EXTRA), lambda reply: 4)
     return path.read_bytes()
 
 
@@ -33,11 +32,11 @@ def test_a_reply_is_found_again_by_what_was_asked(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     line = json.loads(fill(path, ["one"]))
     assert line == {
-        **{"question": asked("one").key, "attempt": 1, "about": "lead, a1", "made_by": "judge|tiny", "draw": 0},
+        **{"question": asked("one").key, "about": "lead, a1", "made_by": "judge|tiny"},
         **{"verdict": 4, "reply": "reply to one", "answered_by": "tiny", "prompt_tokens": 7, "completion_tokens": 1},
     }
     with open_replies(path, to_write=False) as replies:
-        found = replies.get(asked("one"), 1)
+        found = replies.get(asked("one"))
         assert found is not None
         assert (found.text, found.finish, found.answered_by, dict(found.tokens)) == (
             "reply to one",
@@ -45,8 +44,7 @@ def test_a_reply_is_found_again_by_what_was_asked(tmp_path: Path) -> None:
             "tiny",
             {"prompt_tokens": 7, "completion_tokens": 1},
         )
-        assert replies.get(asked("one"), 2) is None
-        assert replies.get(asked("two"), 1) is None
+        assert replies.get(asked("two")) is None
 
 
 @given(st.data())
@@ -62,14 +60,14 @@ def test_a_file_that_was_cut_anywhere_loses_the_last_line_at_most(
     # A line that lacks its end alone is whole.
     left = sum(end - 1 <= cut for end in ends)
     with open_replies(path, to_write=False) as replies:
-        assert [replies.get(asked(text), 1) is not None for text in texts] == [i < left for i in range(3)]
+        assert [replies.get(asked(text)) is not None for text in texts] == [i < left for i in range(3)]
     assert path.read_bytes() == content[:cut], "who only looks changes nothing"
     assert fill(path, texts[left:]) == content
 
 
 @pytest.mark.parametrize(
     "content",
-    ['{"system": "lead"}\n', "no JSON", "[]\n", '{"question": "a", "attempt": 1, "reply": 4}\n', '{"question": 1\n'],
+    ['{"system": "lead"}\n', "no JSON", "[]\n", '{"question": "a", "reply": 4}\n', '{"question": 1\n'],
 )
 def test_what_is_no_reply_is_left_alone_and_told(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.jsonl"
@@ -99,5 +97,5 @@ class _NearlyFull(io.BytesIO):
 def test_a_line_that_could_be_written_in_part_only_is_told(tmp_path: Path) -> None:
     replies = Replies(tmp_path / "x.jsonl", _NearlyFull(), {})
     with pytest.raises(OSError, match="No space left on device"):
-        replies.add(asked("one"), 1, EndpointAnswer("4", EXTRA), lambda reply: 4)
-    assert replies.get(asked("one"), 1) is None
+        replies.add(asked("one"), EndpointAnswer("4", EXTRA), lambda reply: 4)
+    assert replies.get(asked("one")) is None

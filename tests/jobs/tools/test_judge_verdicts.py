@@ -1,11 +1,10 @@
-"""What a judge's reply is taken to say, and how far verdicts agree."""
+"""What a judge's reply is taken to say."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.evaluate.judge_questions import Scale, read_score
-from jobs.evaluate.judge_results import agreement
+from jobs.tools.judge_questions import Scale, read_score
 
 FIVE = Scale(1, 5)
 SCORES = [
@@ -51,29 +50,3 @@ def test_a_labelled_score_is_read_behind_any_words_without_a_number(score: int, 
     reply = f"{words}\nFinal score: {score}"
     open_thought = "<think>" in reply
     assert read_score(reply, Scale(0, 1000)) == (None if open_thought else score)
-
-
-# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", C: 12 units, 4 observers, with missing values.
-OBSERVERS = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")
-
-
-def test_alpha_is_that_of_the_published_example() -> None:
-    columns = zip(*(row.split() for row in OBSERVERS), strict=True)
-    found = agreement({("", str(i)): [int(one) for one in column if one != "."] for i, column in enumerate(columns)})
-    assert found is not None
-    assert found.alpha == pytest.approx(0.849, abs=5e-4)
-    assert found.units == 11, "what one observer alone has rated has no agreement"
-
-
-def test_exact_agreement_is_over_pairs_and_its_interval_over_articles() -> None:
-    found = agreement({("a", "x"): [4, 4, 5], ("a", "y"): [3, 3, 3], ("b", "x"): [2, 2, 1], ("c", "x"): [5]})
-    assert found is not None
-    assert found.exact.mean == pytest.approx(((1 / 3 + 1) / 2 + 1 / 3) / 2)
-    assert found.exact.low is not None
-
-
-def test_agreement_that_nothing_could_disturb_has_no_alpha() -> None:
-    found = agreement({("a", "x"): [4, 4], ("b", "x"): [4, 4]})
-    assert found is not None
-    assert (found.exact.mean, found.alpha) == (1, None)
-    assert agreement({("a", "x"): [4], ("b", "x"): []}) is None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.errors import CorpusError, RecipeError
-from jobs.evaluate.correlate import read_scores
+from jobs.tools.correlate import read_scores
 
 
 def rows_of(systems: str, documents: range) -> list[dict[str, object]]:
@@ -80,7 +80,7 @@ def test_too_few_of_anything_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"has 2 documents with a score of every system; a correlation needs 3\.$"):
         read_scores(written(file, rows_of("abc", range(2))), ["m"])
     rows = rows_of("abc", range(9)) + rows_of("d", range(2))
-    with pytest.raises(CorpusError, match=r"Of the other 7, d lacks 7\. Add the missing rows, or leave those systems"):
+    with pytest.raises(CorpusError, match=r"The other 7 lack rows of d: add these, or leave systems out"):
         read_scores(written(file, rows), ["m"])
 
 

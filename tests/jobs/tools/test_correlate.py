@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from core.errors import RecipeError
-from jobs.evaluate.correlate import correlate_file
+from jobs.tools.correlate import correlate_file
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_the_page(nws, scores: Path) -> None:
     page = nws("correlate", str(scores), "--metrics", "near, far,flat", "--human", "human")
     assert page.code == 0
     assert "Correlation with human: 6 systems, 7 documents, seed 0" in page.out
-    assert "Left out: document d7, which s5 lacks." in page.out
+    assert "Left out: 1 document that a system lacks; --json names them." in page.out
     assert "near: 1 of 7 documents have no correlation" in page.out
     assert "With 6 systems the intervals" in page.out
     assert "near − far" in page.out

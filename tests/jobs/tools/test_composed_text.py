@@ -11,13 +11,13 @@ from rich.console import Console
 from core.metrics.config import Options
 from core.metrics.specs import BY_COLUMN
 from jobs.drive import driver
-from jobs.evaluate.score import score_file
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
 from jobs.recipes.sweep import BaselinesRecipe
 from jobs.store import Store, open_store
 from jobs.terminal.columns import as_objects
+from jobs.tools.score import score_file
 
 QUIET = Console(file=io.StringIO())
 ROWS = [

@@ -21,9 +21,9 @@ from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.types import SystemKind
-from jobs.evaluate.compare_reasons import Sides
 from jobs.store import RunInfo, Store
 from jobs.terminal.metrics import find_metric, metric_signature
+from jobs.terminal.numerals import counted
 from jobs.terminal.system_names import SystemNames, names_of
 
 TEST = "sign-flip, two-sided, nothing drawn"
@@ -37,7 +37,6 @@ class RunComparison:
         signatures: how the metric was computed in either run; they are equal.
         kinds: what each system is.
         not_compared: pairs that share no article at any n, and why.
-        why_left_out: by dataset and pair, a sentence for each reason why some n take no part.
         names: what systems are called where people read.
         only_a: systems that only run `a` has and that nobody named; `only_b` likewise.
     """
@@ -49,7 +48,6 @@ class RunComparison:
     comparisons: tuple[Comparison, ...]
     kinds: Mapping[str, SystemKind]
     not_compared: Mapping[tuple[str, str], str]
-    why_left_out: Mapping[tuple[str, str, str], tuple[str, ...]]
     names: SystemNames
     only_a: tuple[str, ...] = ()
     only_b: tuple[str, ...] = ()
@@ -105,6 +103,8 @@ def compare_runs(
     """
     a = store.run_info(run)
     b = store.run_info(other_run) if other_run else a
+    if len(systems) > 2:
+        raise RecipeError(f"A comparison has two sides: give --system once or twice, not {len(systems)} times.")
     _require_one_unit(a, b)
     checked = find_metric(metric, "compare by", a, b)
     signatures = _signatures(a, b, checked)
@@ -116,59 +116,49 @@ def compare_runs(
     where = [(a, points_a)] + [(b, points_b)] * (len(systems) - 1)
     systems = [_full_name(name, names, *side) for name, side in zip(systems, where, strict=False)]
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
-    has_a, has_b = _lengths_by_system(points_a), _lengths_by_system(points_b)
-    _check_systems(systems, a, has_a, b if other_run else None, has_b)
-    pairs = _pairs_of_two(list(has_a), list(has_b), systems) if other_run else _pairs_of_one(a, list(has_a), systems)
+    has_a, has_b = list(kinds_of(points_a)), list(kinds_of(points_b))
+    pairs = _pairs_of_two(has_a, has_b, systems) if other_run else _pairs_of_one(a, has_a, systems)
     if lengths is not None:
-        lengths_a, lengths_b = (set().union(*(has[pair[i]] for pair in pairs)) for i, has in enumerate((has_a, has_b)))
-        shared = set().union(*(has_a[system_a] & has_b[system_b] for system_a, system_b in pairs))
-        _check_lengths(lengths, shared, {a.id: lengths_a, b.id: lengths_b} if other_run else {})
+        _check_lengths(lengths, points_a, points_b, pairs)
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
     comparisons = compare_systems(points_a, points_b, pairs, checked, confidence=CONFIDENCE)
     compared = {(comparison.a, comparison.b) for comparison in comparisons}
-    not_compared = tuple(pair for pair in pairs if pair not in compared)
-    sides = Sides(store, a, b, points_a, points_b, names)
-    reasons = {pair: sides.why_not_compared(pair) for pair in not_compared}
+    sides = [(f"run {run.id}" if other_run else None, points) for run, points in ((a, points_a), (b, points_b))]
+    reasons = {pair: _why_not_compared(pair, sides, names) for pair in pairs if pair not in compared}
     if not comparisons:
-        why = "; ".join(dict.fromkeys(reasons.values()))
-        raise RecipeError(
-            f"Nothing to compare: {_names(a, b)} have no article and n for which both have a summary: {why}."
-        )
-    why_left_out = {
-        (comparison.dataset, comparison.a, comparison.b): sides.why_left_out(
-            (comparison.a, comparison.b), comparison.dataset, comparison.left_out
-        )
-        for comparison in comparisons
-    }
+        raise RecipeError(f"Nothing to compare: {'; '.join(dict.fromkeys(reasons.values()))}.")
     only_a, only_b = ((), ()) if systems or not other_run else (_only_first(has_a, has_b), _only_first(has_b, has_a))
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, why_left_out, names, only_a, only_b)
+    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, names, only_a, only_b)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
     """The points of run B, under the datasets and article ids of run A where A has the same content under other names.
 
-    An id also hashes the names of dataset, split and row, so a renamed file has other ids. Other articles of such a
-    file count as articles that only B has, if all its articles that run A knows are in one dataset.
+    An id also hashes the names of dataset, split and row, so a renamed file has other ids.
     """
-    places = {article: dataset for dataset, article in points_a.articles}
-    unmatched: dict[str, list[str]] = {}
-    for article in sorted(places.keys() - hashes_b.keys(), reverse=True):
-        unmatched.setdefault(hashes_a[article], []).append(article)
-    same: dict[str, str] = {}
-    for article in sorted(hashes_b.keys() - places.keys()):
-        if renamed_ids := unmatched.get(hashes_b[article]):
-            same[article] = renamed_ids.pop()
-    datasets_by_b: dict[str, set[str]] = {}
-    for dataset, article in points_b.articles:
-        if dataset_a := places.get(same.get(article, article)):
-            datasets_by_b.setdefault(dataset, set()).add(dataset_a)
-    renamed = {dataset_b: datasets.copy().pop() for dataset_b, datasets in datasets_by_b.items() if len(datasets) == 1}
+    places = {article: (dataset, article) for dataset, article in points_a.articles}
+    unmatched = {hashes_a[article]: article for article in sorted(places.keys() - hashes_b.keys())}
     moved = []
-    for dataset_b, article_b in points_b.articles:
-        article = same.get(article_b, article_b)
-        moved.append((places.get(article) or renamed.get(dataset_b, dataset_b), article))
+    for dataset, article in points_b.articles:
+        same = article if article in places else unmatched.pop(hashes_b[article], article)
+        moved.append(places.get(same, (dataset, article)))
     return replace(points_b, articles=tuple(moved))
+
+
+def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, Points]], names: SystemNames) -> str:
+    """Of what the two systems have summaries, each called by its run where there are two. No full stop."""
+    of_sides = zip(pair, sides, strict=True)
+    has = [f"{run or names[system]} has {_extent(points, system)}" for system, (run, points) in of_sides]
+    why = "no article of enough words, with the same text and references, has a summary by both at one n"
+    return f"{why}: {', '.join(has)}"
+
+
+def _extent(points: Points, system: str) -> str:
+    """How many articles a system has, of which datasets, and at which n."""
+    own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
+    datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
+    return f"{counted(len(own.articles), 'article')} of {datasets} at n = {_listed(np.unique(own.n).tolist())}"
 
 
 def _only_first(first: Collection[str], second: Collection[str]) -> tuple[str, ...]:
@@ -193,10 +183,6 @@ def _with_methods(points: Points, systems: Sequence[str]) -> Points:
     """`points`, and the means over seeds of the methods among `systems`, which a run does not store."""
     methods = dict.fromkeys(name for name in systems if name not in points.systems)
     return Points.together([points, *(mean_over_seeds(points, method) for method in methods)])
-
-
-def _names(a: RunInfo, b: RunInfo) -> str:
-    return f"the systems of run {a.id}" if a.id == b.id else f"run {a.id} and run {b.id}"
 
 
 def _require_one_unit(a: RunInfo, b: RunInfo) -> None:
@@ -230,26 +216,6 @@ def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     return points
 
 
-def _lengths_by_system(points: Points) -> dict[str, set[int]]:
-    """The n of every system, systems in the order of `system_order`."""
-    place = {system: i for i, system in enumerate(points.systems)}
-    return {system: set(points.n[points.system == place[system]].tolist()) for system in kinds_of(points)}
-
-
-def _check_systems(
-    systems: Sequence[str], a: RunInfo, has_a: dict[str, set[int]], b: RunInfo | None, has_b: dict[str, set[int]]
-) -> None:
-    if len(systems) > 2:
-        raise RecipeError(f"A comparison has two sides: give --system once or twice, not {len(systems)} times.")
-    sides = [(systems, a, has_a)] if b is None else [(systems[:1], a, has_a), (systems[-1:], b, has_b)]
-    for named, run, has in sides:
-        for system in named:
-            if system not in has:
-                raise RecipeError(
-                    f"Run {run.id} has no system with {system!r} in its name. Its systems are {', '.join(has)}."
-                )
-
-
 def _pairs_of_one(run: RunInfo, known: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
     if len(systems) == 2:
         return [(systems[0], systems[1])]
@@ -278,16 +244,20 @@ def _pairs_of_two(known_a: list[str], known_b: list[str], systems: Sequence[str]
     return [(name, name) for name in shared]
 
 
-def _check_lengths(lengths: Sequence[int], shared: set[int], by_run: Mapping[str, set[int]]) -> None:
-    missing = sorted(set(lengths) - shared)
-    if not missing:
-        return
-    lacks = {run: [n for n in missing if n not in has] for run, has in by_run.items()}
-    details = "".join(f" Run {run} has no n = {_listed(lacking)}." for run, lacking in lacks.items() if lacking)
-    raise RecipeError(
-        f"There are no summaries by both systems at n = {_listed(missing)}.{details} They share n = "
-        f"{_listed(sorted(shared)) or 'none'}."
+def _check_lengths(
+    lengths: Sequence[int], points_a: Points, points_b: Points, pairs: Sequence[tuple[str, str]]
+) -> None:
+    """Refuse an n at which no pair has summaries by both."""
+    has_a, has_b = (
+        {system: set(points.n[points.system == i].tolist()) for i, system in enumerate(points.systems)}
+        for points in (points_a, points_b)
     )
+    shared = set().union(*(has_a[system_a] & has_b[system_b] for system_a, system_b in pairs))
+    if missing := sorted(set(lengths) - shared):
+        raise RecipeError(
+            f"There are no summaries by both systems at n = {_listed(missing)}. They share n = "
+            f"{_listed(sorted(shared)) or 'none'}."
+        )
 
 
 def _listed(lengths: Sequence[int]) -> str:

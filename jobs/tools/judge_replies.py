@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import functools
-import itertools
 import json
 import os
 from collections import Counter
@@ -16,10 +15,10 @@ from typing import IO
 from core.errors import CorpusError, EndpointError, NwsError, RecipeError
 from core.models.endpoint import USAGE, EndpointAnswer
 from core.models.endpoint_requests import LoadedEndpoint
-from jobs.evaluate.judge_questions import ATTEMPTS, Judge, JudgedText, JudgeQuestion, read_score
+from jobs.tools.judge_questions import Judge, JudgedText, JudgeQuestion, read_score
 
 _MOST_FAILED = 20
-"""Requests in a row that fail, or first replies without a verdict, before none is sent any more."""
+"""Requests in a row that fail, or first replies without a score, before none is sent any more."""
 _QUOTED = 100
 # What OpenAI's API says of a reply that has used up its tokens.
 _CUT = "length"
@@ -37,7 +36,7 @@ class KeptReply:
 
 
 class Replies:
-    """The replies that a file holds, by question and attempt, and those that are added to it.
+    """The replies that a file holds, by question, and those that are added to it.
 
     Each is one line, written whole by one call and not changed any more. Whatever ends the process, what was written
     stays; a line that was torn is removed when the file is opened again.
@@ -46,37 +45,37 @@ class Replies:
         added: how many have been added.
     """
 
-    def __init__(self, path: Path, file: IO[bytes] | None, known: dict[tuple[str, int], KeptReply]) -> None:
+    def __init__(self, path: Path, file: IO[bytes] | None, known: dict[str, KeptReply]) -> None:
         self.path = path
         self.added = 0
         self._file = file
         self._known = known
 
-    def get(self, question: JudgeQuestion, attempt: int) -> KeptReply | None:
+    def get(self, question: JudgeQuestion) -> KeptReply | None:
         """The reply to a question; None where it has not been answered."""
-        return self._known.get((question.key, attempt))
+        return self._known.get(question.key)
 
     def add(
-        self, question: JudgeQuestion, attempt: int, answer: EndpointAnswer, read: Callable[[KeptReply], object]
-    ) -> object:
-        """Keep a reply, with the verdict that `read` finds in it, for those who read the file.
+        self, question: JudgeQuestion, answer: EndpointAnswer, read: Callable[[KeptReply], int | None]
+    ) -> int | None:
+        """Keep a reply, with the score that `read` finds in it, for those who read the file.
 
         Returns:
-            The verdict.
+            The score.
 
         Raises:
             OSError: it cannot be written.
         """
-        line: dict[str, object] = {"question": question.key, "attempt": attempt, "about": question.about}
-        line |= {"made_by": question.made_by, "draw": question.sent(attempt).draw, "reply": answer.text, **answer.extra}
+        line: dict[str, object] = {"question": question.key, "about": question.about, "made_by": question.made_by}
+        line |= {"reply": answer.text, **answer.extra}
         reply = _reply(line)
-        line["verdict"] = read(reply)
-        written = json.dumps(line, ensure_ascii=False).encode() + b"\n"
+        score = read(reply)
+        written = json.dumps(line | {"verdict": score}, ensure_ascii=False).encode() + b"\n"
         if self._file is not None and self._file.write(written) < len(written):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        self._known[question.key, attempt] = reply
+        self._known[question.key] = reply
         self.added += 1
-        return line["verdict"]
+        return score
 
 
 @contextmanager
@@ -112,15 +111,15 @@ def _lock(path: Path, file: IO[bytes]) -> None:
         raise RecipeError(f"Another process adds to {path}: wait for its end, or choose another -o.") from error
 
 
-def _known(path: Path, content: bytes) -> tuple[dict[tuple[str, int], KeptReply], int]:
+def _known(path: Path, content: bytes) -> tuple[dict[str, KeptReply], int]:
     """The replies of a file, and how many of its bytes hold them: a last line that was torn does not count."""
-    known: dict[tuple[str, int], KeptReply] = {}
+    known: dict[str, KeptReply] = {}
     whole = 0
     lines = content.splitlines(keepends=True)
     for number, line in enumerate(lines, start=1):
         try:
             found = json.loads(line)
-            known[found["question"], int(found["attempt"])] = _reply(found)
+            known[str(found["question"])] = _reply(found)
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             ours = line.startswith(_HEAD) or _HEAD.startswith(line)
             if number == len(lines) and not line.endswith(b"\n") and ours:
@@ -143,7 +142,7 @@ def _reply(line: Mapping[str, object]) -> KeptReply:
 
 
 class Judging:
-    """The questions on some summaries, and what is known of their verdicts.
+    """The questions on some summaries, and what is known of their scores.
 
     Attributes:
         judge: who is asked.
@@ -157,50 +156,36 @@ class Judging:
         self.judge, self.texts, self.replies = judge, texts, replies
         self.errors: list[EndpointError] = []
         self._failed_in_a_row = 0
-        every = itertools.chain.from_iterable(text.questions for text in texts)
-        self.questions = list({question.key: question for question in every}.values())
-        self._some_verdict = any(self.verdict(question) is not None for question in self.questions)
+        self.questions = list({text.question.key: text.question for text in texts}.values())
+        self._some_score = any(self.score(question) is not None for question in self.questions)
 
-    def replies_to(self, question: JudgeQuestion) -> list[KeptReply]:
-        """One for each attempt that was answered."""
-        every = (self.replies.get(question, attempt) for attempt in range(1, ATTEMPTS + 1))
-        return [reply for reply in every if reply is not None]
+    @property
+    def unasked(self) -> list[JudgeQuestion]:
+        """The questions without a reply."""
+        return [question for question in self.questions if self.replies.get(question) is None]
 
-    def verdict(self, question: JudgeQuestion) -> int | None:
-        """The score that the replies state; None where there is none."""
-        stated = (self._read(reply) for reply in self.replies_to(question))
-        return next((score for score in stated if score is not None), None)
+    def score(self, question: JudgeQuestion) -> int | None:
+        """The score that the reply states; None where there is none."""
+        reply = self.replies.get(question)
+        return None if reply is None else self._read(reply)
 
     def _read(self, reply: KeptReply) -> int | None:
         """The score that a reply states; None where it states none, or was cut before its end."""
         return None if reply.finish == _CUT else read_score(reply.text, self.judge.scale)
-
-    def unasked(self, attempt: int) -> list[JudgeQuestion]:
-        """The questions whose next request is this attempt: all earlier ones have brought a reply, and no verdict."""
-        return [
-            question
-            for question in self.questions
-            if len(self.replies_to(question)) == attempt - 1 and self.verdict(question) is None
-        ]
 
     def ask(self) -> None:
         """Send what has not been answered yet, and keep each reply as it comes. Nothing is sent if nothing is missing.
 
         Raises:
             EndpointError: the endpoint does not answer at all, or refuses the key or the model.
-            NwsError: it has stopped to answer, or answers with anything but verdicts.
+            NwsError: it has stopped to answer, or answers with anything but scores.
             OSError: a reply cannot be written.
         """
-        loaded: LoadedEndpoint | None = None
-        for attempt in range(1, ATTEMPTS + 1):
-            if missing := self.unasked(attempt):
-                loaded = loaded or LoadedEndpoint(self.judge.endpoint, self.judge.seed)
-                heard = functools.partial(self._hear, missing, attempt)
-                loaded.complete([question.sent(attempt) for question in missing], heard)
+        if missing := self.unasked:
+            endpoint = LoadedEndpoint(self.judge.endpoint, self.judge.seed)
+            endpoint.complete([question.sent for question in missing], functools.partial(self._hear, missing))
 
-    def _hear(
-        self, missing: Sequence[JudgeQuestion], attempt: int, place: int, answer: EndpointAnswer | EndpointError
-    ) -> None:
+    def _hear(self, missing: Sequence[JudgeQuestion], place: int, answer: EndpointAnswer | EndpointError) -> None:
         if isinstance(answer, EndpointError):
             self.errors.append(answer)
             self._failed_in_a_row += 1
@@ -210,11 +195,11 @@ class Judging:
                     f"was answered is in {self.replies.path}: the same command goes on from there."
                 )
             return
-        verdict = self.replies.add(missing[place], attempt, answer, self._read)
+        score = self.replies.add(missing[place], answer, self._read)
         self._failed_in_a_row = 0
-        self._some_verdict |= verdict is not None
-        if not self._some_verdict and self.replies.added >= _MOST_FAILED:
+        self._some_score |= score is not None
+        if not self._some_score and self.replies.added >= _MOST_FAILED:
             raise NwsError(
-                f"None of {self.replies.added} replies holds a verdict, and no more are asked for. The last: "
+                f"None of {self.replies.added} replies holds a score, and no more are asked for. The last: "
                 f"{answer.text[:_QUOTED]!r}. All are in {self.replies.path}. Take a larger model, or another --prompt."
             )

@@ -1,7 +1,6 @@
 """`nws correlate`: how well metrics agree with human scores, and which of them does so best."""
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,13 +10,21 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis.coefficients import COEFFICIENTS, Coefficient, FloatArray
-from core.analysis.correlation import LEVELS, Correlation, Level, correlations, resampled_correlations
+from core.analysis.correlation import (
+    COEFFICIENTS,
+    LEVELS,
+    Coefficient,
+    Correlation,
+    FloatArray,
+    Level,
+    correlations,
+    resampled_correlations,
+)
 from core.analysis.paired import ALPHA
 from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import CorpusError, RecipeError
 from core.text.reader import naming, read_rows
-from core.text.rows import cleaned
+from core.text.rows import name_of, shown, value_of
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import counted, decimals, p_text, signed
 from jobs.terminal.table_style import names_column, print_line, print_title
@@ -40,7 +47,6 @@ SIGNATURE = "|".join(
 )
 _LEVELS = {"system": "System level: mean scores of systems", "summary": "Summary level: mean over documents"}
 _FEW_SYSTEMS = 30
-_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +78,7 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     lines: dict[tuple[str, str], str] = {}
     for where, row in read_rows(path, (SYSTEM, DOCUMENT, *columns)):
         with naming(path, where):
-            key = _name(row, SYSTEM), _name(row, DOCUMENT)
+            key = name_of(row, SYSTEM), name_of(row, DOCUMENT)
             if key in cells:
                 raise CorpusError(f"System {key[0]!r} has document {key[1]!r} in {lines[key]} already.")
             cells[key] = tuple(_number(row, column) for column in columns)
@@ -90,33 +96,16 @@ def _check_columns(columns: Sequence[str]) -> None:
             raise RecipeError(f"Column {column!r} is named twice.")
 
 
-def _name(row: dict[str, object], field: str) -> str:
-    value = _value(row, field)
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise CorpusError(f"Field {field!r} holds {_shown(value)}, not text or a whole number.")
-    return cleaned(str(value))
-
-
 def _number(row: dict[str, object], field: str) -> float:
-    value = _value(row, field)
+    value = value_of(row, field)
     try:
         # A cell of a CSV file is text.
         number = math.nan if isinstance(value, bool) or not isinstance(value, str | int | float) else float(value)
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise CorpusError(f"Field {field!r} holds {_shown(value)}, not a finite number.")
+        raise CorpusError(f"Field {field!r} holds {shown(value)}, not a finite number.")
     return number
-
-
-def _value(row: dict[str, object], field: str) -> object:
-    if field not in row:
-        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
-    return row[field]
-
-
-def _shown(value: object) -> str:
-    return "nothing" if value is None or value == "" else repr(value)[:60]
 
 
 def _table(path: Path, cells: Mapping[tuple[str, str], tuple[float, ...]], columns: Sequence[str]) -> ScoreTable:
@@ -125,27 +114,15 @@ def _table(path: Path, cells: Mapping[tuple[str, str], tuple[float, ...]], colum
     lacking = {document: names for document, names in without.items() if names}
     shared = tuple(document for document in documents if document not in lacking)
     if len(systems) < FEWEST:
-        raise CorpusError(f"{path} has {len(systems)} systems ({_listed(systems)}); a correlation needs {FEWEST}.")
+        raise CorpusError(f"{path} has {len(systems)} systems ({', '.join(systems)}); a correlation needs {FEWEST}.")
     if len(shared) < FEWEST:
+        gaps = ", ".join(sorted({system for names in lacking.values() for system in names}))
+        advice = f" The other {len(lacking)} lack rows of {gaps}: add these, or leave systems out." if lacking else ""
         raise CorpusError(
-            f"{path} has {len(shared)} documents with a score of every system; a correlation needs {FEWEST}."
-            + _advice(lacking)
+            f"{path} has {len(shared)} documents with a score of every system; a correlation needs {FEWEST}.{advice}"
         )
     values = np.array([[cells[system, document] for document in shared] for system in systems], dtype=np.float64)
     return ScoreTable(systems, shared, {name: values[:, :, i] for i, name in enumerate(columns)}, lacking)
-
-
-def _advice(lacking: Mapping[str, tuple[str, ...]]) -> str:
-    if not lacking:
-        return ""
-    missing = Counter(system for systems in lacking.values() for system in systems)
-    gaps = [f"{system} lacks {documents}" for system, documents in missing.most_common()]
-    return f" Of the other {len(lacking)}, {_listed(gaps)}. Add the missing rows, or leave those systems out."
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,21 +251,14 @@ def _difference_cells(difference: Difference) -> tuple[str, str]:
 
 def _notes(result: FileCorrelation) -> Iterator[str]:
     """What the reader must know of these scores."""
-    lacking = result.table.lacking
-    for document, systems in list(lacking.items())[:_NAMED]:
-        yield f"Left out: document {document}, which {', '.join(systems)} lacks."
-    if len(lacking) > _NAMED:
-        yield f"Left out: {counted(len(lacking) - _NAMED, 'more document')} that a system lacks; --json names them."
-    left_out = {
-        correlation.metric: correlation.documents_left_out
-        for correlation in result.correlations
-        if correlation.documents_left_out
-    }
-    for metric, documents in left_out.items():
-        yield (
-            f"{metric}: {documents} of {len(result.table.documents)} documents have no correlation, since every system "
-            "has the same score there. The summary level leaves them out."
-        )
+    if lacking := result.table.lacking:
+        yield f"Left out: {counted(len(lacking), 'document')} that a system lacks; --json names them."
+    for one in result.correlations:
+        if one.documents_left_out and one.coefficient == COEFFICIENTS[0]:
+            yield (
+                f"{one.metric}: {one.documents_left_out} of {len(result.table.documents)} documents have no "
+                "correlation, since every system has the same score there. The summary level leaves them out."
+            )
     count, pairs = len(result.table.systems), len({(one.a, one.b) for one in result.differences})
     smallest = 2.0 * pairs / 2.0**count
     if pairs and smallest >= ALPHA:
@@ -306,14 +276,6 @@ def _how_to_read(result: FileCorrelation) -> Iterator[str]:
     yield f"Intervals: systems and documents resampled {RESAMPLES:,} times (Boot-Both). Not corrected."
     if result.differences:
         yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
-        yield f"p: {_exchanges(result)} (Perm-Systems)."
+        drawn = "all" if len(result.table.systems) <= COUNTED else "drawn until every verdict is clear"
+        yield f"p: exchanges of systems, {drawn} (Perm-Systems)."
         yield "Holm p: corrected over all pairs at one level, for one coefficient. Choose them beforehand."
-
-
-def _exchanges(result: FileCorrelation) -> str:
-    systems = len(result.table.systems)
-    if systems <= COUNTED:
-        return f"all {2**systems:,} exchanges of systems"
-    drawn = sorted({one.exchanges - 1 for one in result.differences if one.p is not None})
-    numbers = f"{drawn[0]:,}" if len(drawn) == 1 else f"{drawn[0]:,} to {drawn[-1]:,}" if drawn else "no"
-    return f"{numbers} exchanges of systems"

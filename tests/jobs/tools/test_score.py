@@ -15,8 +15,7 @@ from core.metrics.metric import Row
 from core.text.reader import read_rows
 from core.text.tokenizers import EnglishTokenizer
 from core.whole_files import check_target, write_json_lines
-from jobs.evaluate.printed_scores import print_score
-from jobs.evaluate.score import FileScore, row_lines, score_file, to_predictions
+from jobs.tools.score import FileScore, print_score, row_lines, score_file, to_predictions
 
 ENGLISH = EnglishTokenizer()
 
@@ -58,12 +57,16 @@ GOOD = json.dumps({"prediction": "a", "reference": "a"})
         ("p.jsonl", f"{GOOD}\n{{", r"p\.jsonl, line 2: not valid JSON"),
         ("p.jsonl", f"{GOOD}\n\n[1]", r"p\.jsonl, line 3: a row must be a JSON object"),
         ("p.jsonl", GOOD + '\n{"reference": "a"}', r"line 2: Field 'prediction' is missing; the fields are: reference"),
-        ("p.jsonl", GOOD + '\n{"prediction": 3, "reference": "a"}', r"line 2: Field 'prediction' holds int, not text"),
-        ("p.jsonl", GOOD + '\n{"prediction": null, "reference": "a"}', r"line 2: Field 'prediction' holds NoneType"),
+        ("p.jsonl", GOOD + '\n{"prediction": 3, "reference": "a"}', r"line 2: Field 'prediction' holds 3, not text"),
+        ("p.jsonl", GOOD + '\n{"prediction": null, "reference": "a"}', r"line 2: Field 'prediction' holds nothing"),
         ("p.jsonl", GOOD + '\n{"prediction": "a"}', r"line 2: There is no reference: none of references"),
         ("p.jsonl", GOOD + '\n{"prediction": "a", "references": [" "]}', r"line 2: There is no reference"),
         ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": 5}', r"line 2: Field 'reference' holds int"),
-        ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": "a", "source": 1}', r"line 2: Field 'source' holds int"),
+        (
+            "p.jsonl",
+            GOOD + '\n{"prediction": "a", "reference": "a", "source": 1}',
+            r"Field 'source' holds 1, not",
+        ),
         ("p.jsonl", "", r"p\.jsonl holds no row"),
         ("p.csv", "prediction,reference\na,b\nc\n", r"p\.csv, line 3: the row has 1 cells, not 2"),
         ("p.csv", "prediction,text\na,b\n", r"p\.csv, line 2: There is no reference"),

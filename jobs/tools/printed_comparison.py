@@ -9,12 +9,12 @@ from core.analysis import Comparison, PairedLength
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
-from jobs.evaluate.compare import RunComparison
 from jobs.store import RunInfo
 from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import SKEWED, few, length_notes
 from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
 from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, print_unit, role
+from jobs.tools.comparison import RunComparison
 
 _PLACES = 4
 _WORTH_SAYING = 0.01
@@ -53,8 +53,7 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
         columns[:0] = [Column(heading, cells) for heading, cells in zip(_WORDS, zip(*words, strict=True), strict=True)]
     lengths = [Text(str(at.n), style=_style(at)) for at in comparison.lengths]
     print_table(Column("n", lengths), columns, console)
-    left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
-    for note in (*left_out, *notes(comparison, result.kinds, result.a.length_unit)):
+    for note in notes(comparison, result.kinds, result.a.length_unit):
         print_line(console, note, style="yellow")
 
 
@@ -98,6 +97,8 @@ def notes(
             where = "" if len(left_out) == 1 else f" at n = {_listed(lengths)}"
             counts = f"{counted(only_a, 'article')} only {a} has, {counted(only_b, 'article')} only {b} has"
             yield f"Left out{where}: {counts}."
+    if comparison.left_out:
+        yield f"Left out, since no article of enough words has a summary by both: n = {_listed(comparison.left_out)}."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
         why = "having fewer than n words" if unit == "words" else f"fitting whole into n {unit}"
@@ -113,11 +114,9 @@ def _too_few(comparison: Comparison) -> Iterator[str]:
     most, tested = max(at.articles for at in comparison.lengths), len(comparison.lengths)
     smallest = tested * 2 / 2**most
     without_p = [at.n for at in comparison.lengths if 2 / 2**at.articles >= ALPHA]
-    if most == 1:
-        yield "One article: no test is possible, p is 1 whatever the difference."
-    elif smallest >= ALPHA:
+    if smallest >= ALPHA:
         least = decimals(min(1, smallest), _PLACES)
-        yield f"{most} articles, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
+        yield f"{counted(most, 'article')}, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
     elif without_p:
         yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {_listed(without_p)}."
     elif caution := few(min(at.articles for at in comparison.lengths)):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from core.episodes import advantage_baselines, advantages, policy_loss
 from core.errors import RecipeError
-from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Episodes, Rollouts
 from core.learning.training_config import ReinforceConfig
 
@@ -11,22 +11,15 @@ REWARDS = np.array([0.2, 0.5, 0.8, 0.1])
 
 
 def test_leave_one_out_is_the_mean_of_the_others() -> None:
-    found = advantage_baselines(REWARDS, ReinforceConfig(4), None)
+    found = advantage_baselines(REWARDS, ReinforceConfig(4))
     np.testing.assert_allclose(found, [(0.5 + 0.8 + 0.1) / 3, (0.2 + 0.8 + 0.1) / 3, 0.8 / 3, 1.5 / 3])
     # Equal to (R - mean) k / (k - 1).
     np.testing.assert_allclose(REWARDS - found, (REWARDS - REWARDS.mean()) * 4 / 3)
 
 
-@pytest.mark.parametrize("name", ["self-critical", "moving-average"])
-def test_the_other_baselines_are_a_given_number(name: str) -> None:
-    config = ReinforceConfig(4, name)
-    np.testing.assert_array_equal(advantage_baselines(REWARDS, config, 0.3), [0.3] * 4)
-    np.testing.assert_allclose(advantage_baselines(REWARDS, config, None), [0.4] * 4)
-
-
 def test_no_baseline_leaves_the_reward() -> None:
     config = ReinforceConfig(1, "none", normalise=False)
-    np.testing.assert_array_equal(advantage_baselines(REWARDS, config, None), np.zeros(4))
+    np.testing.assert_array_equal(advantage_baselines(REWARDS, config), np.zeros(4))
 
 
 def test_normalised_advantages_have_deviation_one_and_equal_rewards_none() -> None:
@@ -50,8 +43,6 @@ def test_the_loss_falls_when_what_was_better_becomes_likelier() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"advantage_baseline": "critic"}, "leave-one-out"),
-        ({"log_probability": "exact"}, "plackett-luce"),
         ({"samples": 1}, "at least 2"),
         ({"samples": 1, "advantage_baseline": "none"}, "at least 2"),
         ({"samples": 0, "advantage_baseline": "none", "normalise": False}, "at least 1"),

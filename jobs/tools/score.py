@@ -1,11 +1,13 @@
-"""`nws score`: the metrics of any predictions with their references."""
+"""`nws score`: the metrics of any predictions with their references, and their table of at most 80 columns."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from rich.console import Console
 
 from core.analysis.intervals import Interval, mean_intervals, score_intervals
 from core.errors import CorpusError, RecipeError
@@ -15,11 +17,15 @@ from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metri
 from core.text.language import check_language
 from core.text.length import require_summary_length
 from core.text.reader import naming, read_rows
-from core.text.rows import cleaned, to_references
+from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
+from jobs.terminal.metrics import few
+from jobs.terminal.numerals import counted
+from jobs.terminal.table_style import WIDTH
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
+_HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95 % interval"
 _FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
 
 
@@ -49,75 +55,38 @@ class MetricScore:
 
 
 @dataclass(frozen=True, slots=True)
-class HumanScore:
-    """By view of `jobs.evaluate.score` and metric, over the `rows` that have several references."""
-
-    rows: int
-    views: dict[str, dict[str, MetricScore]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """What `nws score --human --json` prints of it."""
-        return {"rows": self.rows, **{view: _json(metrics) for view, metrics in self.views.items()}}
-
-
-@dataclass(frozen=True, slots=True)
 class FileScore:
-    """The scores of a file, by the names of the metrics, and what people reach where that was asked for."""
+    """The scores of a file, by the names of the metrics."""
 
     predictions: tuple[Prediction, ...]
     metrics: dict[str, MetricScore]
     seed: int
-    human: HumanScore | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """What `nws score --json` prints."""
+        intervals = {name: metric.intervals for name, metric in self.metrics.items()}
         return {
             "rows": len(self.predictions),
-            **_json(self.metrics),
+            "metrics": {n: {part: interval.mean for part, interval in parts.items()} for n, parts in intervals.items()},
+            "intervals": {
+                n: {part: [interval.low, interval.high] for part, interval in parts.items()}
+                for n, parts in intervals.items()
+            },
             "interval_methods": {name: metric.method for name, metric in self.metrics.items()},
             "signatures": {name: metric.signature for name, metric in self.metrics.items()},
             "seed": self.seed,
-            **({"human": self.human.as_dict()} if self.human else {}),
         }
 
 
-def _json(metrics: Mapping[str, MetricScore]) -> dict[str, Any]:
-    intervals = {name: metric.intervals for name, metric in metrics.items()}
-    return {
-        "metrics": {n: {part: interval.mean for part, interval in parts.items()} for n, parts in intervals.items()},
-        "intervals": {
-            n: {part: [interval.low, interval.high] for part, interval in parts.items()}
-            for n, parts in intervals.items()
-        },
-    }
-
-
 def score_file(
-    path: Path,
-    names: Sequence[str],
-    options: Options,
-    seed: int,
-    others: Sequence[Metric] = (),
-    human: bool = False,
+    path: Path, names: Sequence[str], options: Options, seed: int, others: Sequence[Metric] = ()
 ) -> FileScore:
-    """Score every row of a JSONL, CSV or Parquet file.
-
-    Args:
-        path: the file.
-        names: of metrics in the registry.
-        options: of these metrics.
-        seed: of bootstrap intervals.
-        others: metrics from outside, computed after those.
-        human: score the references, too, where a row has several.
+    """Score every row of a JSONL, CSV or Parquet file, as `score_rows` does.
 
     Raises:
-        RecipeError: no such metric, or options that do not go together.
-        PluginError: a metric from outside gave no finite number.
-        CorpusError: a row is malformed (named by its line), or there is none; or none has several references.
-        LanguageError: the tokenizer would delete a text (named by its line).
-        ModelError: BERTScore's backbone cannot be found.
+        NwsError: as for `score_rows`.
     """
-    return score_rows(str(path), read_rows(path, _FIELDS), names, options, seed, others, human)
+    return score_rows(str(path), read_rows(path, _FIELDS), names, options, seed, others)
 
 
 def score_rows(
@@ -127,12 +96,23 @@ def score_rows(
     options: Options,
     seed: int,
     others: Sequence[Metric] = (),
-    human: bool = False,
 ) -> FileScore:
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
+    Args:
+        place: what they are rows of.
+        located: rows, each with where it stands.
+        names: of metrics in the registry.
+        options: of these metrics.
+        seed: of bootstrap intervals.
+        others: metrics from outside, computed after those.
+
     Raises:
-        NwsError: as for `score_file`.
+        RecipeError: no such metric, or options that do not go together.
+        PluginError: a metric from outside gave no finite number.
+        CorpusError: a row is malformed (named by its line), or there is none.
+        LanguageError: the tokenizer would delete a text (named by its line).
+        ModelError: BERTScore's backbone cannot be found.
     """
     if not (names or others):
         raise RecipeError("There is no metric to compute: name one or more.", settings=("metrics",))
@@ -145,73 +125,8 @@ def score_rows(
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
-    several = with_several_references(rows) if human else []
     scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
-    return FileScore(predictions, scores, seed, _human(metrics, several, seed) if human else None)
-
-
-def _each_against_the_others(row: Row) -> list[Row]:
-    return [replace(row, prediction=text, references=others) for text, others in _left_out(row)]
-
-
-def _prediction_against_as_many(row: Row) -> list[Row]:
-    return [replace(row, references=others) for _, others in _left_out(row)]
-
-
-def _each_against_all(row: Row) -> list[Row]:
-    return [replace(row, prediction=text) for text in row.references]
-
-
-def _left_out(row: Row) -> list[tuple[str, tuple[str, ...]]]:
-    """Each reference with the others."""
-    return [(text, (*row.references[:i], *row.references[i + 1 :])) for i, text in enumerate(row.references)]
-
-
-VIEWS: Mapping[str, Callable[[Row], list[Row]]] = {
-    "person": _each_against_the_others,
-    "prediction": _prediction_against_as_many,
-    "one_reference": _each_against_all,
-}
-"""From a row to as many as it has references, whose mean is its score.
-
-`person` and `prediction` are the jackknife of Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries",
-section 2.1: both are against one reference less than there are. Else a person's best would be the best of fewer.
-`one_reference` is what is expected of a reference that is drawn at random and handed in, to be scored against all.
-"""
-
-
-def with_several_references(rows: Sequence[Row]) -> list[Row]:
-    """Those that tell what a person reaches, each with a source: its references, where it has none.
-
-    Content kept knows by the source that rows are of one document.
-
-    Raises:
-        CorpusError: there is none.
-    """
-    several = [replace(row, source=row.source or "\n".join(row.references)) for row in rows if len(row.references) > 1]
-    if not several:
-        raise CorpusError("No row has two references or more: none can be scored against another. Leave --human out.")
-    return several
-
-
-def view_statistics(metric: Metric, rows: Sequence[Row], view: str) -> FloatArray:
-    """Statistics of each row, (rows, statistics): the means over what `view` makes of it.
-
-    Of a score of the corpus, whose statistics are counts, the sums: every reference is a row of the corpus.
-    """
-    groups = [VIEWS[view](row) for row in rows]
-    sizes = np.array([len(group) for group in groups])
-    statistics = metric.statistics([row for group in groups for row in group])
-    sums = np.add.reduceat(statistics, np.cumsum(sizes) - sizes, axis=0)
-    return np.asarray(sums / sizes[:, None] if metric.mean_over_rows else sums)
-
-
-def _human(metrics: Mapping[str, Metric], rows: Sequence[Row], seed: int) -> HumanScore:
-    views = {
-        view: {name: _score(metric, view_statistics(metric, rows, view), seed) for name, metric in metrics.items()}
-        for view in VIEWS
-    }
-    return HumanScore(len(rows), views)
+    return FileScore(predictions, scores, seed)
 
 
 def _require_readable(options: Options, rows: Sequence[Row]) -> None:
@@ -287,9 +202,9 @@ def _prediction(row: dict[str, object]) -> Prediction:
     if given is not None and (isinstance(given, bool) or not isinstance(given, str | int)):
         raise CorpusError(f"Field 'id' holds {type(given).__name__}, not text or a whole number.")
     # An empty cell of a CSV file is none.
-    source = None if row.get("source") in (None, "") else _text(row, "source")
+    source = None if row.get("source") in (None, "") else text_of(row, "source")
     name = cleaned(given) if isinstance(given, str) else given
-    return Prediction(name, Row(_text(row, "prediction"), _references(row), source))
+    return Prediction(name, Row(text_of(row, "prediction"), _references(row), source))
 
 
 def _references(row: dict[str, object]) -> tuple[str, ...]:
@@ -303,15 +218,6 @@ def _references(row: dict[str, object]) -> tuple[str, ...]:
     )
 
 
-def _text(row: dict[str, object], field: str) -> str:
-    if field not in row:
-        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
-    value = row[field]
-    if not isinstance(value, str):
-        raise CorpusError(f"Field {field!r} holds {type(value).__name__}, not text.")
-    return cleaned(value)
-
-
 def row_lines(score: FileScore) -> Iterator[Mapping[str, Any]]:
     """Of each row, `{"row", "id", "metrics"}`."""
     for index, prediction in enumerate(score.predictions):
@@ -320,3 +226,34 @@ def row_lines(score: FileScore) -> Iterator[Mapping[str, Any]]:
             for name, metric in score.metrics.items()
         }
         yield {"row": index + 1, "id": prediction.id, "metrics": metrics}
+
+
+def print_score(score: FileScore, console: Console) -> None:
+    """Print each metric with the interval of its F1 or score, and how it was computed."""
+    lines = [f"{counted(len(score.predictions), 'row')}, seed {score.seed}", "", _HEADER, "-" * len(_HEADER)]
+    lines += [_line(name, metric) for name, metric in score.metrics.items()]
+    lines += ["", *_intervals(score), "", "How each was computed:"]
+    for metric in score.metrics.values():
+        wrapped = textwrap.wrap(metric.signature.replace("|", "| "), WIDTH, subsequent_indent="  ")
+        lines += [line.replace("| ", "|") for line in wrapped]
+    for line in lines:
+        console.print(line, markup=False, highlight=False)
+
+
+def _intervals(score: FileScore) -> Iterator[str]:
+    """How the intervals were computed, and whether there are enough rows for them."""
+    resampled = [name for name, metric in score.metrics.items() if metric.method == "bootstrap"]
+    if len(resampled) < len(score.metrics):
+        yield "Intervals of means over rows: Student's t."
+    if resampled:
+        yield f"Intervals of {', '.join(resampled)}: percentile bootstrap over rows."
+    if caution := few(len(score.predictions), "rows"):
+        yield caution
+
+
+def _line(name: str, metric: MetricScore) -> str:
+    *others, last = metric.intervals.values()
+    columns = [f"{part.mean:.4f}" for part in others] if others else ["", ""]
+    precision, recall = columns
+    interval = "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"
+    return f"{name:<16}{precision:>11}{recall:>11}{last.mean:>12.4f}   {interval}"

@@ -13,7 +13,7 @@ from core.errors import CorpusError, RecipeError
 from core.summarizers import korean_textrank
 from core.summarizers.kr_wordrank import rank_keywords
 from jobs import cli
-from jobs.evaluate.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
+from jobs.tools.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 
@@ -148,7 +148,7 @@ def test_stop_words_from_a_file_or_a_list(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(read_stopwords(long)) == 2000
 
 
-@pytest.mark.parametrize("given", ["", " , ", "missing.txt", "."])
+@pytest.mark.parametrize("given", ["", " , ", "missing.txt"])
 def test_stop_words_that_cannot_be_read(given: str) -> None:
     with pytest.raises(RecipeError, match="--stopwords"):
         read_stopwords(given)
