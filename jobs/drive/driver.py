@@ -19,9 +19,9 @@ from rich.console import Console
 from core.article_id_set import ArticleIds
 from core.models import model_folder
 from core.stage import Stage
-from jobs.drive.heartbeat import Heart
 from jobs.drive.pool_watch import MIXED, look_at_sources
 from jobs.drive.pools import Engine, MakeWork, Pools, open_pools, stage_work
+from jobs.drive.progress import duration
 from jobs.drive.reuse import has_unfinished, obstacles, works
 from jobs.drive.run import Outcome, Run, take_run
 from jobs.drive.stages import (
@@ -32,7 +32,6 @@ from jobs.drive.stages import (
     score_kept,
     stage_of_kept,
 )
-from jobs.drive.time_left import duration
 from jobs.drive.trackers import Trackers, curve_scalars, open_trackers
 from jobs.installation import code_version
 from jobs.recipes.job import plan_again
@@ -121,9 +120,8 @@ def drive_alone(store: Store, run_id: str, plan: Plan, pools: Pools, console: Co
     """
     store.create_run(plan.run_spec(), run_id)
     epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
-    heart = Heart(store, run_id, epoch, Console(quiet=True))
-    run = Run(store, run_id, epoch, heart)
-    _run_tracked(run, plan, pools, console)
+    run = Run(store, run_id, epoch, Console(quiet=True), progress_console=console)
+    _run_tracked(run, plan, pools)
     run.finish("done")
 
 
@@ -147,21 +145,21 @@ def _drive(
     take_over: bool = False,
     epoch: int | None = None,
 ) -> Outcome:
-    work = functools.partial(_run_tracked, plan=plan, pools=pools, console=console, log_to=log_to)
+    work = functools.partial(_run_tracked, plan=plan, pools=pools, log_to=log_to)
     # A pool lets its driver move every few seconds, and a little later where actors die.
     stuck_after = max(plan.recipe.stuck_after, SILENT_SECONDS)
     return take_run(store, run_id, console, work, take_over, epoch, stuck_after)
 
 
-def _run_tracked(run: Run, plan: Plan, pools: Pools, console: Console, log_to: Sequence[str] = ()) -> None:
+def _run_tracked(run: Run, plan: Plan, pools: Pools, log_to: Sequence[str] = ()) -> None:
     """Do all the work, and log to the trackers: what is added, and the finished run."""
     with open_trackers(log_to, run.store.run_info(run.id), run.say) as trackers:
-        _run_all(run, plan, pools, console, trackers)
+        _run_all(run, plan, pools, trackers)
         if log_to:
             trackers.log(curve_scalars(run.store.curve_means(run.id)))
 
 
-def _run_all(run: Run, plan: Plan, pools: Pools, console: Console, trackers: Trackers) -> None:
+def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
@@ -177,14 +175,14 @@ def _run_all(run: Run, plan: Plan, pools: Pools, console: Console, trackers: Tra
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         with _timed(times, "training"):
-            train_policies(run, plan, pools, console, equal_failures, trackers)
+            train_policies(run, plan, pools, equal_failures, trackers)
     announced = array("Q")
     for stage in plan.stages:
         with _timed(times, stage.name):
-            run_stage(run, plan, stage, pools, console, announced, equal_failures)
+            run_stage(run, plan, stage, pools, announced, equal_failures)
     if lacking := lacking_kept(run.store, run.id):
         with _timed(times, "content kept"):
-            score_kept(run, plan, lacking, pools, console)
+            score_kept(run, plan, lacking, pools)
     if len(times) > 1 and max(times.values()) >= _WORTH_TELLING_SECONDS:
         run.say(f"Time by stage: {', '.join(f'{name} {duration(seconds)}' for name, seconds in times.items())}")
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))

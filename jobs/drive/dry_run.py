@@ -13,7 +13,7 @@ from cluster.resources import ActorPlan, is_any_gpu, plan_actors
 from core.errors import ClusterError
 from core.models.endpoint import Endpoint
 from jobs.drive.pools import Engine, sharing_on
-from jobs.drive.time_left import duration
+from jobs.drive.progress import duration
 from jobs.recipes.base import LENGTHS, SHOWN, WHERE
 from jobs.recipes.plan import Plan
 from jobs.store import RunInfo, seconds_of_driver

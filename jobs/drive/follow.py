@@ -4,12 +4,13 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from cluster.job_api import Head, RayJob
 from core.errors import ClusterError
-from jobs.drive.heartbeat import HeartbeatMonitor
 from jobs.drive.ship import give_up
 from jobs.store import LogLine, RunInfo, Store
+from jobs.store.runs import SILENT_SECONDS
 
 _PAUSE_SECONDS = 1.0
 _LAST_LINES = 20
@@ -30,6 +31,36 @@ def last_line(store: Store, run_id: str) -> int:
     """The number of the last line that the drivers of a run logged; 0 if there is none."""
     lines = store.log(run_id)
     return lines[-1][0] if lines else 0
+
+
+class HeartbeatMonitor:
+    """The heartbeat of a run's driver.
+
+    It is measured by its changes, not by clocks: those of two machines may differ, and after an outage the last beat is
+    old.
+    """
+
+    def __init__(self) -> None:
+        self._beat: datetime | None = None
+        self._heard = time.monotonic()
+
+    def silent_seconds(self, run: RunInfo) -> float:
+        """For how many seconds there has been no beat; called with the run as it is now."""
+        if run.heartbeat_at != self._beat:
+            self._beat, self._heard = run.heartbeat_at, time.monotonic()
+        return time.monotonic() - self._heard
+
+    def require(self, run: RunInfo) -> None:
+        """Refuse a silence that is too long; called with the run as it is now.
+
+        Raises:
+            ClusterError: the driver is gone, and the run has not ended.
+        """
+        if run.state == "running" and self.silent_seconds(run) > SILENT_SECONDS:
+            raise ClusterError(
+                f"The driver of run {run.id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
+                f"not ended. What it stored is there; resume it with: nws resume {run.id}"
+            )
 
 
 def follow_run(

@@ -27,7 +27,6 @@ from core.errors import (
 )
 from core.text.dataset import OpenDataset
 from jobs.drive.driver import fetch_models
-from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Outcome, Run, held, take_run
 from jobs.drive.shard_drivers import ShardDriver, StartDriver
 from jobs.recipes.plan import Plan, dataset_revisions
@@ -91,21 +90,20 @@ def drive_sharded_run(
         StoreError: another process has it, or there is no such run.
         ClusterError: shards are not done; what they have is stored.
     """
-    work = functools.partial(_see_to_shards, start=start, drivers=drivers, console=console, address=address)
+    work = functools.partial(_see_to_shards, start=start, drivers=drivers, address=address)
     return take_run(store, run_id, console, work, take_over)
 
 
-def _see_to_shards(run: Run, start: StartDriver, drivers: int, console: Console, address: str | None) -> None:
+def _see_to_shards(run: Run, start: StartDriver, drivers: int, address: str | None) -> None:
     run.store.open_shards(run.id, run.epoch, drivers, address)
     shards = run.store.shards(run.id)
     run.say(f"Run {run.id} in {run.store.shown_url}: {len(shards)} shards, {drivers} at a time")
     finished, failed = _counts(shards)
     total = run.store.run_info(run.id).total_articles
-    show = functools.partial(run.show, stage=f"{len(shards)} shards")
     last_words: list[str] = []
     with (
         _stopped_with(run),
-        run_progress(console, total, finished, run.note, show, first="starting drivers") as advance,
+        run.progress(f"{len(shards)} shards", total, finished) as advance,
     ):
         for shards in _rounds(run, start, drivers, last_words):
             before = finished, failed

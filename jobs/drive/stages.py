@@ -3,7 +3,6 @@
 After all stages, content kept is measured of summaries that lack it.
 """
 
-import functools
 import itertools
 import re
 from array import array
@@ -11,8 +10,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-
-from rich.console import Console
 
 from cluster.sweep_pool import SweepPool
 from core.article_id_set import ArticleIds
@@ -24,7 +21,7 @@ from core.summarizers.systems import Draft, Stored, SummarizedArticle
 from core.types import Article, Failure, Landed
 from jobs.drive.pool_watch import PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.pools import Pools
-from jobs.drive.progress_bar import Advance, run_progress
+from jobs.drive.progress import Advance
 from jobs.drive.reuse import divide, find_reusable
 from jobs.drive.run import Run
 from jobs.recipes.plan import Plan
@@ -84,7 +81,6 @@ def run_stage(
     plan: Plan,
     stage: Stage,
     pools: Pools,
-    console: Console,
     announced: "array[int]",
     equal_failures: EqualFailures,
 ) -> None:
@@ -113,11 +109,7 @@ def run_stage(
         if plan.training or len(plan.stages) > 1:
             run.say(f"Stage {stage.name}:")
         run.say("Loading models; the first articles take the longest.")
-        show = functools.partial(run.show, stage=stage.name)
-        with (
-            pools.open_sweep(part.stage) as pool,
-            run_progress(console, plan.articles, tried, run.note, show, first=_first(part.stage)) as advance,
-        ):
+        with pools.open_sweep(part.stage) as pool, run.progress(stage.name, plan.articles, tried) as advance:
             for landed in _landed(run, pools, pool, itertools.chain([first], part.bundles)):
                 run.record(landed, stage.name, stage.signatures, part.reusable)
                 tried += _tell(run, landed, finished, advance)
@@ -135,11 +127,6 @@ def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[tuple[Art
         if landed:
             watch.compare(software for _, result in landed for software in result.software)
             yield landed
-
-
-def _first(stage: Stage) -> str:
-    """What actors do before the first articles land."""
-    return f"loading {', '.join(dict.fromkeys(model.name for model in stage.models))}"
 
 
 def _with_trained_policies(run: Run, stage: Stage) -> Stage:
@@ -199,7 +186,7 @@ def stage_of_kept(plan: Plan) -> Stage:
     return replace(stage, metrics=replace(stage.metrics, plugins=()))
 
 
-def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools, console: Console) -> None:
+def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> None:
     """Score articles that lack content kept, and store it. One without others, or that fails, is left without.
 
     They were copied from a run with other articles. Their texts are scored again, and nothing else of them changes.
@@ -214,11 +201,7 @@ def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools, conso
         return
     run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it.")
     stage = stage_of_kept(plan)
-    show = functools.partial(run.show, stage=stage.name)
-    with (
-        pools.open_sweep(stage) as pool,
-        run_progress(console, len(lacking), 0, run.note, show) as advance,
-    ):
+    with pools.open_sweep(stage) as pool, run.progress(stage.name, len(lacking)) as advance:
         for landed in _landed(run, pools, pool, itertools.chain([first], bundles)):
             run.record_kept([summary for _, result in landed for summary in result.summaries])
             failed = [failure for _, result in landed for failure in result.failures]

@@ -3,8 +3,6 @@
 import functools
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console
-
 from cluster.episode_pool import EpisodePool
 from core.errors import NwsError
 from core.learning.checkpoint import from_bytes, to_bytes
@@ -17,7 +15,6 @@ from core.stage import Stage
 from core.types import Article, BundleResult
 from jobs.drive.pool_watch import PoolWatch, look_at_sources
 from jobs.drive.pools import Pools
-from jobs.drive.progress_bar import run_progress
 from jobs.drive.run import Run
 from jobs.drive.stages import EqualFailures
 from jobs.drive.stored_policies import describe_training
@@ -35,7 +32,6 @@ def train_policies(
     run: Run,
     plan: Plan,
     pools: Pools,
-    console: Console,
     equal_failures: EqualFailures,
     trackers: Trackers,
 ) -> None:
@@ -54,15 +50,14 @@ def train_policies(
         run.say("The reward reads no reference of the training articles.")
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(plan.training) as pool:
-        articles = _prepared(run, plan, plan.training, pool, bool(known), console, equal_failures)
+        articles = _prepared(run, plan, plan.training, pool, bool(known), equal_failures)
         watch = PoolWatch(run, pools.device)
         watch.look(pool.actors)
         learners = [_learner(config, plan.training, known.get(config.name), articles) for config in plan.trainings]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
-        show = functools.partial(run.show, stage="training")
-        with run_progress(console, total, done, run.note, show, unit="updates") as advance:
+        with run.progress("training", total, done, unit="updates") as advance:
             for updated in train(learners, learn, articles):
                 watch.look(pool.actors)
                 finished = [result.learner for result in updated if _is_done(result.learner, articles)]
@@ -81,7 +76,6 @@ def _prepared(
     stage: Stage,
     pool: EpisodePool,
     has_begun: bool,
-    console: Console,
     equal_failures: EqualFailures,
 ) -> list[Article]:
     """The training articles, in corpus order: those that can be prepared.
@@ -92,8 +86,7 @@ def _prepared(
     known = run.store.failures(run.id)
     failed = {failure.article_id for failure in known if failure.stage == stage.name} if has_begun else set()
     wanted = [article for article in articles if article.id not in failed]
-    show = functools.partial(run.show, stage=stage.name)
-    with run_progress(console, len(wanted), 0, run.note, show) as advance:
+    with run.progress(stage.name, len(wanted)) as advance:
         for prepared in pool.prepare(wanted, run.check):
             lost = [failure for _, failure in prepared if failure]
             if has_begun and lost:

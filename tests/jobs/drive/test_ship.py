@@ -289,7 +289,7 @@ def test_a_driver_that_is_gone_is_told(
     ended = subprocess.Popen(["true"])
     ended.wait()
     store.claim_run(run_id, socket.gethostname(), ended.pid)
-    monkeypatch.setattr("jobs.drive.heartbeat.SILENT_SECONDS", 0.5)
+    monkeypatch.setattr("jobs.drive.follow.SILENT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=f"is gone.*nws resume {run_id}"):
         follow_run(store, run_id, Place(0, 0), lambda line: None)
 

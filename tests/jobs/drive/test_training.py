@@ -18,7 +18,7 @@ from core.learning.policies import make_policies
 from core.learning.training_config import PolicyConfig, TrainingConfig
 from core.types import Article
 from jobs.drive import driver, training
-from jobs.drive.heartbeat import Heart
+from jobs.drive.run import Run
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
@@ -102,13 +102,13 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
 
 
 def test_every_part_of_a_run_is_shown(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, show = [], Heart.show
+    shown, show = [], Run.show
 
-    def noted(self: Heart, changes: dict[str, object]) -> None:
-        show(self, changes)
+    def noted(self: Run, **changes: object) -> None:
+        show(self, **changes)
         shown.append(self._at)
 
-    monkeypatch.setattr(Heart, "show", noted)
+    monkeypatch.setattr(Run, "show", noted)
     outcome = driver.start(store, plan, "inline", QUIET)
     assert {(at.stage, at.unit): (at.finished, at.failed, at.total) for at in shown} == {
         ("preparation", "articles"): (3, 0, 3),
