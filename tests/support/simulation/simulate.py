@@ -15,7 +15,7 @@ from bench import stub_work
 from core.errors import NwsError, StoreError, StoreUnavailableError
 from core.provenance import software
 from jobs.drive import driver
-from jobs.drive.follow import HeartbeatMonitor
+from jobs.drive.ship import HeartbeatMonitor
 from jobs.store.runs import SILENT_SECONDS
 from simulation.cases import Blow, Case
 from simulation.chance import Hazards
