@@ -145,7 +145,7 @@ def chosen_training(opened: "Store", run: str | None) -> str:
 
 def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":
     """The policies of a run that are meant; warns where their training has not ended."""
-    from jobs.drive.stored_policies import choose_system
+    from jobs.drive.training import choose_system
 
     with reading(store) as opened:
         run = chosen_training(opened, run)

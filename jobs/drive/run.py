@@ -7,11 +7,12 @@ import contextlib
 import functools
 import math
 import os
+import re
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -20,10 +21,11 @@ from typing import Any, Self
 from rich.console import Console
 
 from cluster.log_lines import pool_warnings
-from core.errors import CancelledError, FencedError, StoreError, StoreUnavailableError
+from core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
+from core.types import Article, Failure, Landed
 from jobs.drive.progress import Advance, run_progress
 from jobs.drive.watchdog import watchdog
-from jobs.store import FinalState, LogLine, Progress, RunInfo, RunWriter, Store, seconds_of_driver
+from jobs.store import FinalState, LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
 from jobs.store.runs import require_epoch
 
 BEAT_SECONDS = 5.0
@@ -53,6 +55,51 @@ def outcome_of(run: RunInfo) -> Outcome:
     return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
+class EqualFailures:
+    """Counts the articles that failed in a row with the same class and message, over all that one driver computes.
+
+    "In a row" is in order of landing, with no article done in between.
+
+    Args:
+        run_id: of the run, for the message.
+        most: so many of them stop the run; None: no number does.
+    """
+
+    def __init__(self, run_id: str, most: int | None) -> None:
+        self._run_id = run_id
+        self._most = most
+        self._reason: tuple[str, str] | None = None
+        self._count = 0
+
+    def look(self, landed: Sequence[Landed]) -> None:
+        """Take in what has landed, and was stored.
+
+        Raises:
+            NwsError: this was one too many.
+        """
+        for bundle, result in landed:
+            failures = {failure.article_id: failure for failure in result.failures}
+            for article in bundle:
+                self._add(article, failures.get(article.id))
+
+    def _add(self, article: Article, failure: Failure | None) -> None:
+        reason = None if failure is None else (failure.error_class, _without_names(failure.message, article))
+        self._count = self._count + 1 if reason == self._reason else 1
+        self._reason = reason
+        if failure is not None and self._most is not None and self._count >= self._most:
+            raise NwsError(
+                f"{self._count} articles in a row failed for the same reason, so the run was stopped. The last one, "
+                f"{article.key!r}: {failure.error_class}: {failure.message} Mend the cause, then: nws resume "
+                f"{self._run_id}. It tries them again, and then all that were not tried. To let a run go on "
+                "regardless, set stop_after_equal_failures to null in its recipe."
+            )
+
+
+def _without_names(message: str, article: Article) -> str:
+    names = "|".join(re.escape(name) for name in (article.id, article.key) if name)
+    return re.sub(rf"(?<!\w)(?:{names})(?!\w)", "", message)
+
+
 class Run(RunWriter):
     """A run that this process drives. While its `with` block runs, a thread tells the store that the driver lives.
 
@@ -61,6 +108,8 @@ class Run(RunWriter):
 
     A thread beats on while the driver hangs. So it pauses while the driver has not `moved` for `stuck_after` seconds:
     the run can then be resumed elsewhere.
+
+    Articles that fail one after the other for one reason end its work (`equal_failures`).
 
     What is said goes to the `console`, and progress to `progress_console`, by default the same.
     """
@@ -78,6 +127,7 @@ class Run(RunWriter):
         super().__init__(self.store, run_id, epoch)
         self._console = console
         self._progress_console = progress_console or console
+        self.equal_failures = EqualFailures(run_id, None)
         self._heart = store.writer(run_id, epoch)
         self._lines: list[LogLine] = []
         self._at: Progress | None = None
@@ -111,6 +161,23 @@ class Run(RunWriter):
         """Show, log and store the progress of a stage, see `run_progress`."""
         show = functools.partial(self.show, stage=stage)
         return run_progress(self._progress_console, total, done, self.note, show, unit)
+
+    def record(
+        self,
+        landed: Sequence[Landed],
+        stage: str = "sweep",
+        systems: Sequence[str] = (),
+        reusable: Reusable | None = None,
+    ) -> None:
+        """See `RunWriter.record`. What fails is noted in the log.
+
+        Raises:
+            NwsError: too many articles have failed for one reason.
+        """
+        super().record(landed, stage, systems, reusable)
+        for failure in (failure for _, result in landed for failure in result.failures):
+            self.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
+        self.equal_failures.look(landed)
 
     def check(self) -> None:
         """Called by the driver now and then, as a sign that it moves.

@@ -9,7 +9,7 @@ from rich.console import Console
 from cluster.worker_info import WorkerInfo, this_worker
 from core.arithmetic import ROWS_DEPEND, describe_arithmetic
 from jobs.drive import driver
-from jobs.drive.pool_watch import PoolWatch
+from jobs.drive.pools import PoolWatch
 from jobs.drive.run import Run
 from jobs.recipes.job import plan_job
 from jobs.store import RunInfo, open_store

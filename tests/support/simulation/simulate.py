@@ -99,7 +99,7 @@ class Simulation:
                 # The same each time, and read from files.
                 ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),
                 ("cluster.article_work", "software_now", lambda: own),
-                ("jobs.drive.pool_watch", "software", lambda: own),
+                ("jobs.drive.pools", "software", lambda: own),
             ):
                 stack.enter_context(mock.patch(f"{module}.{name}", stands_in))
             stack.enter_context(virtual(self.world, self.ray))
