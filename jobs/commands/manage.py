@@ -93,7 +93,7 @@ def logs(
                 out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
 
         if follow:
-            from jobs.drive.follow import START, follow_run
+            from jobs.drive.ship import START, follow_run
 
             follow_run(opened, info.id, START, say)
         else:
@@ -136,8 +136,7 @@ def cancel(
     does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
     could not be stopped.
     """
-    from jobs.drive.follow import wait_for_end
-    from jobs.drive.ship import end_stopped
+    from jobs.drive.ship import end_stopped, wait_for_end
 
     stopped: list[str] = []
     with changing(store) as opened:

@@ -169,7 +169,7 @@ def drive(
 ) -> None:
     """Drive a run, or shards of it: what a submitted job runs on the head of its cluster, and a driver of shards."""
     from jobs.drive.run import hold_run
-    from jobs.drive.sharded_run import drive_shards
+    from jobs.drive.shard_drivers import drive_shards
     from jobs.drive.ship import take_store_url
     from jobs.store import open_store
 

@@ -94,7 +94,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
         err.print(f"{counted(outcome.failures, 'article')} failed{_main_reason(outcome, store)}")
         err.print(f"See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
-    from jobs.drive.time_left import duration
+    from jobs.drive.progress import duration
 
     err.print(f"It took {duration(outcome.seconds)}. Its rows are in {shown(store)}.")
     err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
@@ -145,7 +145,7 @@ def chosen_training(opened: "Store", run: str | None) -> str:
 
 def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":
     """The policies of a run that are meant; warns where their training has not ended."""
-    from jobs.drive.stored_policies import choose_system
+    from jobs.drive.training import choose_system
 
     with reading(store) as opened:
         run = chosen_training(opened, run)

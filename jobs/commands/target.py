@@ -11,8 +11,8 @@ from jobs.commands.options import ActorOptions, EngineName, ResumeTargetOptions,
 from jobs.commands.shared import err, store_flag
 
 if TYPE_CHECKING:
-    from jobs.drive.follow import Place
     from jobs.drive.run import Outcome
+    from jobs.drive.ship import Place
     from jobs.recipes.plan import Plan
     from jobs.store import Store
 
@@ -81,11 +81,10 @@ def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
 
 def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
     """Submit a new run to a cluster and follow it. Returns its outcome."""
-    from jobs.drive.follow import Place
-    from jobs.drive.ship import ship_run
+    from jobs.drive.ship import Place, ship_run
 
     _warn_of_a_file(store)
-    run_id = ship_run(opened, store, plan, str(target.address), not run.no_reuse, run.name, run.note)
+    run_id = ship_run(opened, plan, str(target.address), not run.no_reuse, run.name, run.note)
     return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
 
 
@@ -93,12 +92,11 @@ def resume_there(
     opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
 ) -> "Outcome":
     """Submit a run again and follow it. Returns its outcome."""
-    from jobs.drive.follow import Place, last_line
-    from jobs.drive.ship import ship_again
+    from jobs.drive.ship import Place, last_line, ship_again
 
     _warn_of_a_file(store)
     line = last_line(opened, run)
-    name, epoch = ship_again(opened, store, run, str(target.address), actors.accelerator, actors.actors, take_over)
+    name, epoch = ship_again(opened, run, str(target.address), actors.accelerator, actors.actors, take_over)
     return _follow(opened, store, run, name, Place(epoch, line), target)
 
 
@@ -115,8 +113,8 @@ def _warn_of_a_file(store: str) -> None:
 
 def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", target: TargetOptions) -> "Outcome":
     from cluster.job_api import Head
-    from jobs.drive.follow import follow_run
     from jobs.drive.run import outcome_of
+    from jobs.drive.ship import follow_run
 
     where = store_flag(store)
     err.print(f"Submitted {run} to {target.address} as job {job}.")

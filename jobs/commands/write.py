@@ -49,7 +49,7 @@ def write(
     if as_json and asked.output is None:
         raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
 
-    from jobs.drive.progress_bar import run_progress
+    from jobs.drive.progress import run_progress
     from jobs.drive.write_file import FieldNames, WrittenFile, added_to, language_of, read_articles, write_summaries
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep import BaselinesRecipe
@@ -62,7 +62,7 @@ def write(
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in given.items() if value})
         stage = stage_to_write(recipe, language_of(articles))
     written = WrittenFile(0, 0, 0, 0, ())
-    with added_to(asked.output) as (out, there), run_progress(err, len(articles), 0, _unsaid, _unsaid) as advance:
+    with added_to(asked.output) as (out, there), run_progress(err, len(articles)) as advance:
         shown = 0
         for written in write_summaries(articles, stage, out, there):
             advance(written.articles - shown, 0)
@@ -80,7 +80,3 @@ def write(
         err.print(f"No summary of {article!r}: {why}", markup=False)
     if written.failures:
         raise NwsError(f"{counted(len(written.failures), 'article')} of {len(articles)} could not be summarised.")
-
-
-def _unsaid(*lines: object, **fields: object) -> None:
-    """Nothing is logged: there is no run."""

@@ -8,9 +8,8 @@ import contextlib
 import functools
 import os
 import socket
-import time
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -19,28 +18,22 @@ from rich.console import Console
 from core.article_id_set import ArticleIds
 from core.models import model_folder
 from core.stage import Stage
-from jobs.drive.heartbeat import Heart
-from jobs.drive.pool_watch import MIXED, look_at_sources
-from jobs.drive.pools import Engine, MakeWork, Pools, open_pools, stage_work
+from jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from jobs.drive.reuse import has_unfinished, obstacles, works
-from jobs.drive.run import Outcome, Run, take_run
+from jobs.drive.run import EqualFailures, Outcome, Run, take_run
 from jobs.drive.stages import (
-    EqualFailures,
     lacking_kept,
     require_complete,
     run_stage,
     score_kept,
     stage_of_kept,
 )
-from jobs.drive.time_left import duration
-from jobs.drive.trackers import Trackers, curve_scalars, open_trackers
+from jobs.drive.trackers import Trackers, curve_scalars
 from jobs.installation import code_version
 from jobs.recipes.job import plan_again
 from jobs.recipes.plan import Plan, require_same_revisions, sha256_of
 from jobs.store import PolicyInfo, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
-
-_WORTH_TELLING_SECONDS = 1.0
 
 
 def start(
@@ -121,9 +114,8 @@ def drive_alone(store: Store, run_id: str, plan: Plan, pools: Pools, console: Co
     """
     store.create_run(plan.run_spec(), run_id)
     epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
-    heart = Heart(store, run_id, epoch, Console(quiet=True))
-    run = Run(store, run_id, epoch, heart)
-    _run_tracked(run, plan, pools, console)
+    run = Run(store, run_id, epoch, Console(quiet=True), progress_console=console)
+    _run_tracked(run, plan, pools)
     run.finish("done")
 
 
@@ -147,21 +139,21 @@ def _drive(
     take_over: bool = False,
     epoch: int | None = None,
 ) -> Outcome:
-    work = functools.partial(_run_tracked, plan=plan, pools=pools, console=console, log_to=log_to)
+    work = functools.partial(_run_tracked, plan=plan, pools=pools, log_to=log_to)
     # A pool lets its driver move every few seconds, and a little later where actors die.
     stuck_after = max(plan.recipe.stuck_after, SILENT_SECONDS)
     return take_run(store, run_id, console, work, take_over, epoch, stuck_after)
 
 
-def _run_tracked(run: Run, plan: Plan, pools: Pools, console: Console, log_to: Sequence[str] = ()) -> None:
+def _run_tracked(run: Run, plan: Plan, pools: Pools, log_to: Sequence[str] = ()) -> None:
     """Do all the work, and log to the trackers: what is added, and the finished run."""
-    with open_trackers(log_to, run.store.run_info(run.id), run.say) as trackers:
-        _run_all(run, plan, pools, console, trackers)
+    with Trackers(log_to, run.store.run_info(run.id), run.say) as trackers:
+        _run_all(run, plan, pools, trackers)
         if log_to:
             trackers.log(curve_scalars(run.store.curve_means(run.id)))
 
 
-def _run_all(run: Run, plan: Plan, pools: Pools, console: Console, trackers: Trackers) -> None:
+def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     """Train what is to be trained, then go through the stages."""
     run.say(f"Run {run.id} in {run.store.shown_url}")
     run.note(f"Driver {run.epoch}, pid {os.getpid()} on {socket.gethostname()}, code {code_version()}, {pools.device}")
@@ -171,22 +163,16 @@ def _run_all(run: Run, plan: Plan, pools: Pools, console: Console, trackers: Tra
     run.set_panel(sha256_of(plan.panels or ()))
     if plan.articles is not None:
         run.set_total(plan.articles)
-    equal_failures = EqualFailures(run.id, plan.recipe.stop_after_equal_failures)
-    times: dict[str, float] = {}
+    run.equal_failures = EqualFailures(run.id, plan.recipe.stop_after_equal_failures)
     if plan.training and not _is_trained(run.store.policy_infos(run.id), plan):
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
-        with _timed(times, "training"):
-            train_policies(run, plan, pools, console, equal_failures, trackers)
+        train_policies(run, plan, pools, trackers)
     announced = array("Q")
     for stage in plan.stages:
-        with _timed(times, stage.name):
-            run_stage(run, plan, stage, pools, console, announced, equal_failures)
+        run_stage(run, plan, stage, pools, announced)
     if lacking := lacking_kept(run.store, run.id):
-        with _timed(times, "content kept"):
-            score_kept(run, plan, lacking, pools, console)
-    if len(times) > 1 and max(times.values()) >= _WORTH_TELLING_SECONDS:
-        run.say(f"Time by stage: {', '.join(f'{name} {duration(seconds)}' for name, seconds in times.items())}")
+        score_kept(run, plan, lacking, pools)
     articles = ArticleIds(np.unique(np.frombuffer(announced, np.uint64)))
     for stage in plan.stages:
         require_complete(run, stage, articles)
@@ -227,13 +213,6 @@ def changed_software(before: str, code: str, recorded: Mapping[str, str], now: M
 def _sources(version: str) -> str:
     """The hash of the sources of a version of the code."""
     return version.partition("+")[2]
-
-
-@contextlib.contextmanager
-def _timed(times: dict[str, float], stage: str) -> Iterator[None]:
-    started = time.monotonic()
-    yield
-    times[stage] = time.monotonic() - started
 
 
 def _is_trained(policies: Sequence[PolicyInfo], plan: Plan) -> bool:

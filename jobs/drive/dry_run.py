@@ -3,31 +3,29 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 from rich.console import Console
 
 from cluster.gpus import TYPE_PREFIX, GpuNode, cards_here
-from cluster.resources import ActorPlan, is_any_gpu, plan_actors
+from cluster.resources import plan_actors
 from core.errors import ClusterError
 from core.models.endpoint import Endpoint
-from jobs.drive.pools import Engine, sharing_on
-from jobs.drive.time_left import duration
-from jobs.recipes.base import LENGTHS, SHOWN, WHERE
+from jobs.drive.pools import Engine, choose_actors
+from jobs.drive.progress import duration
+from jobs.recipes.base import LENGTHS, SHOWN
 from jobs.recipes.plan import Plan
 from jobs.store import RunInfo, seconds_of_driver
 
 _ROW_BYTES, _WORD_BYTES = 460, 6
 """Of a summary in a store with its indexes, and of each of its words (docs/scale.md)."""
-# What decides how many articles and summaries a run has, and not what each of them takes.
-_AMOUNT = {"datasets", "seed", "predictions", *LENGTHS}
+# What decides how many articles and summaries a run has, and not what each of them takes; and what costs no time.
+_NO_MATTER = {"datasets", "seed", "predictions", *LENGTHS, *SHOWN}
+_NO_MATTER |= {"wait_for_machines", "stuck_after", "stop_after_equal_failures"}
 # Of a run, about so many seconds at most do not grow with its articles: Ray starts, and models are loaded.
 _LOADING_SECONDS = 60
 # Times what an earlier run says: a machine is busier at one time than at another.
 _LEAST, _MOST = 0.8, 1.25
-_RUNS = 5
-"""So many of the newest runs are looked at."""
 
 
 def describe(plan: Plan) -> dict[str, Any]:
@@ -95,42 +93,26 @@ def _requests(plan: Plan) -> dict[str, int | None]:
     return found
 
 
-def _actors_here(plan: Plan) -> tuple[ActorPlan, str | None]:
-    """What each actor would pin on this machine, how many there would be, and how the choice of sharing was made.
+def _device(plan: Plan) -> tuple[str, str | None]:
+    """What the actors would pin on this machine, or why they could not start; and how they share a GPU.
 
     A run itself asks Ray.
-
-    Raises:
-        ClusterError: this machine has not what the recipe asks for.
-        NwsError: there are GPUs to share, and a model cannot be had.
     """
-    recipe = plan.recipe
-    names = _gpus_here()
-    accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
-    cores = os.cpu_count() or 1
-    here: dict[str, float] = {"CPU": cores, "GPU": len(names)}
-    if accelerator is not None and any(accelerator in name for name in names):
-        here[TYPE_PREFIX + accelerator] = 1
-    if recipe.gpus_per_actor is not None:
-        return plan_actors(here, accelerator, recipe.actors, recipe.gpus_per_actor), None
-    resources, gpus = plan_actors(here, accelerator, None)
-    if not resources.num_gpus:
-        return plan_actors(here, accelerator, recipe.actors), None
-    node = GpuNode(cores, gpus, cards_here())
-    sharing = sharing_on([node], plan.training_and_stages, recipe.gpu_memory_fraction)
-    return plan_actors(here, accelerator, recipe.actors, sharing.share(gpus, recipe.actors)), sharing.reason
-
-
-def _gpus_here() -> list[str]:
     import torch
 
-    return [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-
-
-def _device(plan: Plan) -> tuple[str, str | None]:
-    """What the actors would pin on this machine, or why they could not start; and how they share a GPU."""
+    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    cores = os.cpu_count() or 1
+    here: dict[str, float] = {"CPU": cores, "GPU": len(names)}
+    wanted = plan.recipe.accelerator
+    if any(wanted in name for name in names):
+        here[TYPE_PREFIX + wanted] = 1
     try:
-        (resources, actors), sharing = _actors_here(plan)
+        (resources, actors), sharing = choose_actors(
+            lambda accelerator, count, share: plan_actors(here, accelerator, count, share),
+            lambda accelerator: [GpuNode(cores, len(names), cards_here())],
+            plan.recipe,
+            plan.training_and_stages,
+        )
     except ClusterError as error:
         return f"not on this machine: {error}", None
     return f"{actors} x {resources.describe()}", sharing
@@ -158,15 +140,12 @@ def print_description(described: dict[str, Any], console: Console) -> None:
         count = "unknown number of" if dataset["articles"] is None else dataset["articles"]
         line("dataset", f"{dataset['name']} ({dataset['split']}): {count} articles, {dataset['revision']}")
     line("segmentation", described["segmentation"])
-    for encoder in described["encoders"].values():
-        line("encoder", encoder)
-    for generator in described["generators"].values():
-        line("generator", generator)
+    for kind in ("encoder", "generator", "plugin"):
+        for revision in described[f"{kind}s"].values():
+            line(kind, revision)
     for system, requests in described["requests"].items():
         counted = "unknown" if requests is None else f"{requests:,}"
         line("requests", f"{system}: {counted}; less what is copied from other runs")
-    for plugin in described["plugins"].values():
-        line("plugin", plugin)
     for name, file in described["predictions"].items():
         line("predictions", f"{name}: {file}")
     line("bertscore", described["bertscore"])
@@ -185,25 +164,17 @@ def print_description(described: dict[str, Any], console: Console) -> None:
         line("sharing", described["sharing"])
 
 
-# The least and the most that is probable.
-Range: TypeAlias = tuple[float, float]
-
-
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """How long a run would take.
 
     Attributes:
         basis: what it rests on, or why nothing is known, in words.
-        seconds: of the whole run; None where nothing is known.
-        articles_per_second: of the whole run.
-        gpu_hours: of all GPUs together; None where the run has none.
+        seconds: of the whole run, the least and the most that is probable; None where nothing is known.
     """
 
     basis: str
-    seconds: Range | None = None
-    articles_per_second: Range | None = None
-    gpu_hours: Range | None = None
+    seconds: tuple[float, float] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -211,7 +182,7 @@ class Estimate:
 
 
 def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], engine: Engine) -> Estimate:
-    """How long a run would take, as finished runs of its recipe on the same device say, whatever their articles and n.
+    """How long a run would take, as the newest finished run of its recipe says, whatever its articles and n.
 
     Args:
         plan: what it would run.
@@ -222,85 +193,43 @@ def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], 
     articles, summaries = described["articles"], described["rows"]
     if articles is None:
         return Estimate("not known: the dataset does not tell how many articles it has. Set --limit")
-    wanted = _without_amount(plan.recipe.model_dump(mode="json"))
-    alike = [
+    wanted = _decisive(plan.recipe.model_dump(mode="json"))
+    alike = (
         run
         for run in runs
-        if (run.job, run.state, run.reused) == (plan.job, "done", 0)
+        if (run.job, run.state, run.reused, _engine(run)) == (plan.job, "done", 0, engine)
         and run.articles_done > 0
-        and _ran_there(run, plan, described["device"], engine)
-        and _without_amount(run.recipe) == wanted
-    ][:_RUNS]
-    if not alike:
+        and _decisive(run.recipe) == wanted
+    )
+    run = next(alike, None)
+    if run is None:
         return Estimate(
             "not known: the store has no finished run of this recipe on such a device. Submit one with a small "
             "--limit; every run says how long it still takes, once its first articles are done"
         )
-    ends = [end for run in alike for end in _ends(run, articles, summaries, plan.training is not None)]
-    low, high = _LEAST * min(ends), _MOST * max(ends)
-    newest = alike[0]
-    gpus = _gpus(newest.device or "")
-    return Estimate(
-        f"{newest.id}: {newest.articles_done} articles in {duration(_took(newest))} on {newest.device}"
-        + (f"; and {len(alike) - 1} more" if len(alike) > 1 else ""),
-        (low, high),
-        (articles / high, articles / low),
-        (gpus * low / 3600, gpus * high / 3600) if gpus else None,
-    )
+    took = run.worked_seconds + seconds_of_driver(run)
+    # A part does not grow: all of a training, and some of any. One grows with articles, which are read, or summaries.
+    most_fixed = took if plan.training is not None else min(took, _LOADING_SECONDS)
+    factors = (articles / run.articles_done, summaries / run.summaries)
+    ends = [fixed + (took - fixed) * factor for fixed in (0.0, most_fixed) for factor in factors]
+    basis = f"{run.id}: {run.articles_done} articles in {duration(took)} on {run.device}"
+    return Estimate(basis, (_LEAST * min(ends), _MOST * max(ends)))
 
 
-def _ends(run: RunInfo, articles: int, summaries: int, trains: bool) -> list[float]:
-    """Seconds of which the least and the most are the ends of what a run says.
-
-    Its time is a part that does not grow, all of a training and some of any, and one that grows with articles (to read
-    them) or with summaries (to score them).
-    """
-    took = _took(run)
-    fixed = took if trains else min(took, _LOADING_SECONDS)
-    times = (articles / run.articles_done, summaries / run.summaries)
-    return [part + (took - part) * factor for part in (0.0, fixed) for factor in times]
+def _engine(run: RunInfo) -> Engine:
+    """What ran a run."""
+    if run.address is not None:
+        return "cluster"
+    return "inline" if (run.device or "").startswith("inline,") else "ray"
 
 
-def _ran_there(run: RunInfo, plan: Plan, here: str, engine: Engine) -> bool:
-    """Whether a run ran where this one would: on as many actors of the kind, or, on a cluster, on its accelerator.
-
-    `here` says what the actors would pin on this machine, or that they cannot.
-    """
-    device = run.device or ""
-    if engine == "inline":
-        return device.startswith("inline,") and ("1 CPU" in device) == ("GPU" not in here)
-    if engine == "ray" and " x " in here.split(":")[0]:
-        return run.address is None and device.startswith(here)
-    asked = plan.recipe.accelerator
-    if is_any_gpu(asked):
-        return run.address is not None and "GPU" in device
-    return run.address is not None if asked in ("auto", "cpu") else asked in device
-
-
-def _without_amount(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in recipe.items() if name not in WHERE | SHOWN | _AMOUNT}
-
-
-def _took(run: RunInfo) -> float:
-    return run.worked_seconds + seconds_of_driver(run)
-
-
-def _gpus(device: str) -> float:
-    """How many GPUs the actors of a run had, from its device in words, e.g. `4 x 1/2 T4 GPU`; 0 of an inline run."""
-    actors, _, each = device.partition(" x ")
-    return int(actors) * float(Fraction(each.split(" ")[0])) if "GPU" in each.split(":")[0] else 0.0
+def _decisive(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in recipe.items() if name not in _NO_MATTER}
 
 
 def print_estimate(found: Estimate, console: Console) -> None:
-    """The estimate for people, one fact a line."""
-
-    def line(name: str, value: str) -> None:
-        console.print(f"{name:<13} {value}", highlight=False, markup=False, soft_wrap=True)
-
-    if found.seconds is None:
-        line("time", found.basis)
-        return
-    line("time", f"{' to '.join(map(duration, found.seconds))} ({found.basis})")
-    for name, ends, unit in (("speed", found.articles_per_second, " articles/s"), ("GPU-hours", found.gpu_hours, "")):
-        if ends is not None:
-            line(name, f"{ends[0]:.2g} to {ends[1]:.2g}{unit}")
+    """The estimate for people."""
+    time = found.basis
+    if found.seconds is not None:
+        time = f"{' to '.join(map(duration, found.seconds))} ({found.basis})"
+    console.print(f"{'time':<13} {time}", highlight=False, markup=False, soft_wrap=True)

@@ -1,7 +1,12 @@
-"""Where a run runs: in this process, on a Ray of its own, or on the Ray cluster that its driver was started on."""
+"""Where a run runs: in this process, on a Ray of its own, or on the Ray cluster that its driver was started on.
+
+While a pool works, its workers are watched: how busy they are, and what they compute with.
+"""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -9,17 +14,22 @@ from typing import Literal, TypeAlias
 from rich.console import Console
 
 from cluster.article_work import Work
+from cluster.dispatcher import Actors
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
-from cluster.gpus import GpuNode, Sharing, choose_sharing, gpu_nodes
+from cluster.gpus import GpuNode, choose_sharing, gpu_nodes
 from cluster.resources import ActorPlan, await_actors, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
+from cluster.worker_info import Busy, WorkerInfo
 from core.models import ModelRef, model_folder, parameters
-from core.precision import AMPERE, Precision
+from core.precision import AMPERE, ROWS_DEPEND, Precision
+from core.provenance import Software, are_as_imported, differences, software
 from core.stage import Stage
 from core.summarizers.generators import Generator
 from core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
+from jobs.drive.run import Run
 from jobs.recipes.base import RunRecipe
+from jobs.store import ActorShare
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
 # CUDA itself, about 0.5 GB, and what the passes take: an actor with four models of BERT-base's size had 3.4 GB on an
@@ -27,6 +37,10 @@ _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16
 _BESIDE_WEIGHTS = 2_600_000_000
 # A batch of a generator is as large as memory lets it be. With less than this it is so small that the GPU waits.
 _GENERATING = 8_000_000_000
+
+_SPAN_SECONDS = 60.0
+_BETWEEN_LOOKS_SECONDS = 1.0
+MIXED = "No other run copies rows of this one"
 
 Engine = Literal["ray", "inline", "cluster"]
 # What makes, of a stage, a device and a share of its memory, the work of a stage; called in the driver's process.
@@ -84,7 +98,17 @@ def open_pools(
         )
         return
     with _session(engine, run_id, console) as session:
-        resources, actors = _actor_plan(session, recipe, stages, functools.partial(console.print, markup=False))
+        say = functools.partial(console.print, markup=False)
+        (resources, actors), sharing = choose_actors(
+            lambda accelerator, count, share: await_actors(
+                session, accelerator, count, share, recipe.wait_for_machines, say
+            ),
+            gpu_nodes,
+            recipe,
+            stages,
+        )
+        if sharing is not None:
+            say(f"{sharing} `gpus_per_actor` in the recipe sets another share.")
         # Ray does not hide the GPUs from an actor that pins none.
         device = "cuda" if resources.num_gpus else "cpu"
         # Actors that share a GPU would otherwise take its memory from each other.
@@ -100,31 +124,34 @@ def open_pools(
         )
 
 
-def _actor_plan(session: Session, recipe: RunRecipe, stages: Sequence[Stage], tell: Callable[[str], None]) -> ActorPlan:
-    """What each actor pins, and how many there are. Where the recipe leaves it open, `tell` how a GPU is shared."""
-    accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
-    wait = recipe.wait_for_machines
-    share = recipe.gpus_per_actor
-    if share is None:
-        resources, gpus = await_actors(session, accelerator, None, 1, wait, tell)
-        share = 1
-        if resources.num_gpus and stages:
-            sharing = sharing_on(
-                gpu_nodes(None if is_any_gpu(accelerator) else accelerator), stages, recipe.gpu_memory_fraction
-            )
-            share = sharing.share(gpus, recipe.actors)
-            tell(f"{sharing.reason} `gpus_per_actor` in the recipe sets another share.")
-    return await_actors(session, accelerator, recipe.actors, share, wait, tell)
+def choose_actors(
+    plan: Callable[[str | None, int | None, float], ActorPlan],
+    nodes: Callable[[str | None], Sequence[GpuNode]],
+    recipe: RunRecipe,
+    stages: Sequence[Stage],
+) -> tuple[ActorPlan, str | None]:
+    """What each actor pins, and how many there are; and why so many share a GPU, where the recipe leaves that open.
 
-
-def sharing_on(nodes: Sequence[GpuNode], stages: Sequence[Stage], memory_fraction: float | None) -> Sharing:
-    """How many actors share a GPU of these machines, see `choose_sharing`.
+    Args:
+        plan: for an accelerator, a number of actors and the GPUs of each, what there is: see `plan_actors`.
+        nodes: the machines with GPUs, of this type.
+        recipe: what is asked for.
+        stages: those that actors work on.
 
     Raises:
-        NwsError: a model cannot be had, or is not the one that was recorded.
+        ClusterError: there is not what the recipe asks for.
+        NwsError: there are GPUs to share, and a model cannot be had, or is not the one that was recorded.
     """
-    has_bfloat16 = all(card.capability >= AMPERE for node in nodes for card in node.cards)
-    return choose_sharing(nodes, actor_bytes(stages, has_bfloat16), memory_fraction)
+    accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
+    if recipe.gpus_per_actor is not None:
+        return plan(accelerator, recipe.actors, recipe.gpus_per_actor), None
+    resources, gpus = plan(accelerator, None, 1)
+    if not (resources.num_gpus and stages):
+        return plan(accelerator, recipe.actors, 1), None
+    machines = nodes(None if is_any_gpu(accelerator) else accelerator)
+    has_bfloat16 = all(card.capability >= AMPERE for node in machines for card in node.cards)
+    sharing = choose_sharing(machines, actor_bytes(stages, has_bfloat16), recipe.gpu_memory_fraction)
+    return plan(accelerator, recipe.actors, sharing.share(gpus, recipe.actors)), sharing.reason
 
 
 def actor_bytes(stages: Sequence[Stage], has_bfloat16: bool) -> int:
@@ -175,3 +202,110 @@ def _session(engine: Engine, run_id: str, console: Console) -> Iterator[Session]
             token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
             console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
         yield session
+
+
+class PoolWatch:
+    """Looks at the actors of one pool. `device` is what each of them pins, in words."""
+
+    def __init__(self, run: Run, device: str | None) -> None:
+        self._run = run
+        self._device = device
+        self._workers: tuple[WorkerInfo, ...] = ()
+        self._equal: set[Software] = {(), software()}
+        self._shares = BusyShares(run)
+
+    def look(self, actors: Actors) -> None:
+        """Called every few seconds, and as often as one likes.
+
+        Raises:
+            FencedError: the run is no longer this driver's.
+        """
+        self._shares.look(actors.busy)
+        if actors.workers != self._workers:
+            self._workers = actors.workers
+            ways = sorted({worker.arithmetic for worker in self._workers if worker.arithmetic})
+            note_arithmetic(self._run, f"{self._device}: {', '.join(dict.fromkeys(map(str, self._workers)))}", ways)
+            self.compare(worker.software for worker in self._workers)
+
+    def compare(self, reported: Iterable[Software]) -> None:
+        """Compare what processes compute with to what this one does; to be called before their rows are stored.
+
+        Raises:
+            FencedError: the run is no longer this driver's.
+        """
+        for theirs in set(reported) - self._equal:
+            self._equal.add(theirs)
+            different = differences(theirs, software())
+            if different and self._run.mix(different):
+                self._run.say(
+                    f"Warning: a process of this run computes with {', '.join(different)}, and its driver with "
+                    f"something else: their numbers may differ. {MIXED}. Install the same on every machine."
+                )
+
+
+def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
+    """Tell the store how a run's rows are multiplied from now on, and the user where that is another way than before.
+
+    Raises:
+        FencedError: the run is no longer this driver's.
+    """
+    before = run.store.run_info(run.id).arithmetic
+    run.note_workers(device, now)
+    for arithmetic in now:
+        if ROWS_DEPEND in arithmetic and arithmetic not in before:
+            run.say(
+                f"Warning: {arithmetic}. Its scores agree to about 1e-6 only with those of another batch, and a "
+                "training with another number of workers becomes another one."
+            )
+    every = list(dict.fromkeys([*before, *now]))
+    if len(every) > 1 and every != before:
+        run.say(
+            f"Warning: workers of this run multiply in {len(every)} ways: {'; '.join(every)}. Its scores may "
+            "differ in the seventh digit from those of one kind of machine. A training that is resumed here may "
+            "draw other summaries than it would have drawn there."
+        )
+
+
+def look_at_sources(run: Run) -> None:
+    """Mark a run as mixed whose sources were edited while it worked: what was imported late may be of the edited ones.
+
+    Raises:
+        FencedError: the run is no longer this driver's.
+    """
+    if not are_as_imported() and run.mix(["edited sources"]):
+        run.say(f"Warning: NWS's sources were edited after this process had begun. {MIXED}.")
+
+
+class BusyShares:
+    """Shows, with a run's progress, in which share of the last minute each of its actors had work."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._looks: deque[tuple[float, dict[int, float]]] = deque()
+
+    def look(self, busy: Sequence[Busy]) -> None:
+        """Called every few seconds, and as often as one likes, with what a pool says now."""
+        now = time.monotonic()
+        if self._looks and now - self._looks[-1][0] < _BETWEEN_LOOKS_SECONDS:
+            return
+        self._looks.append((now, {actor.number: actor.seconds for actor in busy}))
+        while len(self._looks) > 2 and now - self._looks[1][0] >= _SPAN_SECONDS:
+            self._looks.popleft()
+        since, before = self._looks[0]
+        shares = (
+            ActorShare(
+                actor.number,
+                actor.worker.device,
+                actor.worker.node,
+                _share(actor.seconds, before.get(actor.number, 0.0), now - since),
+            )
+            for actor in busy
+        )
+        self._run.show(actors=tuple(shares))
+
+
+def _share(seconds: float, before: float, span: float) -> float | None:
+    """None in no time. An actor that had worked for longer before is another one now."""
+    if span == 0:
+        return None
+    return min(1.0, (seconds - before if seconds >= before else seconds) / span)

@@ -1,24 +1,34 @@
-"""A run in the hands of its driver: what it writes to the store, fenced by its epoch, and how it begins and ends."""
+"""A run in the hands of its driver: what it writes to the store, its heartbeat, and how it begins and ends.
+
+What keeps two drivers from writing at once is the fence: `jobs.store.lifecycle`.
+"""
 
 import contextlib
 import functools
 import math
 import os
+import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Self
 
 from rich.console import Console
 
 from cluster.log_lines import pool_warnings
-from core.errors import CancelledError, FencedError, StoreUnavailableError
-from jobs.drive.heartbeat import Heart
+from core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
+from core.types import Article, Failure, Landed
+from jobs.drive.progress import Advance, run_progress
 from jobs.drive.watchdog import watchdog
-from jobs.store import FinalState, RunInfo, RunWriter, Store, seconds_of_driver
+from jobs.store import FinalState, LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
 from jobs.store.runs import require_epoch
 
+BEAT_SECONDS = 5.0
 # Ctrl-C, SIGTERM, nws cancel.
 _INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
 
@@ -45,32 +55,181 @@ def outcome_of(run: RunInfo) -> Outcome:
     return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
-class Run(RunWriter):
-    """A run that this process drives: what it writes to the store, and the heart that beats for it meanwhile.
+class EqualFailures:
+    """Counts the articles that failed in a row with the same class and message, over all that one driver computes.
 
-    Its methods and those of its `store` wait for a store that is away, for an hour at most.
+    "In a row" is in order of landing, with no article done in between.
+
+    Args:
+        run_id: of the run, for the message.
+        most: so many of them stop the run; None: no number does.
     """
 
-    def __init__(self, store: Store, run_id: str, epoch: int, heart: Heart) -> None:
-        self.store: Store = store.waiting(heart.say, heart.moved)  # a driver that waits for its store does not hang
+    def __init__(self, run_id: str, most: int | None) -> None:
+        self._run_id = run_id
+        self._most = most
+        self._reason: tuple[str, str] | None = None
+        self._count = 0
+
+    def look(self, landed: Sequence[Landed]) -> None:
+        """Take in what has landed, and was stored.
+
+        Raises:
+            NwsError: this was one too many.
+        """
+        for bundle, result in landed:
+            failures = {failure.article_id: failure for failure in result.failures}
+            for article in bundle:
+                self._add(article, failures.get(article.id))
+
+    def _add(self, article: Article, failure: Failure | None) -> None:
+        reason = None if failure is None else (failure.error_class, _without_names(failure.message, article))
+        self._count = self._count + 1 if reason == self._reason else 1
+        self._reason = reason
+        if failure is not None and self._most is not None and self._count >= self._most:
+            raise NwsError(
+                f"{self._count} articles in a row failed for the same reason, so the run was stopped. The last one, "
+                f"{article.key!r}: {failure.error_class}: {failure.message} Mend the cause, then: nws resume "
+                f"{self._run_id}. It tries them again, and then all that were not tried. To let a run go on "
+                "regardless, set stop_after_equal_failures to null in its recipe."
+            )
+
+
+def _without_names(message: str, article: Article) -> str:
+    names = "|".join(re.escape(name) for name in (article.id, article.key) if name)
+    return re.sub(rf"(?<!\w)(?:{names})(?!\w)", "", message)
+
+
+class Run(RunWriter):
+    """A run that this process drives. While its `with` block runs, a thread tells the store that the driver lives.
+
+    Its methods and those of its `store` wait for a store that is away, for an hour at most. The heartbeat does not: it
+    keeps what was said for a later beat.
+
+    A thread beats on while the driver hangs. So it pauses while the driver has not `moved` for `stuck_after` seconds:
+    the run can then be resumed elsewhere.
+
+    Articles that fail one after the other for one reason end its work (`equal_failures`).
+
+    What is said goes to the `console`, and progress to `progress_console`, by default the same.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run_id: str,
+        epoch: int,
+        console: Console,
+        stuck_after: float = math.inf,
+        progress_console: Console | None = None,
+    ) -> None:
+        self.store: Store = store.waiting(self.say, self.moved)  # a driver that waits for its store does not hang
         super().__init__(self.store, run_id, epoch)
-        self.heart = heart
+        self._console = console
+        self._progress_console = progress_console or console
+        self.equal_failures = EqualFailures(run_id, None)
+        self._heart = store.writer(run_id, epoch)
+        self._lines: list[LogLine] = []
+        self._at: Progress | None = None
+        self._noted: Progress | None = None
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._reason: StoreError | CancelledError | None = None
+        self._stuck_after = stuck_after
+        self._moved_at = time.monotonic()
+        self._paused = False
+        self._thread = threading.Thread(target=self._beat_on, name="heartbeat", daemon=True)
 
     def say(self, text: str) -> None:
-        """Print a line, and keep it in the run's log."""
-        self.heart.say(text)
+        """Print a line, and have it stored in the run's log with the next beat."""
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self.note(text)
 
     def note(self, text: str) -> None:
-        """Keep a line in the run's log alone."""
-        self.heart.note(text)
+        """Have a line stored that the console need not show."""
+        with self._lock:
+            self._lines.append(LogLine(datetime.now(UTC), text))
 
     def show(self, **changes: Any) -> None:
-        """See `Heart.show`."""
-        self.heart.show(changes)
+        """Store the driver's progress with the next beat: fields of `jobs.store.Progress` that have changed."""
+        now = datetime.now(UTC)
+        self._at = replace(self._at or Progress(now, stage=""), noted_at=now, **changes)
+
+    def progress(
+        self, stage: str, total: int | None, done: int = 0, unit: str = "articles"
+    ) -> AbstractContextManager[Advance]:
+        """Show, log and store the progress of a stage, see `run_progress`."""
+        show = functools.partial(self.show, stage=stage)
+        return run_progress(self._progress_console, total, done, self.note, show, unit)
+
+    def record(
+        self,
+        landed: Sequence[Landed],
+        stage: str = "sweep",
+        systems: Sequence[str] = (),
+        reusable: Reusable | None = None,
+    ) -> None:
+        """See `RunWriter.record`. What fails is noted in the log.
+
+        Raises:
+            NwsError: too many articles have failed for one reason.
+        """
+        super().record(landed, stage, systems, reusable)
+        for failure in (failure for _, result in landed for failure in result.failures):
+            self.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
+        self.equal_failures.look(landed)
 
     def check(self) -> None:
-        """See `Heart.check`."""
-        self.heart.check()
+        """Called by the driver now and then, as a sign that it moves.
+
+        Raises:
+            StoreError: another driver took the run over (`FencedError`), or the store refuses.
+            CancelledError: somebody asked for an end.
+        """
+        self.moved()
+        if self._reason is not None:
+            raise self._reason
+
+    def moved(self) -> None:
+        """Note that the driver does not hang."""
+        self._moved_at = time.monotonic()
+
+    def _beat_on(self) -> None:
+        while not self._ended.wait(BEAT_SECONDS):
+            seconds = time.monotonic() - self._moved_at
+            hangs = seconds > self._stuck_after
+            if hangs and not self._paused:
+                self.say(
+                    f"The driver has not moved for {seconds:.0f} s. Until it does, it is not heard of any more, and "
+                    "the run may be resumed elsewhere. Where work takes so long, raise stuck_after in the recipe."
+                )
+            if not (hangs and self._paused):
+                self._beat()  # the first time once more, so that the silence has a reason
+            self._paused = hangs
+
+    def _beat(self) -> None:
+        with self._lock:
+            lines, self._lines = self._lines, []
+        at = self._at
+        try:
+            if self._heart.heartbeat(lines, at if at is not self._noted else None):
+                self._reason = CancelledError(f"run {self.id} was cancelled")
+            self._noted = at
+        except StoreUnavailableError:
+            with self._lock:
+                self._lines = [*lines, *self._lines]
+        except StoreError as error:  # fenced off, or a store that refuses
+            self._reason = error
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        if not isinstance(self._reason, StoreError):
+            self._beat()
 
 
 @contextlib.contextmanager
@@ -84,7 +243,7 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
         store: where the run is.
         run_id: which.
         epoch: with which the job was submitted, None for a job that NWS did not submit.
-        console: where the heart speaks.
+        console: where it is told that the store is away.
 
     Yields:
         The epoch with which the run is to be claimed then, None for a run that must be free.
@@ -93,7 +252,7 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
         FencedError: the run is no longer this job's.
     """
     host, pid = socket.gethostname(), os.getpid()
-    patient = store.waiting(functools.partial(console.print, markup=False))
+    patient = _patient(store, console)
     run = patient.run_info(run_id)
     if epoch is not None:
         require_epoch(run, epoch)
@@ -106,17 +265,17 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
 
 
 @contextlib.contextmanager
-def held(store: Store, run_id: str, claimed_epoch: int, console: Console) -> Iterator[None]:
+def held(store: Store, run_id: str, epoch: int, console: Console) -> Iterator[None]:
     """Let the heart of a claimed run beat until it is driven; an error ends the run, if it is still this driver's."""
     try:
-        with Heart(store, run_id, claimed_epoch, console):
+        with Run(store, run_id, epoch, console):
             yield
     finally:
         error = sys.exception()
         if error is not None:
             state: FinalState = "interrupted" if isinstance(error, _INTERRUPTIONS) else "failed"
             with contextlib.suppress(FencedError):  # it was driven already, or is another's
-                _end_run(store, run_id, claimed_epoch, state, error, console)
+                _end_run(store, run_id, epoch, state, error, console)
 
 
 def take_run(
@@ -131,40 +290,37 @@ def take_run(
     """Claim a run, do its work while its heart beats, and end it: done, interrupted, or failed with what went wrong.
 
     An interruption is no error: it is in the outcome, and the run can be resumed. A driver that dies without a word is
-    recorded by its watchdog. `stuck_after` is for its heart; for the others see `Store.claim_run`.
+    recorded by its watchdog. For `stuck_after` see `Run`, for the others `Store.claim_run`.
 
     Raises:
         StoreError: another driver works on it, or there is no such run.
         NwsError: whatever the work raises.
     """
-    host, pid = socket.gethostname(), os.getpid()
-    patient = store.waiting(functools.partial(console.print, markup=False))
-    epoch = patient.claim_run(run_id, host, pid, take_over=take_over, epoch=epoch)
+    patient = _patient(store, console)
+    epoch = patient.claim_run(run_id, socket.gethostname(), os.getpid(), take_over=take_over, epoch=epoch)
+    state: FinalState = "failed"
     with watchdog(store.url, run_id, epoch):
-        _work_to_the_end(store, run_id, epoch, console, work, stuck_after)
+        try:
+            with Run(store, run_id, epoch, console, stuck_after) as run, pool_warnings(run.say):
+                _note_end(run, work)
+            state = "done"
+        except _INTERRUPTIONS:
+            state = "interrupted"
+        finally:
+            error = sys.exception()
+            if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
+                _end_run(store, run_id, epoch, state, error, console)
     return outcome_of(patient.run_info(run_id))
 
 
-def _work_to_the_end(
-    store: Store, run_id: str, epoch: int, console: Console, work: Callable[[Run], None], stuck_after: float
-) -> None:
-    state: FinalState = "failed"
+def _note_end(run: Run, work: Callable[[Run], None]) -> None:
     try:
-        with Heart(store, run_id, epoch, console, stuck_after) as heart, pool_warnings(heart.say):
-            try:
-                work(Run(store, run_id, epoch, heart))
-            except _INTERRUPTIONS as interruption:
-                by = "Ctrl-C" if isinstance(interruption, KeyboardInterrupt) else str(interruption)
-                heart.note(f"Interrupted by {by or type(interruption).__name__}")
-                raise
-            heart.note("Done")
-        state = "done"
-    except _INTERRUPTIONS:
-        state = "interrupted"
-    finally:
-        error = sys.exception()
-        if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-            _end_run(store, run_id, epoch, state, error, console)
+        work(run)
+    except _INTERRUPTIONS as interruption:
+        by = "Ctrl-C" if isinstance(interruption, KeyboardInterrupt) else str(interruption)
+        run.note(f"Interrupted by {by or type(interruption).__name__}")
+        raise
+    run.note("Done")
 
 
 def _end_run(
@@ -176,4 +332,8 @@ def _end_run(
         with contextlib.suppress(StoreUnavailableError):
             store.writer(run_id, epoch).finish(state, text)
         return
-    store.waiting(functools.partial(console.print, markup=False)).writer(run_id, epoch).finish(state, text)
+    _patient(store, console).writer(run_id, epoch).finish(state, text)
+
+
+def _patient(store: Store, console: Console) -> Store:
+    return store.waiting(functools.partial(console.print, markup=False))

@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster: ships this code to the head, where `nws drive` drives the run.
+"""Runs on a Ray cluster: ships this code to the head, where `nws drive` drives the run, and follows it from here.
 
 The store's URL travels as a file of its own in the shipped checkout: the entrypoint, environment variables and metadata
 of a job can all be read in the dashboard.
@@ -12,16 +12,20 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.job_api import Head
-from core.errors import FencedError, NwsError
-from jobs.installation import ROOT, VERSION_FILE, code_version, git, is_installed
+from cluster.job_api import Head, RayJob
+from core.errors import ClusterError, FencedError, NwsError
+from jobs.installation import ROOT, VERSION_FILE, code_version, is_installed
 from jobs.recipes.named_files import SHIPPED, files_to_ship
-from jobs.store import RunInfo, Store, new_run_id
+from jobs.store import LogLine, RunInfo, Store, new_run_id
 from jobs.store.address import parse_address
+from jobs.store.runs import SILENT_SECONDS
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for torch
     from jobs.recipes.plan import Plan
@@ -34,11 +38,11 @@ _OURS = ("core", "cluster", "jobs", "nws", "nws_start.py")
 # Code, and what it reads: all else stays here, whatever a checkout holds.
 _CODE = frozenset((".py", ".j2", ".css", ".js", ".mako"))
 _READ = {"core/sample": ".jsonl", "jobs/recipes/bundled": ".yaml"}
-# Of files and folders. Such a name may have an ending of code.
-_PRIVATE = re.compile(r"^\.|^id_(rsa|dsa|ecdsa|ed25519)|credential|secret|\.(pem|key|env|db)\b", re.IGNORECASE)
 
 # Ray's own 3 seconds are too short for a driver to put its run in order.
 _STOP_SECONDS = 30
+_PAUSE_SECONDS = 1.0
+_LAST_LINES = 20
 
 
 def stage(
@@ -53,14 +57,8 @@ def stage(
             first again, from which the driver has deleted the URL.
         checkout: where our packages are.
         own: files of the user's own that the run needs, by the names under which its driver finds them.
-
-    Raises:
-        NwsError: there is no code but links.
     """
-    names = _files(checkout)
-    if not names:
-        raise NwsError(f"{checkout} holds no code for the cluster, or only links, which stay here. Install NWS anew.")
-    for name in names:
+    for name in _files(checkout):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(checkout / name, target / name)
     for shipped, path in (own or {}).items():
@@ -74,36 +72,16 @@ def stage(
 
 
 def _files(checkout: Path) -> list[Path]:
-    """What git knows or would add; outside of a git checkout, all but caches. Relative to the checkout.
-
-    Of these only code, and the data that come with it; no links, and nothing that is named like a secret.
-    """
-    # Beside an installed wheel, `alembic` is the library, and a git is that of another project.
+    """Our code and what it reads, relative to the checkout. No link, and no other file, whatever lies there, goes."""
+    # Beside an installed wheel, `alembic` is the library.
     ours = _OURS if is_installed(checkout) else (*_OURS, "alembic")
-    names = [] if is_installed(checkout) else _known_to_git(checkout, ours)
-    if not names:
-        paths = (path for name in ours for path in (checkout / name, *(checkout / name).rglob("*")))
-        names = [path.relative_to(checkout) for path in paths if "__pycache__" not in path.parts]
-    return sorted(
-        name for name in set(names) if _is_ours(name) and (checkout / name).is_file() and not _is_linked(checkout, name)
-    )
+    paths = (path for name in ours for path in (checkout / name, *(checkout / name).rglob("*")))
+    names = (path.relative_to(checkout) for path in paths if path.is_file() and not path.is_symlink())
+    return sorted(name for name in names if name.suffix in _CODE or _is_read(name))
 
 
-def _is_ours(name: Path) -> bool:
-    """Whether a file may leave this machine, by its name."""
-    of_ours = any(name.suffix == suffix and name.is_relative_to(folder) for folder, suffix in _READ.items())
-    return (of_ours or name.suffix in _CODE) and not any(_PRIVATE.search(part) for part in name.parts)
-
-
-def _is_linked(checkout: Path, name: Path) -> bool:
-    """Whether the file, or a folder that it is in, is a link, which may lead to anything."""
-    return any((checkout / part).is_symlink() for part in (name, *name.parents[:-1]))
-
-
-def _known_to_git(checkout: Path, ours: Sequence[str]) -> list[Path]:
-    """What it knows or would add; nothing outside of a git checkout."""
-    listed = git(checkout, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *ours) or b""
-    return [Path(os.fsdecode(name)) for name in listed.split(b"\0") if name]
+def _is_read(name: Path) -> bool:
+    return any(name.suffix == suffix and name.is_relative_to(folder) for folder, suffix in _READ.items())
 
 
 def take_store_url() -> str | None:
@@ -118,13 +96,7 @@ def take_store_url() -> str | None:
 
 
 def ship_run(
-    store: Store,
-    store_url: str,
-    plan: "Plan",
-    address: str,
-    reuse: bool = False,
-    name: str | None = None,
-    note: str | None = None,
+    store: Store, plan: "Plan", address: str, reuse: bool = False, name: str | None = None, note: str | None = None
 ) -> str:
     """Submit a new run; its id, which is also that of the job. `reuse`, `name` and `note` are as for `driver.start`.
 
@@ -135,20 +107,12 @@ def ship_run(
     head = Head(address)
     run_id = new_run_id(plan.job)
     store.create_run(plan.run_spec(head.address, reuse, name, note), run_id)
-    with _or_given_up(store, run_id, epoch=0):
-        own = files_to_ship(plan.recipe.model_dump(mode="json"))
-        _ship(store, store_url, head, run_id, plan.job, run_id, 0, [], own)
+    _ship(store, head, store.run_info(run_id), run_id, 0, [])
     return run_id
 
 
 def ship_again(
-    store: Store,
-    store_url: str,
-    run_id: str,
-    address: str,
-    accelerator: str | None,
-    actors: int | None,
-    take_over: bool,
+    store: Store, run_id: str, address: str, accelerator: str | None, actors: int | None, take_over: bool
 ) -> tuple[str, int]:
     """Submit a run again that no driver works on (with `take_over`: any run).
 
@@ -160,13 +124,12 @@ def ship_again(
         NwsError: a driver works on it, there is no such run, or the head does not answer or refuses.
     """
     run = store.require_free(run_id, socket.gethostname(), take_over)
-    own = files_to_ship(run.recipe)
+    files_to_ship(run.recipe)  # which may be refused
     head = Head(address)
-    submission_id = _next_name(head, run_id)
+    job = _next_name(head, run_id)
     epoch = store.submit_again(run_id, socket.gethostname(), address, take_over)
-    with _or_given_up(store, run_id, epoch):
-        _ship(store, store_url, head, run_id, run.job, submission_id, epoch, options_of(accelerator, actors), own)
-    return submission_id, epoch
+    _ship(store, head, run, job, epoch, options_of(accelerator, actors))
+    return job, epoch
 
 
 def ship_shard_driver(
@@ -177,53 +140,34 @@ def ship_shard_driver(
     Raises:
         NwsError: the head does not answer or refuses.
     """
-    own = files_to_ship(run.recipe)
-    name = _next_name(head, run.id)
-    _ship(store, store.url, head, run.id, run.job, name, epoch, options_of(accelerator, actors), own)
-    return name
+    job = _next_name(head, run.id)
+    _ship(store, head, run, job, epoch, options_of(accelerator, actors))
+    return job
 
 
 def options_of(accelerator: str | None, actors: int | None) -> list[str]:
     """What `nws drive` is to be told of the actors."""
-    return [*_option("--accelerator", accelerator), *_option("--actors", actors)]
+    options = {"--accelerator": accelerator, "--actors": actors}
+    return [text for name, value in options.items() if value is not None for text in (name, str(value))]
 
 
-def _option(name: str, value: object) -> list[str]:
-    return [] if value is None else [name, str(value)]
-
-
-def _ship(
-    store: Store,
-    store_url: str,
-    head: Head,
-    run_id: str,
-    job: str,
-    submission_id: str,
-    epoch: int,
-    options: list[str],
-    own: Mapping[str, Path],
-) -> None:
-    entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run_id, "--epoch", str(epoch), *options])
-    with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:
-        stage(Path(folder), store_url, submission_id, own=own)
-        head.submit_job(
-            submission_id,
-            entrypoint,
-            Path(folder),
-            {"RAY_JOB_STOP_WAIT_TIME_S": str(_STOP_SECONDS)},
-            {"run_id": run_id, "job": job, "store": store.shown_url},
-        )
-
-
-@contextlib.contextmanager
-def _or_given_up(store: Store, run_id: str, epoch: int) -> Iterator[None]:
-    """For what a pending run would wait for for ever if it failed."""
+def _ship(store: Store, head: Head, run: RunInfo, job: str, epoch: int, options: list[str]) -> None:
+    """Submit a job that drives a run with this epoch. A pending run, which would wait for ever, ends if that fails."""
+    entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run.id, "--epoch", str(epoch), *options])
     try:
-        yield
+        with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:
+            stage(Path(folder), store.url, job, own=files_to_ship(run.recipe))
+            head.submit_job(
+                job,
+                entrypoint,
+                Path(folder),
+                {"RAY_JOB_STOP_WAIT_TIME_S": str(_STOP_SECONDS)},
+                {"run_id": run.id, "job": run.job, "store": store.shown_url},
+            )
     finally:
         error = sys.exception()
         if error is not None:
-            give_up(store, run_id, epoch, error)
+            give_up(store, run.id, epoch, error)
 
 
 def give_up(store: Store, run_id: str, epoch: int, error: BaseException) -> None:
@@ -271,3 +215,122 @@ def end_stopped(store: Store, run_id: str) -> None:
         if run.state in ("pending", "running"):
             epoch = store.claim_run(run.id, socket.gethostname(), os.getpid(), take_over=True)
             store.writer(run.id, epoch).finish("interrupted", "cancelled; its Ray job was stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run stood before somebody began to watch: its driver, and how many lines had been said."""
+
+    epoch: int
+    line: int
+
+
+START = Place(epoch=-1, line=0)
+
+
+def last_line(store: Store, run_id: str) -> int:
+    """The number of the last line that the drivers of a run logged; 0 if there is none."""
+    lines = store.log(run_id)
+    return lines[-1][0] if lines else 0
+
+
+class HeartbeatMonitor:
+    """The heartbeat of a run's driver.
+
+    It is measured by its changes, not by clocks: those of two machines may differ, and after an outage the last beat is
+    old.
+    """
+
+    def __init__(self) -> None:
+        self._beat: datetime | None = None
+        self._heard = time.monotonic()
+
+    def silent_seconds(self, run: RunInfo) -> float:
+        """For how many seconds there has been no beat; called with the run as it is now."""
+        if run.heartbeat_at != self._beat:
+            self._beat, self._heard = run.heartbeat_at, time.monotonic()
+        return time.monotonic() - self._heard
+
+    def require(self, run: RunInfo) -> None:
+        """Refuse a silence that is too long; called with the run as it is now.
+
+        Raises:
+            ClusterError: the driver is gone, and the run has not ended.
+        """
+        if run.state == "running" and self.silent_seconds(run) > SILENT_SECONDS:
+            raise ClusterError(
+                f"The driver of run {run.id} (pid {run.driver_pid} on {run.driver_host}) is gone, and the run has "
+                f"not ended. What it stored is there; resume it with: nws resume {run.id}"
+            )
+
+
+def follow_run(
+    store: Store, run_id: str, since: Place, say: Callable[[LogLine], None], job: tuple[Head, str] | None = None
+) -> RunInfo:
+    """Pass on the driver's log until the run ends. Returns the run as it is then.
+
+    Args:
+        store: where the run is.
+        run_id: which.
+        since: an end before this place is not the one that is waited for, nor are lines before it handed on.
+        say: called with every line.
+        job: the Ray job that is to drive the run, where this process can reach its head.
+
+    Raises:
+        ClusterError: the job ended without its driver taking the run, or the driver is gone.
+    """
+    patient = store.waiting()  # the driver itself says in its log that it waits
+    line = since.line
+    heartbeats = HeartbeatMonitor()
+    while True:
+        # In this order: the job ends last.
+        ended = ended_job(*job) if job else None
+        run = patient.run_info(run_id)
+        lines = patient.log(run_id, line)
+        for _, text in lines:
+            say(text)
+        line = lines[-1][0] if lines else line
+        if run.driver_epoch > since.epoch:
+            if job and run.state == "pending":
+                raise ClusterError(
+                    f"Run {run_id} was submitted again meanwhile, and another job drives it. "
+                    f"Follow it with: nws logs {run_id} --follow"
+                )
+            if run.state not in ("pending", "running"):
+                return run
+            heartbeats.require(run)
+        elif job and ended:
+            error = ClusterError(
+                f"The Ray job {ended.submission_id} is {ended.status} before it drove run {run_id} "
+                f"{last_words(job[0], ended)}"
+            )
+            give_up(store, run_id, since.epoch, error)
+            raise error
+        time.sleep(_PAUSE_SECONDS)
+
+
+def wait_for_end(store: Store, run_id: str, seconds: float) -> bool:
+    """Whether drivers have ended a run and its shards, after so many seconds at most."""
+    deadline = time.monotonic() + seconds
+    while any(run.state == "running" for run in (store.run_info(run_id), *store.shards(run_id))):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_PAUSE_SECONDS / 2)
+    return True
+
+
+def ended_job(head: Head, name: str) -> RayJob | None:
+    """The job, if it has ended. A head that does not answer says nothing about the run, which is in the store."""
+    with contextlib.suppress(ClusterError):
+        job = head.job(name)
+        return job if job.has_ended else None
+    return None
+
+
+def last_words(head: Head, job: RayJob) -> str:
+    """What Ray says of a job that has ended, and the end of its log, where the head still answers."""
+    text = f"({job.message.strip()})."
+    with contextlib.suppress(ClusterError):
+        lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]
+        text += " The end of its log:\n" + "\n".join(lines)
+    return text

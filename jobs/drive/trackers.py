@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from core.errors import RecipeError
 from core.names import did_you_mean
@@ -69,8 +69,6 @@ class TensorBoard:
 class Mlflow:
     """A run at `MLFLOW_TRACKING_URI`, or in `mlflow.db` in the current folder; a resumed one has the same tag."""
 
-    _PARAMS, _METRICS, _LONGEST = 100, 1_000, 6_000  # MLflow takes so many in a request, and so long a parameter
-
     def __init__(self, run: RunInfo) -> None:
         # Read by the import: a server that is away must not hold up the run for minutes.
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "15")
@@ -84,9 +82,7 @@ class Mlflow:
         experiment = known.experiment_id if known else self._client.create_experiment(name)
         tags = {"nws.run": run.id, "job": run.job, **({"mlflow.note.content": run.note} if run.note else {})}
         self._id = self._client.create_run(experiment, tags=tags, run_name=run.name or run.id).info.run_id
-        params = [Param(name, value[: self._LONGEST]) for name, value in _facts(run).items()]
-        for start in range(0, len(params), self._PARAMS):
-            self._client.log_batch(self._id, params=params[start : start + self._PARAMS])
+        self._client.log_batch(self._id, params=[Param(name, value) for name, value in _facts(run).items()])
 
     @staticmethod
     def failures() -> Failures:
@@ -98,9 +94,7 @@ class Mlflow:
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
-        metrics = [Metric(name, value, now, step) for name, step, value in scalars]
-        for start in range(0, len(metrics), self._METRICS):
-            self._client.log_batch(self._id, metrics=metrics[start : start + self._METRICS])
+        self._client.log_batch(self._id, [Metric(name, value, now, step) for name, step, value in scalars])
 
     def close(self, done: bool) -> str:
         self._client.set_terminated(self._id, "FINISHED" if done else "KILLED")
@@ -165,7 +159,13 @@ def require_trackers(names: Iterable[str]) -> None:
 
 
 class Trackers:
-    """The trackers of a run. One that fails is warned of once and left out from then on: the store has everything."""
+    """The trackers of a run while a block works on it. One that fails is warned of once, and left out from then on.
+
+    Args:
+        names: see `require_trackers`.
+        run: as it stands.
+        say: takes the warning that one of them fails, and in the end a line for each on where the run is.
+    """
 
     def __init__(self, names: Iterable[str], run: RunInfo, say: Callable[[str], None]) -> None:
         self._say = say
@@ -181,11 +181,13 @@ class Trackers:
             with self._without_failing(name):
                 tracker.log(listed)
 
-    def close(self, done: bool) -> None:
-        """End the run in all of them, and say where it is."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         for name, tracker in list(self._opened.items()):
             with self._without_failing(name):
-                self._say(_USER.sub("//", tracker.close(done)))
+                self._say(_USER.sub("//", tracker.close(done=error is None)))
 
     @contextmanager
     def _without_failing(self, name: str) -> Iterator[None]:
@@ -198,23 +200,6 @@ class Trackers:
                 f"Warning: {name} fails, so nothing more is logged to it ({reason}). The run goes on; the store has it "
                 "all."
             )
-
-
-@contextmanager
-def open_trackers(names: Sequence[str], run: RunInfo, say: Callable[[str], None]) -> Iterator[Trackers]:
-    """Trackers for a run while the block works on it.
-
-    Args:
-        names: see `require_trackers`.
-        run: as it stands.
-        say: takes the warning that one of them fails, and in the end a line for each on where the run is.
-    """
-    trackers, done = Trackers(names, run, say), False
-    try:
-        yield trackers
-        done = True
-    finally:
-        trackers.close(done)
 
 
 def update_scalars(updates: "Iterable[Updated]") -> Iterator[Scalar]:

@@ -1,29 +1,35 @@
-"""Training the policies of a run: each round of updates is stored before the next one begins."""
+"""Training the policies of a run: each round of updates is stored before the next one begins.
+
+They come back from the store as systems that write.
+"""
 
 import functools
 from collections.abc import Mapping, Sequence
-
-from rich.console import Console
+from dataclasses import asdict, replace
+from typing import Any
 
 from cluster.episode_pool import EpisodePool
-from core.errors import NwsError
-from core.learning.checkpoint import from_bytes, to_bytes
+from core.analysis.points import POLICY
+from core.errors import NwsError, RecipeError, StoreError
+from core.learning.checkpoint import Checkpoint, Reading, from_bytes, to_bytes
 from core.learning.exchange import Decoded
-from core.learning.learner import Learner, Updated, train
+from core.learning.learner import Learner, Updated, parameters_in, train
 from core.learning.policies import make_policies
-from core.learning.training_config import TrainingConfig
+from core.learning.policy_system import PolicySystem, policy_system
+from core.learning.training_config import PolicyConfig, TrainingConfig
+from core.metrics.config import BertScoreConfig
+from core.metrics.fluency import Fluency
+from core.models import ModelRef
 from core.models.encoders import embedding_width
 from core.stage import Stage
 from core.types import Article, BundleResult
-from jobs.drive.pool_watch import PoolWatch, look_at_sources
-from jobs.drive.pools import Pools
-from jobs.drive.progress_bar import run_progress
+from jobs.drive.pools import Pools, PoolWatch, look_at_sources
 from jobs.drive.run import Run
-from jobs.drive.stages import EqualFailures
-from jobs.drive.stored_policies import describe_training
 from jobs.drive.trackers import Trackers, update_scalars
-from jobs.recipes.plan import Plan
-from jobs.store import PolicyCheckpoint, RoundResult
+from jobs.recipes.load import parse_recipe
+from jobs.recipes.phase2 import Phase2Recipe, system_name
+from jobs.recipes.plan import Plan, find_bertscore, find_model_metrics
+from jobs.store import PolicyCheckpoint, RoundResult, Store
 
 CHECKPOINT_BYTES = 64 * 1024
 """Checkpoints take at most this many bytes for each update of a pair, on average."""
@@ -35,8 +41,6 @@ def train_policies(
     run: Run,
     plan: Plan,
     pools: Pools,
-    console: Console,
-    equal_failures: EqualFailures,
     trackers: Trackers,
 ) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on.
@@ -54,15 +58,14 @@ def train_policies(
         run.say("The reward reads no reference of the training articles.")
     run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(plan.training) as pool:
-        articles = _prepared(run, plan, plan.training, pool, bool(known), console, equal_failures)
+        articles = _prepared(run, plan, plan.training, pool, bool(known))
         watch = PoolWatch(run, pools.device)
         watch.look(pool.actors)
         learners = [_learner(config, plan.training, known.get(config.name), articles) for config in plan.trainings]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
-        show = functools.partial(run.show, stage="training")
-        with run_progress(console, total, done, run.note, show, unit="updates") as advance:
+        with run.progress("training", total, done, unit="updates") as advance:
             for updated in train(learners, learn, articles):
                 watch.look(pool.actors)
                 finished = [result.learner for result in updated if _is_done(result.learner, articles)]
@@ -81,8 +84,6 @@ def _prepared(
     stage: Stage,
     pool: EpisodePool,
     has_begun: bool,
-    console: Console,
-    equal_failures: EqualFailures,
 ) -> list[Article]:
     """The training articles, in corpus order: those that can be prepared.
 
@@ -92,8 +93,7 @@ def _prepared(
     known = run.store.failures(run.id)
     failed = {failure.article_id for failure in known if failure.stage == stage.name} if has_begun else set()
     wanted = [article for article in articles if article.id not in failed]
-    show = functools.partial(run.show, stage=stage.name)
-    with run_progress(console, len(wanted), 0, run.note, show) as advance:
+    with run.progress(stage.name, len(wanted)) as advance:
         for prepared in pool.prepare(wanted, run.check):
             lost = [failure for _, failure in prepared if failure]
             if has_begun and lost:
@@ -105,11 +105,8 @@ def _prepared(
             landed = [((article,), BundleResult((), (failure,) if failure else ())) for article, failure in prepared]
             if landed:
                 run.record(landed, stage.name)
-            for failure in lost:
-                run.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
             failed |= {failure.article_id for failure in lost}
             advance(len(prepared) - len(lost), len(lost))
-            equal_failures.look(landed)
     usable = [article for article in wanted if article.id not in failed]
     if not usable:
         raise NwsError(f"None of the {len(articles)} training articles can be used. See: nws status {run.id}")
@@ -200,3 +197,112 @@ def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> 
                 f"{training.name}: update {result.learner.update}/{total}, reward {numbers.reward:.3f}, "
                 f"entropy {numbers.entropy:.2f}, gradient norm {numbers.grad_norm:.2f}"
             )
+
+
+def describe_training(config: TrainingConfig, plan: Plan, articles: int) -> dict[str, Any]:
+    """What is stored with a policy, so that it can be used without the run's recipe, articles and machines.
+
+    Args:
+        config: how it is trained.
+        plan: of its run.
+        articles: how many it is trained on.
+    """
+    stage, recipe = plan.training, plan.recipe
+    assert stage is not None
+    assert isinstance(recipe, Phase2Recipe)
+    return {
+        "system": next(system for system, configs in plan.policies.items() if config in configs),
+        "training": asdict(config),
+        "reading": {
+            **{"language": stage.language, "pipeline": stage.pipeline, "units": stage.units},
+            "length_unit": stage.length_unit,
+            "encoder": asdict(stage.encoders[0]),
+        },
+        "reward": plan.reward,
+        "train_datasets": [
+            {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}
+            | {"skip": dataset.skip, "limit": dataset.limit}
+            for corpus, dataset in zip(plan.train_corpora, recipe.train_datasets, strict=True)
+        ],
+        "train_articles": articles,
+    }
+
+
+def stored_systems(
+    run_id: str, newest: Sequence[PolicyCheckpoint], bertscore: BertScoreConfig, fluency: Fluency | None
+) -> dict[str, PolicySystem]:
+    """The policies of a run, from their newest checkpoints, by the name of the system, ready to write greedily.
+
+    Args:
+        run_id: the run.
+        newest: its checkpoints.
+        bertscore: the run's, which measures how close a summary is to an anchor.
+        fluency: the run's, if it has one.
+    """
+    parts: dict[str, list[Checkpoint]] = {}
+    for stored in newest:
+        parts.setdefault(stored.config["system"], []).append(_stored_checkpoint(run_id, stored, bertscore, fluency))
+    return {name: policy_system(checkpoints) for name, checkpoints in parts.items()}
+
+
+def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:
+    """The policies of a run that are `named`, with or without `policy|`; the first ones if none are.
+
+    Raises:
+        StoreError: the run has no policies.
+        RecipeError: none of that name.
+    """
+    run = store.run_info(run_id)
+    newest = store.checkpoints(run_id)
+    if not newest:
+        raise StoreError(
+            f"run {run_id!r} ({run.job}, {run.state}) has no policies: name a run of `nws submit phase2` that has had "
+            "an update"
+        )
+    recipe = parse_recipe(Phase2Recipe, run.recipe, run_id)
+    by_models = find_model_metrics(recipe, newest[0].config["reading"]["language"])
+    fluency = next((metric for metric in by_models if isinstance(metric, Fluency)), None)
+    trained = stored_systems(run_id, newest, find_bertscore(recipe), fluency)
+    # As the recipe names them: by method, then by seed, then by decoding.
+    names = [system_name(method.name, seed) for method in recipe.methods for seed in recipe.seeds]
+    writing = [
+        replace(trained[name], decoding=decoding) for name in names if name in trained for decoding in recipe.decodings
+    ]
+    systems = {system.signature: system for system in writing}
+    if named is None:
+        return writing[0]
+    signature = POLICY + named.removeprefix(POLICY)
+    if signature not in systems:
+        has = ", ".join(name.removeprefix(POLICY) for name in systems)
+        raise RecipeError(f"Run {run_id} has no policies {named!r}. It has {has}.")
+    return systems[signature]
+
+
+def _stored_checkpoint(
+    run_id: str, stored: PolicyCheckpoint, bertscore: BertScoreConfig, fluency: Fluency | None
+) -> Checkpoint:
+    config: Mapping[str, Any] = stored.config
+    stored_reading = config["reading"]
+    reading = Reading(
+        language=stored_reading["language"],
+        pipeline=stored_reading["pipeline"],
+        encoder=ModelRef(**stored_reading["encoder"]),
+        bertscore=bertscore,
+        units=stored_reading["units"],
+        fluency=fluency,
+        length_unit=stored_reading["length_unit"],
+    )
+    return Checkpoint(
+        name=config["system"],
+        config=PolicyConfig(**config["training"]["policies"]),
+        lengths=stored.lengths,
+        reading=reading,
+        parameters=parameters_in(from_bytes(stored.state)),
+        seed=stored.seed,
+        made_by={
+            "run": run_id,
+            "updates": stored.updates,
+            "total_updates": stored.total_updates,
+            **{key: config[key] for key in ("training", "reward", "train_datasets", "train_articles")},
+        },
+    )

@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from jobs.drive.heartbeat import HeartbeatMonitor
-from jobs.drive.time_left import Span, duration
+from jobs.drive.progress import Span, duration
+from jobs.drive.ship import HeartbeatMonitor
 from jobs.store import ActorShare, FailureInfo, NewSummary, Progress, RunInfo, Store
 from jobs.terminal.console import printable
 from jobs.terminal.numerals import counted, decimals

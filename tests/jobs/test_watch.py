@@ -15,7 +15,7 @@ from undisturbed import STUB_WORK
 
 from bench import stub_work
 from jobs.commands import watch
-from jobs.drive import driver, heartbeat
+from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep import Phase1Recipe
@@ -33,7 +33,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Thread]:
     """A run of 12 articles in bundles of 2, of which one is worked on and stored after each look of the watcher."""
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr("jobs.drive.run.BEAT_SECONDS", 0.02)
+    monkeypatch.setattr("jobs.drive.progress._BETWEEN_MARKS_SECONDS", 0.0)
     monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", 0.0)
     stub_work.write_articles(tmp_path / "news.jsonl", 12)
     recipe = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [1, 7, 9], "bundle_size": 2}

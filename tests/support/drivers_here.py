@@ -9,8 +9,7 @@ from rich.console import Console
 from jobs.drive import driver
 from jobs.drive.pools import MakeWork, stage_work
 from jobs.drive.run import Outcome
-from jobs.drive.shard_drivers import ShardDriver
-from jobs.drive.sharded_run import drive_shards
+from jobs.drive.shard_drivers import ShardDriver, drive_shards
 from jobs.store import RunInfo, Store
 
 QUIET = Console(file=io.StringIO())

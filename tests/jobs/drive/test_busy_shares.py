@@ -1,8 +1,8 @@
 import pytest
 
 from cluster.worker_info import Busy, WorkerInfo
-from jobs.drive import pool_watch
-from jobs.drive.pool_watch import BusyShares
+from jobs.drive import pools
+from jobs.drive.pools import BusyShares
 from jobs.store import ActorShare
 
 XEON = WorkerInfo("Xeon", "here")
@@ -27,7 +27,7 @@ class Shown:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
-    monkeypatch.setattr(pool_watch.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(pools.time, "monotonic", lambda: now[0])
     return now
 
 

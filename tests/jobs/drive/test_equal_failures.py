@@ -18,7 +18,7 @@ from core.stage import Stage
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 from jobs.drive import driver
 from jobs.drive.pools import MakeWork
-from jobs.drive.stages import EqualFailures
+from jobs.drive.run import EqualFailures
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan

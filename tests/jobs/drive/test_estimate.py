@@ -40,11 +40,8 @@ def test_the_time_is_a_range_from_earlier_runs() -> None:
     one = found(planned(), run_of(planned()))
     # A fifth of 660 s, or of 600 s after a minute that every run takes, and a machine may be busier or less busy.
     assert one.seconds == pytest.approx((0.8 * 132, 1.25 * (60 + 120)))
-    assert one.articles_per_second == pytest.approx((20 / 225, 20 / 105.6))
-    assert (one.gpu_hours, one.basis) == (None, "r1: 100 articles in 11 min on 2 x 1 CPU: Xeon on here")
-    two = found(planned(), run_of(planned()), run_of(planned(), worked_seconds=1320.0))
-    assert two.seconds == pytest.approx((0.8 * 132, 1.25 * (60 + 252)))
-    assert two.basis.endswith("and 1 more")
+    assert one.basis == "r1: 100 articles in 11 min on 2 x 1 CPU: Xeon on here"
+    assert found(planned(), run_of(planned()), run_of(planned(), worked_seconds=1320.0)) == one, "the newest counts"
 
 
 def test_fewer_n_take_less_where_scoring_takes_the_time_and_as_much_where_reading_does() -> None:
@@ -55,7 +52,6 @@ def test_fewer_n_take_less_where_scoring_takes_the_time_and_as_much_where_readin
 @pytest.mark.parametrize(
     "changes",
     [
-        {"device": "3 x 1 CPU: Xeon on here"},
         {"device": "inline, 1 CPU thread: Xeon on here"},
         {"address": "http://head:8265"},
         {"state": "interrupted"},
@@ -74,15 +70,12 @@ def test_of_other_runs_nothing_is_known(changes: dict[str, object]) -> None:
 def test_where_a_run_would_run_decides() -> None:
     inline = run_of(planned(), device="inline, 1 CPU thread: Xeon on here")
     assert found(planned(), inline, engine="inline").seconds
-    on_a_gpu = run_of(planned(), device="inline, NVIDIA H200: Xeon on here")
-    assert found(planned(), on_a_gpu, engine="inline").seconds is None
     there = run_of(planned(), address="http://head:8265")
     assert found(planned(), there, engine="cluster").seconds
     assert found(planned(), run_of(planned()), engine="cluster").seconds is None
-    not_here = planned(accelerator="T4")
-    assert found(not_here, run_of(not_here)).seconds is None
-    known = found(not_here, run_of(not_here, device="4 x 1/2 T4 GPU: Tesla T4 on a, b"))
-    assert known.gpu_hours == pytest.approx((2 * 105.6 / 3600, 2 * 225 / 3600))
+    on_t4 = planned(accelerator="T4")
+    assert found(on_t4, run_of(planned())).seconds is None
+    assert found(on_t4, run_of(on_t4, device="4 x 1/2 T4 GPU: Tesla T4 on a, b")).seconds
 
 
 def test_a_training_takes_as_long_for_any_articles_of_its_test() -> None:
@@ -99,8 +92,4 @@ def test_what_people_read() -> None:
         return out.getvalue().splitlines()
 
     assert printed(Estimate("not known: no T4")) == ["time          not known: no T4"]
-    assert printed(Estimate("a run", (60.0, 7260.0), (0.123, 4.0), (2, 8.066))) == [
-        "time          60 s to 2 h 1 min (a run)",
-        "speed         0.12 to 4 articles/s",
-        "GPU-hours     2 to 8.1",
-    ]
+    assert printed(Estimate("a run", (60.0, 7260.0))) == ["time          60 s to 2 h 1 min (a run)"]

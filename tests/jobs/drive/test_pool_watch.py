@@ -85,7 +85,7 @@ def test_a_run_whose_sources_are_edited_while_it_works_is_mixed(store: Store, mo
     said = io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(RunWriter, "record", editing)
-        patch.setattr("jobs.drive.pool_watch.are_as_imported", lambda: not edited)
+        patch.setattr("jobs.drive.pools.are_as_imported", lambda: not edited)
         outcome = run(store, said)
     assert said.getvalue().count("Warning: NWS's sources were edited") == 1
     assert store.run_info(outcome.run_id).mixed

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
 from core.provenance import software
-from jobs.drive import driver, sharded_run
+from jobs.drive import driver, shard_drivers, sharded_run
 from jobs.drive.pools import MakeWork, stage_work
 from jobs.drive.sharded_run import parts_of
 from jobs.recipes.job import make_plan
@@ -31,8 +31,8 @@ NAME = "phase1-20261124-abcdef"
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for pause in ("_PAUSE_SECONDS", "_WAIT_SECONDS"):
-        monkeypatch.setattr(sharded_run, pause, 0.0)
+    monkeypatch.setattr(sharded_run, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(shard_drivers, "_WAIT_SECONDS", 0.0)
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
 
 
@@ -296,16 +296,14 @@ def _with_bundles(plan: Plan) -> Plan:
     return replace(plan, corpora=(many,))  # type: ignore[arg-type]
 
 
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 40))
-def test_parts_hold_each_article_once_and_whole_bundles(bundles: list[int], size: int, wanted: int) -> None:
-    shards = min(wanted, sum(bundles))
-    parts = list(parts_of(bundles, size, shards))
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 40))
+def test_parts_hold_each_article_once_and_whole_bundles(counts: list[int], size: int, wanted: int) -> None:
+    shards = min(wanted, sum(-(-count // size) for count in counts))
+    parts = list(parts_of(counts, size, shards))
     assert len(parts) == shards
-    for number, count in enumerate(bundles):
-        of_dataset = [part[number] for part in parts if part[number] is not None]
-        places = [place for begin, end in of_dataset for place in range(begin, end)]
-        assert places == list(range(count * size))
+    for dataset, count in enumerate(counts):
+        of_dataset = [(begin, end) for shard in parts for number, begin, end in shard if number == dataset]
+        assert [place for begin, end in of_dataset for place in range(begin, end)] == list(range(count))
         assert all(begin % size == 0 for begin, _ in of_dataset)
-    lengths = [sum(end - begin for begin, end in filter(None, part)) // size for part in parts]
-    assert max(lengths) - min(lengths) <= 1
-    assert min(lengths) >= 1
+    bundles = [sum(-(-(end - begin) // size) for _, begin, end in shard) for shard in parts]
+    assert max(bundles) - min(bundles) <= 1

@@ -140,7 +140,7 @@ def test_one_that_fails_later_is_left_out_and_no_password_is_told(monkeypatch: p
             raise OSError("no room left")
 
     monkeypatch.setattr(trackers, "TRACKERS", {"failing": Failing, "working": Working})
-    with trackers.open_trackers(["failing", "working"], run_info(), said.append) as both:
+    with trackers.Trackers(["failing", "working"], run_info(), said.append) as both:
         for _ in range(3):
             both.log([])
     assert told == ["log", "log", "log"]

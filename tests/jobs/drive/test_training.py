@@ -1,7 +1,6 @@
 """Training runs through the driver, on the in-process pool with a tiny encoder and reward."""
 
 import io
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -18,7 +17,7 @@ from core.learning.policies import make_policies
 from core.learning.training_config import PolicyConfig, TrainingConfig
 from core.types import Article
 from jobs.drive import driver, training
-from jobs.drive.heartbeat import Heart
+from jobs.drive.run import Run
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
@@ -102,13 +101,13 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
 
 
 def test_every_part_of_a_run_is_shown(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, show = [], Heart.show
+    shown, show = [], Run.show
 
-    def noted(self: Heart, changes: dict[str, object]) -> None:
-        show(self, changes)
+    def noted(self: Run, **changes: object) -> None:
+        show(self, **changes)
         shown.append(self._at)
 
-    monkeypatch.setattr(Heart, "show", noted)
+    monkeypatch.setattr(Run, "show", noted)
     outcome = driver.start(store, plan, "inline", QUIET)
     assert {(at.stage, at.unit): (at.finished, at.failed, at.total) for at in shown} == {
         ("preparation", "articles"): (3, 0, 3),
@@ -117,15 +116,6 @@ def test_every_part_of_a_run_is_shown(store: Store, plan: Plan, monkeypatch: pyt
     }
     assert store.progress(outcome.run_id) == shown[-1]
     assert len(store.summaries_of(outcome.run_id, shown[-1].newest)) == 10 * 2
-
-
-def test_what_each_stage_took_is_said_at_the_end(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_WORTH_TELLING_SECONDS", 0.0)
-    run = driver.start(store, plan, "inline", QUIET).run_id
-    said = [line.text for _, line in store.log(run)]
-    (times,) = [text for text in said if text.startswith("Time by stage:")]
-    assert re.fullmatch(r"Time by stage: training \d+ s, evaluation \d+ s", times)
-    assert said[-2:] == [times, "Done"]
 
 
 def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(

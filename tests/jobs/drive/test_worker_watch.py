@@ -9,8 +9,7 @@ from rich.console import Console
 from cluster.worker_info import WorkerInfo, this_worker
 from core.arithmetic import ROWS_DEPEND, describe_arithmetic
 from jobs.drive import driver
-from jobs.drive.heartbeat import Heart
-from jobs.drive.pool_watch import PoolWatch
+from jobs.drive.pools import PoolWatch
 from jobs.drive.run import Run
 from jobs.recipes.job import plan_job
 from jobs.store import RunInfo, open_store
@@ -28,7 +27,7 @@ def run(tmp_path: Path, said: io.StringIO) -> Iterator[Run]:
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         run_id = store.create_run(plan_job("phase1", "sample", {}).run_spec())
         epoch = store.claim_run(run_id, "here", 1)
-        yield Run(store, run_id, epoch, Heart(store, run_id, epoch, Console(file=said)))
+        yield Run(store, run_id, epoch, Console(file=said))
 
 
 def actors(*workers: WorkerInfo) -> SimpleNamespace:

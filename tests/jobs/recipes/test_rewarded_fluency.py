@@ -15,7 +15,7 @@ from core.learning.reward import BERTSCORE, FLUENCY, RewardConfig, make_reward
 from core.learning.writer import PolicyWriter
 from core.text.dataset import Dataset, open_dataset
 from jobs.drive import driver
-from jobs.drive.stored_policies import choose_system
+from jobs.drive.training import choose_system
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())

@@ -10,7 +10,7 @@ from core.learning.policy_system import load_policies, save_policies
 from core.learning.writer import PolicyWriter
 from core.text.segmentation import pipeline_revision
 from jobs.drive import driver
-from jobs.drive.stored_policies import choose_system
+from jobs.drive.training import choose_system
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store

@@ -15,7 +15,7 @@ from bench import stub_work
 from core.errors import NwsError, StoreError, StoreUnavailableError
 from core.provenance import software
 from jobs.drive import driver
-from jobs.drive.heartbeat import HeartbeatMonitor
+from jobs.drive.ship import HeartbeatMonitor
 from jobs.store.runs import SILENT_SECONDS
 from simulation.cases import Blow, Case
 from simulation.chance import Hazards
@@ -92,14 +92,14 @@ class Simulation:
             for module, name, stands_in in (
                 ("jobs.drive.driver", "open_pools", self.pools.open_pools),
                 ("jobs.drive.run", "watchdog", self._watchdog),
-                ("jobs.drive.progress_bar", "_bar", jobs.drive.progress_bar._lines),  # Rich has threads of its own
+                ("jobs.drive.progress", "_bar", jobs.drive.progress._lines),  # Rich has threads of its own
                 ("jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
                 ("jobs.store.run_writer", "keep_means", lambda *_: None),  # what can be computed again from the rows
                 ("cluster.sweep_pool", "_BundleBacklog", self.pools.backlog),
                 # The same each time, and read from files.
                 ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),
                 ("cluster.article_work", "software_now", lambda: own),
-                ("jobs.drive.pool_watch", "software", lambda: own),
+                ("jobs.drive.pools", "software", lambda: own),
             ):
                 stack.enter_context(mock.patch(f"{module}.{name}", stands_in))
             stack.enter_context(virtual(self.world, self.ray))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from run_infos import run_info
 
-from jobs.drive.time_left import Span
+from jobs.drive.progress import Span
 from jobs.report.run_view import View, failure_line, line, screen
 from jobs.store import ActorShare, FailureInfo, NewSummary, Progress
 from jobs.terminal.console import PrintableConsole

@@ -77,7 +77,7 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
     store: Store, run: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr("jobs.drive.heartbeat.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("jobs.drive.ship.time.monotonic", lambda: clock[0])
     viewer = Viewer(store, run[0])
     noted = datetime.now(UTC) - timedelta(seconds=20)  # it has found nothing to tell since
     store.writer(*run).heartbeat(at=Progress(noted, "sweep", finished=2, total=4, span_seconds=10.0, span_finished=1))

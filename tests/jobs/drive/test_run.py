@@ -1,4 +1,4 @@
-"""A driver's heart, on a real store."""
+"""The heartbeat of a driver, on a real store."""
 
 import io
 import time
@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 
 from core.errors import CancelledError, FencedError, StoreError, StoreUnavailableError
-from jobs.drive import heartbeat
-from jobs.drive.heartbeat import Heart
+from jobs.drive.run import Run
 from jobs.store import RunSpec, RunWriter, Store, open_store, runs
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
@@ -24,13 +23,13 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.02)
+    monkeypatch.setattr("jobs.drive.run.BEAT_SECONDS", 0.02)
 
 
-def heart_of(store: Store, stream: io.StringIO | None = None, **options: float) -> tuple[str, Heart]:
+def run_of(store: Store, stream: io.StringIO | None = None, **options: float) -> tuple[str, Run]:
     run_id = store.create_run(SPEC)
     epoch = store.claim_run(run_id, "here", 1)
-    return run_id, Heart(store, run_id, epoch, Console(file=stream or io.StringIO()), **options)
+    return run_id, Run(store, run_id, epoch, Console(file=stream or io.StringIO()), **options)
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -40,9 +39,9 @@ def wait_until(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def is_stopped(heart: Heart) -> bool:
+def is_stopped(run: Run) -> bool:
     try:
-        heart.check()
+        run.check()
     except (CancelledError, StoreError):
         return True
     return False
@@ -54,13 +53,13 @@ def test_what_a_driver_is_at_is_stored_with_a_beat_when_it_has_changed(
     noted: list[object] = []
     real = RunWriter.heartbeat
     monkeypatch.setattr(RunWriter, "heartbeat", lambda *args: (noted.append(args[2]), real(*args))[1])
-    run_id, heart = heart_of(store)
-    with heart:
-        heart.show({"stage": "sweep", "finished": 2})
-        heart.show({"finished": 3, "total": 9})
+    run_id, run = run_of(store)
+    with run:
+        run.show(stage="sweep", finished=2)
+        run.show(finished=3, total=9)
         wait_until(lambda: store.progress(run_id) is not None)
         wait_until(lambda: len(noted) > 5)
-        heart.show({"finished": 9})
+        run.show(finished=9)
     at = store.progress(run_id)  # the last beat has the last change
     assert (at.stage, at.finished, at.total, at.unit) == ("sweep", 9, 9, "articles")
     assert len([one for one in noted if one]) <= 3
@@ -68,14 +67,14 @@ def test_what_a_driver_is_at_is_stored_with_a_beat_when_it_has_changed(
 
 def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) -> None:
     stream = io.StringIO()
-    run_id, heart = heart_of(store, stream)
-    with heart:
+    run_id, run = run_of(store, stream)
+    with run:
         before = store.run_info(run_id).heartbeat_at
         wait_until(lambda: store.run_info(run_id).heartbeat_at > before)
-        heart.say("first")
-        heart.note("second [bold]")
+        run.say("first")
+        run.note("second [bold]")
         wait_until(lambda: len(store.log(run_id)) == 2)
-        heart.say("last")
+        run.say("last")
     assert [(number, line.text) for number, line in store.log(run_id)] == [
         (1, "first"),
         (2, "second [bold]"),
@@ -86,26 +85,26 @@ def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) ->
 
 
 def test_a_cancelled_driver_stops(store: Store) -> None:
-    run_id, heart = heart_of(store)
-    with heart:
-        heart.check()
+    run_id, run = run_of(store)
+    with run:
+        run.check()
         assert store.cancel_run(run_id, "elsewhere")
-        wait_until(lambda: is_stopped(heart))
+        wait_until(lambda: is_stopped(run))
         with pytest.raises(CancelledError, match=f"run {run_id} was cancelled"):
-            heart.check()
+            run.check()
 
 
 def test_a_replaced_driver_stops(store: Store) -> None:
-    run_id, heart = heart_of(store)
-    with heart:
+    run_id, run = run_of(store)
+    with run:
         store.claim_run(run_id, "elsewhere", 2, take_over=True)
-        wait_until(lambda: is_stopped(heart))
+        wait_until(lambda: is_stopped(run))
         with pytest.raises(FencedError, match="taken over by pid 2 on elsewhere"):
-            heart.check()
+            run.check()
 
 
 def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    run_id, heart = heart_of(store)
+    run_id, run = run_of(store)
     beat, away = RunWriter.heartbeat, []
 
     def sometimes(*arguments: object) -> bool:
@@ -115,21 +114,21 @@ def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monk
         return beat(*arguments)
 
     monkeypatch.setattr(RunWriter, "heartbeat", sometimes)
-    with heart:
+    with run:
         for text in ("a", "b", "c"):
-            heart.note(text)
+            run.note(text)
             time.sleep(0.03)
         wait_until(lambda: len(store.log(run_id)) == 3)
     assert [line.text for _, line in store.log(run_id)] == ["a", "b", "c"]
 
 
 def test_a_driver_whose_store_is_deleted_stops_with_the_next_beat(store: Store, tmp_path: Path) -> None:
-    _, heart = heart_of(store)
-    with heart:
+    _, run = run_of(store)
+    with run:
         (tmp_path / "x.db").unlink()
-        wait_until(lambda: is_stopped(heart))
+        wait_until(lambda: is_stopped(run))
         with pytest.raises(StoreError, match="was deleted or moved away while it was in use"):
-            heart.check()
+            run.check()
     assert not (tmp_path / "x.db").exists()
 
 
@@ -142,13 +141,13 @@ def test_a_driver_that_hangs_is_not_heard_of_until_it_moves(store: Store, monkey
         return beat(*arguments)
 
     monkeypatch.setattr(RunWriter, "heartbeat", counted)
-    run_id, heart = heart_of(store, stuck_after=0.3)
-    with heart:
+    run_id, run = run_of(store, stuck_after=0.3)
+    with run:
         wait_until(lambda: len(store.log(run_id)) == 1)  # this thread hangs
         last = len(beats)
         time.sleep(0.2)  # ten beats long
         assert len(beats) == last, "a driver that hangs goes on beating"
-        heart.check()
+        run.check()
         wait_until(lambda: len(beats) > last)
         assert "has not moved for" in store.log(run_id)[0][1].text
     assert len(store.log(run_id)) == 1
@@ -156,8 +155,8 @@ def test_a_driver_that_hangs_is_not_heard_of_until_it_moves(store: Store, monkey
 
 def test_a_run_whose_driver_hangs_can_be_taken_elsewhere(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "SILENT_SECONDS", 1.5)
-    run_id, heart = heart_of(store, stuck_after=0.1)
-    with heart:
+    run_id, run = run_of(store, stuck_after=0.1)
+    with run:
 
         def can_be_taken() -> bool:
             try:
@@ -169,4 +168,4 @@ def test_a_run_whose_driver_hangs_can_be_taken_elsewhere(store: Store, monkeypat
         assert not can_be_taken()
         wait_until(can_be_taken)
         # It moves again: its next beat tells it that it was replaced.
-        wait_until(lambda: is_stopped(heart))
+        wait_until(lambda: is_stopped(run))

@@ -1,0 +1,178 @@
+import io
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from jobs.drive import progress
+from jobs.drive.progress import Pace, Span, duration
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Its only element is the time."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
+    stream = io.StringIO()
+    with progress.run_progress(Console(file=stream), 12, done=2) as advance:
+        clock[0] = 15.0
+        advance(0, 0)
+        clock[0] = 20.0
+        advance(4, 0)
+        clock[0] = 30.0
+        advance(1, 1)
+    lines = stream.getvalue().splitlines()
+    assert lines == [
+        "2/12 articles · 15 s",
+        "6/12 articles · 20 s",
+        "8/12 articles, 1 failed · 30 s · about 10 s left",
+    ]
+
+
+def test_a_line_comes_every_five_seconds_at_most(clock: list[float]) -> None:
+    stream = io.StringIO()
+    with progress.run_progress(Console(file=stream), 12) as advance:
+        for second in range(1, 13):
+            clock[0] = float(second)
+            advance(1, 0)
+    assert [line.split(" · ")[0] for line in stream.getvalue().splitlines()] == [
+        "5/12 articles",
+        "10/12 articles",
+        "12/12 articles",
+    ]
+
+
+def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: True)
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80, color_system=None)
+    with progress.run_progress(console, 24) as advance:
+        for second in (12.0, 20.0):
+            clock[0] = second
+            advance(8, 0)
+        clock[0] = 60.0  # eight articles in eight seconds, then nothing: what is left has not melted away
+    assert "16/24 articles · 60 s · about 40 s left\n" in stream.getvalue()
+
+
+def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:
+    shown: list[dict[str, object]] = []
+
+    def show(**fields: object) -> None:
+        shown.append(fields)
+
+    with progress.run_progress(Console(file=io.StringIO()), 9, 2, show=show, unit="updates") as advance:
+        for second in (5.0, 7.0):
+            clock[0] = second
+            advance(1, 1)
+    counts = {"finished": 2, "failed": 0, "total": 9, "span_seconds": 0.0, "span_finished": 0}
+    assert shown[0] == counts | {"unit": "updates", "actors": (), "newest": None}
+    assert shown[-1] == {"finished": 6, "failed": 2, "total": 9, "span_seconds": 2.0, "span_finished": 2}
+
+
+def test_an_unknown_total() -> None:
+    stream = io.StringIO()
+    with progress.run_progress(Console(file=stream), None) as advance:
+        advance(2, 0)
+    assert stream.getvalue().splitlines()[-1].startswith("2/? articles")
+
+
+def test_nothing_to_do() -> None:
+    stream = io.StringIO()
+    with progress.run_progress(Console(file=stream), 0):
+        pass
+    assert stream.getvalue() == "0/0 articles · 0 s · done\n"
+
+
+def test_a_line_is_noted_now_and_then_and_at_the_end(clock: list[float]) -> None:
+    notes: list[str] = []
+    with progress.run_progress(Console(file=io.StringIO()), 9, 2, note=notes.append) as advance:
+        for second in (30.0, 61.0, 90.0):
+            clock[0] = second
+            advance(1, second == 61.0)
+    assert notes == ["5/9 articles, 1 failed", "6/9 articles, 1 failed"]
+
+
+def landed(every: float, size: int, times: int, pace: Pace | None = None) -> Pace:
+    """`times` bundles of `size`, one every so many seconds from 0 on."""
+    pace = pace or Pace()
+    for number in range(times):
+        pace.add(number * every, (number + 1) * size)
+    return pace
+
+
+@given(every=st.floats(0.01, 500), size=st.integers(1, 32), times=st.integers(2, 400))
+def test_a_steady_pace_is_told_exactly_whenever_a_bundle_lands(every: float, size: int, times: int) -> None:
+    assume((times - 1) * every > 1)  # what lands within a second tells nothing yet
+    span = landed(every, size, times).span((times - 1) * every)
+    assert span.rate == pytest.approx(size / every)
+    assert span.seconds_left(10 * size) == pytest.approx(10 * every)
+
+
+def test_loading_the_models_is_no_part_of_the_pace() -> None:
+    pace = Pace()
+    for at, finished in ((60.0, 4), (61.0, 8), (62.0, 12)):
+        pace.add(at, finished)
+    assert pace.span(62.0) == Span(2.0, 8, 1.0)
+
+
+@given(silence=st.floats(0, 1e6), more=st.floats(0, 1e6))
+def test_the_estimate_never_falls_while_nothing_lands(silence: float, more: float) -> None:
+    span = landed(10, 4, 3).span(20 + silence)
+    assert 29.99 <= span.later(0).seconds_left(12) <= span.later(more).seconds_left(12)
+
+
+@given(
+    actors=st.integers(1, 8),
+    seconds=st.floats(2, 60),
+    apart=st.floats(0, 1),
+    at=st.floats(0.1, 0.7),
+)
+@example(actors=4, seconds=42.0, apart=0.125, at=0.25)
+@example(actors=7, seconds=41.8, apart=0.107, at=0.674)
+def test_from_a_tenth_on_the_time_left_is_right_within_a_third(
+    actors: int, seconds: float, apart: float, at: float
+) -> None:
+    """Actors load models for a minute, begin together or one after the other, and take as long for each bundle."""
+    bundles, size = 40 * actors, 16
+    landings = sorted(
+        60 + seconds * (apart * actor / actors + k + 1) for actor in range(actors) for k in range(bundles // actors)
+    )
+    end, now = landings[-1], 60 + at * (landings[-1] - 60)
+    pace, landed_now = Pace(), [landing for landing in landings if landing <= now]
+    for number, landing in enumerate(landed_now):
+        pace.add(landing, (number + 1) * size)
+    left = pace.span(now).seconds_left((bundles - len(landed_now)) * size)
+    assert left == pytest.approx(end - now, rel=0.3)
+
+
+def test_nothing_is_told_before_a_second_bundle_has_landed() -> None:
+    pace = Pace(3)  # done by an earlier driver
+    assert pace.span(5.0).seconds_left(9) is None
+    pace.add(10.0, 7)
+    assert pace.span(10.0).seconds_left(5) is None
+    assert pace.span(14.0).rate is None
+    pace.add(14.0, 11)
+    assert pace.span(14.0).seconds_left(1) == 1.0
+    assert pace.span(14.0).seconds_left(0) == 0.0
+
+
+def test_a_new_pace_is_told_within_minutes() -> None:
+    pace = landed(10, 1, 31)  # 300 s at one in ten seconds
+    for number in range(1, 251):  # then one a second
+        pace.add(300.0 + number, 31 + number)
+    assert pace.span(550.0).rate == pytest.approx(1.0, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (119, "119 s"), (120, "2 min"), (3600, "60 min"), (11_100, "3 h 5 min"), (187_000, "2 d 3 h")],
+)
+def test_durations_in_words(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
