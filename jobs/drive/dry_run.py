@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from rich.console import Console
 
-from cluster.gpus import TYPE_PREFIX, GpuNode, cards_here
-from cluster.resources import ActorPlan, is_any_gpu, plan_actors
+from cluster.resources import TYPE_PREFIX, ActorPlan, GpuNode, cards_here, is_any_gpu, plan_actors
 from core.errors import ClusterError
 from core.models.endpoint import Endpoint
 from jobs.drive.pools import Engine, sharing_on

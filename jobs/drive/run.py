@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cluster.log_lines import pool_warnings
+from cluster.article_work import pool_warnings
 from core.errors import CancelledError, FencedError, StoreUnavailableError
 from jobs.drive.heartbeat import Heart
 from jobs.drive.watchdog import watchdog

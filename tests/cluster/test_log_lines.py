@@ -1,6 +1,6 @@
 import logging
 
-from cluster.log_lines import pool_warnings
+from cluster.article_work import pool_warnings
 
 
 def test_warnings_of_pools_are_lines_of_the_run() -> None:
