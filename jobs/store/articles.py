@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 
 from core.metrics.specs import BY_COLUMN
 from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
-from jobs.store.engine import Database, reads
+from jobs.store.database import Database, reads
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 

@@ -259,7 +259,7 @@ class RunBestRow(Base):
 
 
 class ScoreColumnRow(Base):
-    """Of a run that has ended: a part of one column of its scores, see `jobs.store.score_columns`."""
+    """Of a run that has ended: a part of one column of its scores, see `jobs.store.points`."""
 
     __tablename__ = "score_columns"
 
@@ -335,7 +335,7 @@ class LogLineRow(Base):
 
 
 class ProgressRow(Base):
-    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.runs.Progress`."""
+    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.progress.Progress`."""
 
     __tablename__ = "progress"
 
