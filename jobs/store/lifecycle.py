@@ -150,13 +150,10 @@ def insert_run(
     Raises:
         StoreError: A part of it is not JSON.
     """
-    zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
-    values = {"state": "pending", "arithmetic": [], "created_at": datetime.now(UTC)}
-    values |= dict.fromkeys(("means_kept", "mixed"), False)
     place = {"parent": parent, "shard": shard, "total_articles": total_articles}
     columns = _columns_of(spec)
     make_partition(connection, run_id)
-    connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros, **place))
+    connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **columns, **place))
 
 
 def _columns_of(spec: RunSpec) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> No
     # Of a sharded run that has ended or lost its driver, a shard that is pending waits for nobody.
     is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
     if run.state == "pending" or is_in_work:
-        raise StoreError(f"run {run.id!r} is {run.state}, or has a driver. Stop it first: nws cancel {run.id}")
+        raise StoreError(f"run {run.id!r} is {run.state}. Stop it and its shards first: nws cancel {run.id}")
 
 
 def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:

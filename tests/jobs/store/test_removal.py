@@ -74,7 +74,7 @@ def test_a_run_in_work_is_refused(store, spec, state):
     run_id = store.create_run(spec)
     if state == "running":
         store.claim_run(run_id, "host-a", 11)
-    with pytest.raises(StoreError, match=f"is {state}. Stop it first: nws cancel {run_id}"):
+    with pytest.raises(StoreError, match=f"is {state}. Stop it and its shards first: nws cancel {run_id}"):
         store.remove_run(run_id, HOST)
     assert store.run_info(run_id).state == state
 
