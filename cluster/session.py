@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +35,6 @@ _ENVIRONMENT = {
 }
 
 _PATIENCE_SECONDS = 2.0
-_REAPING_SECONDS = 30.0
 _CONNECT_SECONDS = 5.0
 
 
@@ -195,20 +193,10 @@ def _shut_down(ray: Any) -> None:
                 below_raylet += child.children(recursive=True)
             if child.name() in ("raylet", "gcs_server") and child.status() == psutil.STATUS_STOPPED:
                 child.kill()
-    started = _started_here()
     ray.shutdown()
-    for process in started:  # Ray waits for a second; on a busy machine that leaves zombies, and warnings of Python
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_REAPING_SECONDS)
     for process in psutil.wait_procs(below_raylet, timeout=_PATIENCE_SECONDS)[1]:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-
-
-def _started_here() -> "list[subprocess.Popen[bytes]]":
-    """The processes of a Ray that this process has started."""
-    node = importlib.import_module("ray._private.worker")._global_node
-    return [] if node is None else [one.process for several in node.all_processes.values() for one in several]
 
 
 def _import_from(checkout: Path) -> Callable[[], None]:
