@@ -82,15 +82,19 @@ class DriverReports(Database):
         rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
         return [LogLine(row.said_at, row.text) for row in reversed(rows)]
 
-    @reads
-    def progress(self, connection: Connection, run_id: str) -> Progress | None:
+    def progress(self, run_id: str) -> Progress | None:
         """What the run's driver is, or was, at; None if it has not told yet."""
-        return _read_progress(connection, [run_id]).get(run_id)
+        return self.progress_of([run_id]).get(run_id)
 
     @reads
     def progress_of(self, connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
         """What the drivers of these runs are, or were, at; without those that have not told yet."""
-        return _read_progress(connection, run_ids)
+        found = {}
+        for row in connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id.in_(run_ids))):
+            values = {name: value for name, value in row._mapping.items() if name != "run_id"}
+            values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
+            found[row.run_id] = Progress(**values)
+        return found
 
 
 def progress_row(at: Progress) -> dict[str, Any]:
@@ -98,12 +102,3 @@ def progress_row(at: Progress) -> dict[str, Any]:
     return {name: getattr(at, name) for name in _PROGRESS} | {
         "actors": [{name: getattr(actor, name) for name in _SHARE} for actor in at.actors]
     }
-
-
-def _read_progress(connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
-    found = {}
-    for row in connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id.in_(run_ids))):
-        values = {name: value for name, value in row._mapping.items() if name != "run_id"}
-        values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
-        found[row.run_id] = Progress(**values)
-    return found
