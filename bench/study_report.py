@@ -3,7 +3,7 @@
     python -m bench.study_report --store sqlite:////tmp/study.db [--articles 76000] [--shards 8]
 
 The store gets what such a run keeps when its shards have ended: the scores as columns, in the types and parts in
-which `jobs.store.score_columns` writes them. The summaries themselves are left out, since a report of the usual
+which `jobs.store.points` writes them. The summaries themselves are left out, since a report of the usual
 metrics reads none of them: 5 GB of texts would only have to be made. With other metrics it reads summaries, see
 large_store.py.
 """
@@ -22,7 +22,7 @@ from sqlalchemy import insert, update
 
 from bench.large_store import LENGTHS, SYSTEMS, _of_process
 from jobs.store import RunSpec, ShardSpec, Store, open_store, upgrade_schema
-from jobs.store.score_columns import METRICS, ROWS_OF_PART
+from jobs.store.points import COLUMN_METRICS, ROWS_OF_PART
 from jobs.store.tables import RunRow, ScoreColumnRow
 
 RESULTS = Path(__file__).parent / "results"
@@ -85,7 +85,7 @@ def _part(articles: int, hard: np.ndarray, rng: np.random.Generator) -> dict[str
         "words": np.minimum(n, words).astype("<i4"),
         "text": texts.astype("<i8"),
     }
-    columns |= {metric: curve + rng.normal(0, 0.05, shape) for metric in METRICS}
+    columns |= {metric: curve + rng.normal(0, 0.05, shape) for metric in COLUMN_METRICS}
     return {name: np.ascontiguousarray(values).reshape(-1) for name, values in columns.items()}
 
 
@@ -100,7 +100,7 @@ def main() -> None:
     filled = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     began, cpu = time.perf_counter(), time.process_time()
     with open_store(options.store, read_only=True) as store:
-        points = store.points(STUDY, METRICS)
+        points = store.points(STUDY, COLUMN_METRICS)
     read = f"{time.perf_counter() - began:.2f} s, {time.process_time() - cpu:.2f} s CPU"
     columns = (points.system, points.article, points.n, points.words, points.text, *points.scores.values())
     held = sum(column.nbytes for column in columns) / len(points) / len(points.scores)

@@ -3,29 +3,31 @@
 Import it inside a session: it imports ray, whose switches the session sets first.
 """
 
+import functools
 import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import ray
 from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
 
 from cluster.dispatcher import STUCK_SECONDS, Actors, Task
-from cluster.faults import (
+from cluster.monitors import (
     FAULTS,
     ActorStuckError,
+    ClusterHealth,
     Fault,
-    NodeDrainingError,
+    StartupMonitor,
+    StuckTaskDetector,
     loss,
     lost_its_node,
     one_line,
     segments_loss,
 )
-from cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
 from cluster.resources import ActorResources
-from cluster.slot import Call, Slot, pinning
 from cluster.worker_info import Busy, WorkerInfo
 from core.errors import ClusterError, DeviceError
 
@@ -36,6 +38,75 @@ _MISSING_SECONDS = 30.0
 # How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
 # alone (`sweep_pool._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
 _MAX_DEVICE_ERRORS = 9
+# How long the calls of an actor that was killed are waited for: what it had done may still be on its way.
+_SETTLE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A task that is sent: to which method, and the ObjectRef of what makes its argument, if a Ray task does."""
+
+    task: Task
+    method: str
+    before: Any
+
+
+@dataclass(eq=False, slots=True)
+class Slot:
+    """One actor, asked for at the time `since`.
+
+    `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
+    The actor has been at the first of them since `turn`, and was at earlier ones for `worked` seconds.
+    """
+
+    number: int
+    actor: Any
+    since: float
+    worker: WorkerInfo | None = None
+    calls: dict[Any, Call] = field(default_factory=dict)
+    turn: float = 0.0
+    worked: float = 0.0
+
+    def send(self, call: Call) -> Any:
+        """Make a call. Returns the ObjectRef of its answer."""
+        if not self.calls:
+            self.turn = time.monotonic()
+        method = getattr(self.actor, call.method).options(name=call.method)
+        ref = method.remote(call.task.argument if call.before is None else call.before)
+        self.calls[ref] = call
+        return ref
+
+    def came_back(self, ref: Any) -> tuple[Call, float]:
+        """A call that has an answer, and how long the actor was at it."""
+        now = time.monotonic()
+        seconds, self.turn = now - self.turn, now
+        self.worked += seconds
+        return self.calls.pop(ref), seconds
+
+    @property
+    def at_work(self) -> tuple[Call, float] | None:
+        """The call that the actor is at, and for how long."""
+        first = next(iter(self.calls.values()), None)
+        return (first, time.monotonic() - self.turn) if first else None
+
+    @property
+    def busy_seconds(self) -> float:
+        """For how long the actor has had a call, or its driver an answer to take."""
+        return self.worked + (self.at_work[1] if self.at_work else 0.0)
+
+    def end_calls(self) -> set[Any]:
+        """Once it is killed, wait for the answers on their way, and end the Ray tasks before the other calls.
+
+        Returns the calls that had begun.
+        """
+        tasks = [call.before for call in self.calls.values() if call.before is not None]
+        done = set(ray.wait(tasks, num_returns=len(tasks), timeout=0, fetch_local=False)[0]) if tasks else set()
+        begun = [ref for ref, call in self.calls.items() if call.before is None or call.before in done]
+        for task in set(tasks) - done:  # their calls will be made again, each with a Ray task of its own
+            ray.cancel(task, force=True)
+        if begun:
+            ray.wait(begun, num_returns=len(begun), timeout=_SETTLE_SECONDS)
+        return set(begun)
 
 
 class ActorPool(Actors):
@@ -69,7 +140,7 @@ class ActorPool(Actors):
     ) -> None:
         self.device = resources.describe()
         self._actors = actors
-        self._options = pinning(actor_class, resources)
+        self._options = _pinning(actor_class, resources)
         self._factory = factory
         self._names = names
         self._task_before = task_before
@@ -101,11 +172,6 @@ class ActorPool(Actors):
     def missing(self) -> list[int]:
         now = time.monotonic()
         return [slot.number for slot in self._slots if slot.worker is None and now - slot.since > _MISSING_SECONDS]
-
-    @property
-    def leaving(self) -> frozenset[int]:
-        draining = self._health.draining
-        return frozenset(slot.number for slot in self._slots if slot.worker and slot.worker.ray_node in draining)
 
     def start(self) -> None:
         if self._slots:
@@ -142,9 +208,6 @@ class ActorPool(Actors):
         except ClusterError:
             self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
             raise
-        for number in self.leaving:
-            if not self._slots[number].calls:
-                self._leave(self._slots[number])
         ready = _wait_for_any(list(self._slot_of), self._poll_seconds)
         if ready:
             self._startup.heard()
@@ -173,7 +236,7 @@ class ActorPool(Actors):
             call, seconds = slot.came_back(ref)
             self._detectors[call.method].came_back(call.task.size, seconds)
             self._device_errors = 0
-            return [(call.task, value), *(self._leave(slot) if slot.number in self.leaving else ())]
+            return [(call.task, value)]
         slot.worker = value
         self._startup.loaded()
         return []
@@ -191,12 +254,6 @@ class ActorPool(Actors):
         logger.warning("Actor %d on %s is stuck: %s. It is replaced.", slot.number, slot.worker.node, reason)
         return self._replace(slot, ActorStuckError(reason))
 
-    def _leave(self, slot: Slot) -> list[tuple[Task, Any]]:
-        """End an actor whose machine is about to be taken away. Ray starts its successor on another one."""
-        node = slot.worker.node if slot.worker else "a machine"
-        logger.warning("Actor %d leaves %s, which Ray is draining. Another one is asked for.", slot.number, node)
-        return self._replace(slot, NodeDrainingError(f"Ray is draining {node}"))
-
     def _replace_after(self, slot: Slot, error: DeviceError) -> list[tuple[Task, Any]]:
         """Replace an actor whose device failed. What the process has there may be lost, and only a new one is sound."""
         node = slot.worker.node if slot.worker else "a machine that loads models"
@@ -213,7 +270,7 @@ class ActorPool(Actors):
         """Put a new actor in the place of a dead one. Returns the old one's tasks: done, died of, and behind that."""
         if slot.worker is None:
             self._startup.died(fault)
-        slot.kill()
+        ray.kill(slot.actor, no_restart=True)  # it may only be unavailable or stopped
         self._slots[slot.number] = self._new_slot(slot.number)
         begun = slot.end_calls()
         node = slot.worker.node if slot.worker else "unknown"
@@ -242,7 +299,7 @@ class ActorPool(Actors):
         # Any call would start a Ray of its own if the session is over.
         if ray.is_initialized():
             for slot in self._slots:
-                slot.kill()
+                ray.kill(slot.actor, no_restart=True)
                 for call in slot.calls.values():
                     if call.before is not None:
                         ray.cancel(call.before, force=True)
@@ -255,3 +312,17 @@ def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
     if ready:
         ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
     return list(ready)
+
+
+def _pinning(actor_class: type, resources: ActorResources) -> Callable[..., Any]:
+    """Ray's `options` of a class whose actors pin these resources. They are not restarted: a pool replaces them."""
+    accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
+    return functools.partial(
+        ray.remote(actor_class).options,
+        num_gpus=resources.num_gpus,
+        num_cpus=resources.num_cpus,
+        max_restarts=0,
+        max_task_retries=0,
+        enable_task_events=False,
+        **accelerator,
+    )

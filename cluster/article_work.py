@@ -1,12 +1,18 @@
-"""The work on articles, guarded: an exception becomes the failure of the article at hand, and work goes on."""
+"""The work on articles in Ray's worker processes, or in this one: the segmenting task, and what the actors do.
 
+An exception becomes the failure of the article at hand, and work goes on. Only what needs Ray imports it.
+"""
+
+import contextlib
+import functools
+import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from cluster.log_lines import core_notes
-from core.device_errors import as_device_error, is_device_error, is_memory_error
+from cluster.worker_info import WorkerInfo, this_worker
+from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
 from core.errors import DeviceError
 from core.provenance import Software, software_now
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
@@ -125,3 +131,117 @@ def prepare_article(prepare: Callable[[Article], None], article: Article) -> Fai
 def _failure(article: Article, error: Exception) -> Failure:
     message = str(error) or ("out of memory" if isinstance(error, MemoryError) else repr(error))
     return Failure(article.id, type(error).__name__, message, attempts=1, node=socket.gethostname())
+
+
+class _Handler(logging.Handler):
+    """Who logs knows no run, and a worker's own log stays on its machine: messages go into the log of a run."""
+
+    def __init__(self, level: int, tell: Callable[[str], None]) -> None:
+        super().__init__(level)
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._tell(record.getMessage())
+
+
+@contextlib.contextmanager
+def _log_to(tell: Callable[[str], None], package: str, level: int) -> Iterator[None]:
+    """Call `tell` with every message that a package logs from this level on, while the block runs."""
+    handler, logger = _Handler(level, tell), logging.getLogger(package)
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(min(level, logger.getEffectiveLevel()))
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(handler)
+
+
+@contextlib.contextmanager
+def core_notes() -> Iterator[list[str]]:
+    """A list of what `core/` logs while the block runs, from level INFO, each behind the machine's name."""
+    notes: list[str] = []
+    with _log_to(lambda text: notes.append(f"{socket.gethostname()}: {text}"), "core", logging.INFO):
+        yield notes
+
+
+def pool_warnings(say: Callable[[str], None]) -> contextlib.AbstractContextManager[None]:
+    """Call `say` with every warning of `cluster/` while the block runs."""
+    return _log_to(lambda text: say(f"Warning: {text}"), "cluster", logging.WARNING)
+
+
+@functools.cache
+def _segmenter(pickled_factory: bytes) -> Segmenter:
+    """Once per worker process. The key is bytes because unpickled factories need not compare equal."""
+    from ray import cloudpickle
+
+    factory: Callable[[], Segmenter] = cloudpickle.loads(pickled_factory)
+    return factory()
+
+
+def segment(pickled_factory: bytes, bundle: Sequence[Article]) -> SegmentedBundle:
+    """The Ray task: a bundle cut into sentences and chunks."""
+    return segment_bundle(_segmenter(pickled_factory), bundle)
+
+
+def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callable[[Sequence[Article]], Any]:
+    """The function with which the driver sends a bundle to be segmented. It returns the ObjectRef of the result."""
+    import ray
+
+    # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
+    task = ray.remote(segment).options(
+        name="segment",
+        num_cpus=num_cpus,
+        max_retries=0,
+        scheduling_strategy="SPREAD",
+        enable_task_events=False,
+    )
+    return functools.partial(task.remote, ray.cloudpickle.dumps(make_segmenter))  # type: ignore[no-untyped-call]
+
+
+class SweepActor:
+    """The Ray actor of Phase 1: holds the models. `build` comes first."""
+
+    def __init__(self, make_sweeper: Callable[[], Sweeper]) -> None:
+        self._make_sweeper = make_sweeper
+
+    def build(self) -> WorkerInfo:
+        """Load the models. Returns the worker that holds them.
+
+        Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
+        """
+        with device_errors_in_words():
+            self._sweep = self._make_sweeper()
+        return this_worker()
+
+    def sweep(self, segmented: SegmentedBundle) -> BundleResult:
+        """One bundle, summarised and scored."""
+        return sweep_bundle(self._sweep, segmented)
+
+
+class EpisodeActor:
+    """The Ray actor of Phase 2: holds a runner of episodes with its models. `build` comes first. It needs no Ray."""
+
+    def __init__(self, make_runner: Callable[[], RunsEpisodes]) -> None:
+        self._make_runner = make_runner
+
+    def build(self) -> WorkerInfo:
+        """See `SweepActor.build`."""
+        with device_errors_in_words():
+            self._runner = self._make_runner()
+        return this_worker()
+
+    def prepare(self, article: Article) -> Failure | None:
+        """Make an article ready; its failure if that cannot be."""
+        return prepare_article(self._runner.prepare, article)
+
+    def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
+        """See `RunsEpisodes.learn`."""
+        with device_errors_in_words():
+            return self._runner.learn(requests)
+
+    def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
+        """See `RunsEpisodes.decode`."""
+        with device_errors_in_words():
+            return self._runner.decode(requests)

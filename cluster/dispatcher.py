@@ -5,7 +5,7 @@ Which task goes to which actor, and what a lost one means, is decided by the bac
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -76,10 +76,6 @@ class Actors(Protocol):
     def missing(self) -> Sequence[int]:
         """The numbers of the actors that should have been ready for some time."""
 
-    @property
-    def leaving(self) -> Collection[int]:
-        """The numbers of the actors that get no new task, because their machines are about to be taken away."""
-
     def start(self) -> None:
         """Start the actors, unless they have been started."""
 
@@ -111,7 +107,7 @@ class InlineActor(Actors):
     """
 
     device = "this process"
-    missing = leaving = ()
+    missing = ()
 
     def __init__(self, methods: Mapping[str, Callable[[Any], Any]]) -> None:
         self._methods = methods

@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
-from cluster.actors import EpisodeActor
-from cluster.article_work import RunsEpisodes
+from cluster.article_work import EpisodeActor, RunsEpisodes
 from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
 from cluster.resources import ActorResources
 from core.errors import ClusterError
@@ -42,7 +41,7 @@ class _HomeBacklog(Backlog):
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
         for number, tasks in actors.tasks.items():
-            for home in () if tasks or number in actors.leaving else (number, *actors.missing):
+            for home in () if tasks else (number, *actors.missing):
                 if self._waiting.get(home):
                     return number, self._waiting[home].popleft()
         return None
@@ -64,16 +63,10 @@ class EpisodePool:
 
     Args:
         actors: their methods are those of an `EpisodeActor`.
-        count: called with what was learnt: the requests, and their answers.
     """
 
-    def __init__(
-        self,
-        actors: Actors,
-        count: Callable[[Sequence[Request], Sequence[Sequence[ArticleGradient]]], None] = lambda *learnt: None,
-    ) -> None:
+    def __init__(self, actors: Actors) -> None:
         self.actors = actors
-        self._count = count
         self._homes: dict[str, int] = {}
         self._deaths = 0
 
@@ -102,9 +95,7 @@ class EpisodePool:
         Raises:
             NwsError: a runner raised it, or workers keep dying, or as for `prepare`.
         """
-        answers: list[list[ArticleGradient]] = self._round("learn", requests, look_around)
-        self._count(requests, answers)
-        return answers
+        return self._round("learn", requests, look_around)
 
     def decode(self, requests: Sequence[Request], look_around: Callable[[], None]) -> list[list[Decoded]]:
         """The greedy summaries; otherwise as `learn`."""
@@ -178,8 +169,7 @@ def episodes_on_ray(
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actor_pool import ActorPool
-    from cluster.progress_metrics import TrainingMetrics
 
     pool = ActorPool(EpisodeActor, make_runner, _NAMES, resources, actors, stuck_seconds=stuck_seconds)
     with contextlib.closing(pool):
-        yield EpisodePool(pool, TrainingMetrics().count)
+        yield EpisodePool(pool)

@@ -8,7 +8,6 @@ import contextlib
 import importlib
 import logging
 import os
-import socket
 import urllib.parse
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,12 +21,6 @@ _CONNECT_SECONDS = 5.0
 # How long a head may say nothing to a question, and to something it has to do.
 _ANSWER_SECONDS = 15.0
 _DO_SECONDS = 60.0
-_PORTS = {"http": 80, "https": 443}
-
-HOW_TO_GET_A_TOKEN = (
-    "Run `ray get-auth-token` on its head and put the token into ~/.ray/auth_token here (mode 0600), or name its file "
-    "with RAY_AUTH_TOKEN_PATH, or set RAY_AUTH_TOKEN to it; RAY_AUTH_MODE must be token, or not set"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +44,7 @@ def require_address(address: str) -> str:
     """
     try:
         parsed = urllib.parse.urlsplit(address)
-        usable = parsed.scheme in _PORTS and bool(parsed.hostname) and parsed.port != 0
+        usable = parsed.scheme in ("http", "https") and bool(parsed.hostname) and parsed.port != 0
     except ValueError:
         usable = False
     if not usable:
@@ -77,7 +70,6 @@ class Head:
         self.address = require_address(address)
         known_token()
         with self._errors():
-            _require_answer(self.address)
             # Ray prefers RAY_ADDRESS to the address it is given, and this to RAY_ADDRESS.
             os.environ["RAY_API_SERVER_ADDRESS"] = self.address
             self._client: Any = _client(self.address)
@@ -161,7 +153,9 @@ class Head:
         except importlib.import_module("ray.exceptions").AuthenticationError as error:
             reason = str(error).partition("\n")[0].strip()
             raise ClusterError(
-                f"The Ray cluster at {self.address} does not let this machine in: {reason}. {HOW_TO_GET_A_TOKEN}."
+                f"The Ray cluster at {self.address} does not let this machine in: {reason}. Run `ray get-auth-token` "
+                "on its head and put the token into ~/.ray/auth_token here (mode 0600), or name its file with "
+                "RAY_AUTH_TOKEN_PATH, or set RAY_AUTH_TOKEN to it; RAY_AUTH_MODE must be token, or not set."
             ) from error
         except importlib.import_module("aiohttp").ClientError as error:
             raise ClusterError(_advice(self.address, error)) from error
@@ -181,15 +175,6 @@ def _client(address: str) -> Any:
 
 def _job(details: Any) -> RayJob:
     return RayJob(details.submission_id, str(details.status.value), details.message or "")
-
-
-def _require_answer(address: str) -> None:
-    """Ray's client itself has no time limit."""
-    if importlib.import_module("requests").utils.get_environ_proxies(address):
-        return
-    parsed = urllib.parse.urlsplit(address)
-    host, port = parsed.hostname, parsed.port or _PORTS[parsed.scheme]
-    socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
 
 
 def _advice(address: str, error: Exception) -> str:

@@ -1,4 +1,7 @@
-"""What an actor pool watches: its actors' start, stuck tasks, and Ray itself. It imports ray: see `actor_pool`."""
+"""What an actor pool watches: its actors' start, stuck tasks, and Ray itself; and what Ray's errors mean.
+
+It imports ray: see `actor_pool`.
+"""
 
 import contextlib
 import logging
@@ -6,13 +9,23 @@ import statistics
 import threading
 import time
 from collections import deque
-from typing import Any
+from typing import Any, TypeAlias
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import (
+    ActorDiedError,
+    ActorUnavailableError,
+    LocalRayletDiedError,
+    NodeDiedError,
+    ObjectLostError,
+    OutOfMemoryError,
+    RayError,
+    RayTaskError,
+    WorkerCrashedError,
+)
 
-from cluster.faults import Fault, lost_its_node, one_line
-from core.errors import ClusterError
+from cluster.dispatcher import Loss
+from core.errors import ClusterError, DeviceError, NwsError
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +39,54 @@ _REMEMBERED = 200
 _TIMES_THE_FLOOR = 6
 
 _ENDED = "What is finished is stored. See Ray's logs for why, and resume the run with `nws resume`."
+
+
+# A process or a machine died; the work can be sent again.
+FAULTS = (
+    ActorDiedError,
+    ActorUnavailableError,
+    LocalRayletDiedError,
+    NodeDiedError,
+    ObjectLostError,
+    OutOfMemoryError,
+    WorkerCrashedError,
+)
+# What an actor is replaced for: it died, or its device failed, and with it all that the process has there.
+Fault: TypeAlias = RayError | DeviceError
+_LONGEST_MESSAGE = 600
+
+
+class ActorStuckError(RayError):
+    """Ours, not Ray's: an actor has not answered for so long that it is taken for dead."""
+
+
+def loss(fault: Fault, node: str, charged: bool) -> Loss:
+    """The loss of a task by a fault, as the dispatcher gets it."""
+    prefix = "out of memory: " if isinstance(fault, OutOfMemoryError) else ""
+    return Loss(type(fault).__name__, prefix + one_line(fault), node, charged)
+
+
+def segments_loss(error: RayTaskError) -> Loss:
+    """The error that a living actor reports: its segments never came, or the error is no article's fault.
+
+    Raises:
+        NwsError: of the latter kind.
+    """
+    if isinstance(error.cause, FAULTS):
+        return loss(error.cause, "unknown", charged=True)
+    if isinstance(error.cause, NwsError):
+        raise error.cause from error
+    raise ClusterError(f"The work cannot be run: {type(error.cause).__name__}: {error.cause}") from error
+
+
+def lost_its_node(fault: Fault) -> bool:
+    """Whether an actor ended only because its machine did. Only the text of Ray's error tells."""
+    return "its node has died" in str(fault) or getattr(fault, "preempted", False)
+
+
+def one_line(error: Fault) -> str:
+    """Its message, of bounded length."""
+    return " ".join(str(error).split())[:_LONGEST_MESSAGE]
 
 
 class StartupMonitor:
@@ -109,7 +170,7 @@ class StuckTaskDetector:
 
 
 class ClusterHealth:
-    """Asks the GCS every few seconds whether the raylet of this driver lives, and which machines are taken away.
+    """Asks the GCS every few seconds whether the raylet of this driver lives.
 
     Ray itself says nothing when that dies: actors that are asked for wait for ever. When its GCS is gone, it ends the
     driver after a minute, in C++, without an exception.
@@ -125,12 +186,6 @@ class ClusterHealth:
         self._gcs_patience_seconds = gcs_patience_seconds
         self._asked_at: float | None = None
         self._nodes: list[dict[str, Any]] | None = None
-        self._draining: frozenset[str] = frozenset()
-
-    @property
-    def draining(self) -> frozenset[str]:
-        """The ids of the nodes that Ray is draining: it starts nothing there any more, and expects them to end."""
-        return self._draining
 
     def check(self) -> None:
         """Ask, if it is time to, without waiting for the answer.
@@ -154,9 +209,6 @@ class ClusterHealth:
 
     def _ask(self) -> None:
         with contextlib.suppress(RayError, OSError, RuntimeError):
-            # As Ray Serve asks; there is no public function for it.
-            gcs = ray._raylet.GcsClient(address=ray.get_runtime_context().gcs_address)  # type: ignore[attr-defined]
-            self._draining = frozenset(gcs.get_draining_nodes(timeout=self._gcs_patience_seconds))
             self._nodes = ray.nodes()  # type: ignore[no-untyped-call]
 
 

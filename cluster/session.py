@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +35,6 @@ _ENVIRONMENT = {
 }
 
 _PATIENCE_SECONDS = 2.0
-_REAPING_SECONDS = 30.0
 _CONNECT_SECONDS = 5.0
 
 
@@ -49,13 +47,11 @@ class Session:
         auth_token_path: The file with the token that the dashboard asks for; None if it asks for none, or for the
             one in RAY_AUTH_TOKEN.
         resources: What there is, by Ray's names, e.g. `{"CPU": 4.0, "GPU": 1.0}`.
-        node: The name of this machine.
     """
 
     dashboard_url: str | None
     auth_token_path: Path | None
     resources: Mapping[str, float]
-    node: str
 
 
 @contextlib.contextmanager
@@ -63,7 +59,6 @@ def local_session(
     num_cpus: int | None = None,
     num_gpus: int | None = None,
     resources: Mapping[str, float] | None = None,
-    namespace: str = "nws",
 ) -> Iterator[Session]:
     """Start Ray on this machine, bound to loopback, and end it with the block, however the block ends.
 
@@ -74,7 +69,6 @@ def local_session(
         num_cpus: CPUs to count with; None for those of the machine.
         num_gpus: GPUs to count with; None for those of the machine.
         resources: More resources by Ray's names, e.g. accelerator types.
-        namespace: See `joined_session`; the metrics are tagged with it.
 
     Raises:
         ClusterError: Ray cannot start, or cannot be kept on loopback and in a private folder.
@@ -99,7 +93,6 @@ def local_session(
                     num_cpus=num_cpus,
                     num_gpus=num_gpus,
                     resources=dict(resources or {}),
-                    namespace=namespace,
                     _temp_dir=str(folder),
                 )
             except (OSError, RuntimeError) as error:
@@ -127,7 +120,7 @@ def joined_session(namespace: str, address: str | None = None) -> Iterator[Sessi
     `working_dir` that a submitted job ships.
 
     Args:
-        namespace: Keeps the names of the actors and the metrics apart from those of other runs: the id of the run.
+        namespace: Keeps the names of the actors apart from those of other runs: the id of the run.
         address: `host:port` of the cluster's GCS; None for RAY_ADDRESS, which Ray sets for the driver of a job.
 
     Raises:
@@ -174,7 +167,6 @@ def _session(ray: Any, context: Any, token_path: Path | None) -> Session:
         dashboard_url=f"http://{context.dashboard_url}" if context.dashboard_url else None,
         auth_token_path=token_path,
         resources=ray.cluster_resources(),
-        node=socket.gethostname(),
     )
 
 
@@ -201,20 +193,10 @@ def _shut_down(ray: Any) -> None:
                 below_raylet += child.children(recursive=True)
             if child.name() in ("raylet", "gcs_server") and child.status() == psutil.STATUS_STOPPED:
                 child.kill()
-    started = _started_here()
     ray.shutdown()
-    for process in started:  # Ray waits for a second; on a busy machine that leaves zombies, and warnings of Python
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_REAPING_SECONDS)
     for process in psutil.wait_procs(below_raylet, timeout=_PATIENCE_SECONDS)[1]:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-
-
-def _started_here() -> "list[subprocess.Popen[bytes]]":
-    """The processes of a Ray that this process has started."""
-    node = importlib.import_module("ray._private.worker")._global_node
-    return [] if node is None else [one.process for several in node.all_processes.values() for one in several]
 
 
 def _import_from(checkout: Path) -> Callable[[], None]:

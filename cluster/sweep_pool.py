@@ -3,7 +3,7 @@
 import contextlib
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,13 +36,10 @@ class _BundleBacklog(Backlog):
 
     def choose(self, actors: Actors) -> tuple[int, Task] | None:
         """See `Backlog.choose`: the actor with the fewest tasks gets the next one."""
-        leaving = actors.leaving  # asked once: to tell it takes a look at every actor
         room = {
             number: len(tasks)
             for number, tasks in actors.tasks.items()
-            if len(tasks) < self._bundles_per_actor
-            and number not in leaving
-            and not any(map(self._needs_actor_alone, tasks))
+            if len(tasks) < self._bundles_per_actor and not any(map(self._needs_actor_alone, tasks))
         }
         if not room or not self:
             return None
@@ -79,13 +76,11 @@ class SweepPool:
 
     Attributes:
         actors: their method `sweep` makes of a bundle its `BundleResult`.
-        count: called with what landed, after every wait.
         bundles_per_actor: how many bundles each actor has in flight: one at work, the others being segmented.
         max_attempts: how often a bundle may lose its process before its articles are tried alone, once more each.
     """
 
     actors: Actors
-    count: Callable[[Sequence[Landed]], None] = lambda landed: None
     bundles_per_actor: int = 2
     max_attempts: int = 3
 
@@ -103,9 +98,7 @@ class SweepPool:
         backlog = _BundleBacklog(bundles, self.bundles_per_actor, self.max_attempts)
         with contextlib.closing(dispatch(self.actors, "sweep", backlog)) as groups:
             for outcomes in groups:
-                landed = [(task.argument, _result(task, outcome)) for task, outcome in outcomes]
-                self.count(landed)
-                yield landed
+                yield [(task.argument, _result(task, outcome)) for task, outcome in outcomes]
 
 
 def _result(task: Task, outcome: BundleResult | Loss) -> BundleResult:
@@ -143,11 +136,10 @@ def sweeps_on_ray(
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actor_pool import ActorPool
-    from cluster.actors import SweepActor, segmenting
-    from cluster.progress_metrics import SweepMetrics
+    from cluster.article_work import SweepActor, segmenting
 
     # Actors that pin the CPUs would leave none for the tasks to wait for.
     segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
     pool = ActorPool(SweepActor, work.make_sweeper, _NAMES, resources, actors, segment, stuck_seconds)
     with contextlib.closing(pool):
-        yield SweepPool(pool, SweepMetrics().count, bundles_per_actor, max_attempts)
+        yield SweepPool(pool, bundles_per_actor, max_attempts)

@@ -28,7 +28,6 @@ from core.text.segmentation import (
 )
 from jobs.store import open_store
 from jobs.store.address import parse_address
-from jobs.store.engine import may_do_everything
 
 State = Literal["ok", "missing", "warning", "broken"]
 _LIBRARIES = ("ray", "torch", "transformers", "sentence-transformers", "spacy", "bert-score", "sqlalchemy")
@@ -139,8 +138,8 @@ def check_store(url: str) -> Check:
         address = parse_address(url)
         if address.path is not None and not os.path.exists(address.path):
             return Check("store", "ok", f"{address.shown} does not exist yet; the first run creates it")
-        open_store(url, read_only=True).close()
-        is_superuser = may_do_everything(address)
+        with open_store(url, read_only=True) as opened:
+            is_superuser = opened.may_do_everything()
     except NwsError as error:
         return Check("store", "broken", str(error))
     if is_superuser:

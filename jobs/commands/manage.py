@@ -205,11 +205,7 @@ def remove(
         with busy(f"Removing {run}"):
             removed = opened.remove_run(run, socket.gethostname())
     if as_json:
-        counts = {"summaries": removed.summaries, "articles": removed.articles, "copies": removed.copies}
-        print(json.dumps({"removed": run, **counts}))
+        print(json.dumps({"removed": run, "summaries": removed.summaries, "articles": removed.articles}))
         return
     summaries, articles = counted(removed.summaries, "summary"), counted(removed.articles, "article")
     out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
-    if removed.copies:
-        copies = counted(removed.copies, "summary")
-        out.print(f"Other runs have {copies} copied from it. The copies stay, and name it in reused_from.")

@@ -43,7 +43,7 @@ def require_accelerator(accelerator: str | None, target: TargetOptions) -> None:
     """
     if target.address or accelerator in (None, "auto", "cpu"):
         return
-    from cluster.gpus import has_no_gpu
+    from cluster.resources import has_no_gpu
 
     if has_no_gpu():
         raise ClusterError(

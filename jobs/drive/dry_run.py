@@ -7,8 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cluster.gpus import TYPE_PREFIX, GpuNode, cards_here
-from cluster.resources import plan_actors
+from cluster.resources import TYPE_PREFIX, GpuNode, cards_here, plan_actors
 from core.errors import ClusterError
 from core.models.endpoint import Endpoint
 from jobs.drive.pools import Engine, choose_actors

@@ -16,8 +16,7 @@ from rich.console import Console
 from cluster.article_work import Work
 from cluster.dispatcher import Actors
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
-from cluster.gpus import GpuNode, choose_sharing, gpu_nodes
-from cluster.resources import ActorPlan, await_actors, is_any_gpu
+from cluster.resources import ActorPlan, GpuNode, await_actors, choose_sharing, gpu_nodes, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from cluster.worker_info import Busy, WorkerInfo
@@ -197,7 +196,7 @@ def _session(engine: Engine, run_id: str, console: Console) -> Iterator[Session]
             yield session
         return
     console.print("Starting Ray on this machine …")
-    with local_session(namespace=run_id) as session:
+    with local_session() as session:
         if session.dashboard_url:
             token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
             console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)

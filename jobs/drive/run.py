@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from rich.console import Console
 
-from cluster.log_lines import pool_warnings
+from cluster.article_work import pool_warnings
 from core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
 from core.types import Article, Failure, Landed
 from jobs.drive.progress import Advance, run_progress

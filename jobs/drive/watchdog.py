@@ -69,7 +69,7 @@ def main() -> None:
     from core.errors import StoreError
     from jobs.store import open_store
     from jobs.store.address import parse_address
-    from jobs.store.engine import patiently
+    from jobs.store.database import patiently
 
     path = parse_address(message["store"]).path
     if path is not None and not path.exists():  # opening it would create it

@@ -15,13 +15,12 @@ from jobs.store.lifecycle import new_run_id as new_run_id
 from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
 from jobs.store.means import EndpointUse as EndpointUse
+from jobs.store.progress import ActorShare as ActorShare
+from jobs.store.progress import LogLine as LogLine
+from jobs.store.progress import Progress as Progress
 from jobs.store.queries import QueryResult as QueryResult
 from jobs.store.results import FailureInfo as FailureInfo
-from jobs.store.run_writer import RunWriter as RunWriter
-from jobs.store.runs import ActorShare as ActorShare
 from jobs.store.runs import FinalState as FinalState
-from jobs.store.runs import LogLine as LogLine
-from jobs.store.runs import Progress as Progress
 from jobs.store.runs import RunInfo as RunInfo
 from jobs.store.runs import RunSpec as RunSpec
 from jobs.store.runs import is_driven as is_driven
@@ -30,5 +29,6 @@ from jobs.store.runs import seconds_of_driver as seconds_of_driver
 from jobs.store.schema import upgrade_schema as upgrade_schema
 from jobs.store.sharded_runs import ShardSpec as ShardSpec
 from jobs.store.sharded_runs import has_lost_driver as has_lost_driver
+from jobs.store.store import RunWriter as RunWriter
 from jobs.store.store import Store as Store
 from jobs.store.store import open_store as open_store

@@ -3,6 +3,7 @@
 Each query finds its rows by an index: a store may hold ten million summaries.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from sqlalchemy.orm import aliased
 
 from core.metrics.specs import BY_COLUMN
 from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
-from jobs.store.engine import Database, reads
+from jobs.store.database import Database, reads
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
 
@@ -142,7 +143,8 @@ class Articles(Database):
         for fit in fits:
             if rows := [row for query in queries for row in connection.execute(query.where(fit).limit(most))]:
                 return _first(map(_article, rows), most)
-        return _first((found for query in queries for found in _with_text(connection, query, wanted, most)), most)
+        found = (article for query in queries for article in _with_text(connection, query, wanted))
+        return _first(itertools.islice(found, most), most)
 
     @reads
     def article(self, connection: Connection, article_id: str) -> Article:
@@ -210,16 +212,11 @@ def _article_ids(run_id: str) -> Select[Any]:
     return select(either.c.id)
 
 
-def _with_text(connection: Connection, articles_of_run: Select[Any], wanted: str, most: int) -> Iterator[Article]:
+def _with_text(connection: Connection, articles_of_run: Select[Any], wanted: str) -> Iterator[Article]:
     """Found here and not in SQL: SQLite folds the case of ASCII only, and blanks may be new lines."""
     sought = _folded(wanted)
     with closing(connection.execute(articles_of_run, execution_options={"yield_per": _TEXTS_AT_ONCE})) as rows:
-        for row in rows:
-            if sought in _folded(row.text):
-                yield _article(row)
-                most -= 1
-            if not most:
-                return
+        yield from (_article(row) for row in rows if sought in _folded(row.text))
 
 
 def _folded(text: str) -> str:

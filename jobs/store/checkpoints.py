@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, and_, column, func, select, table
 
-from jobs.store.engine import Database, reads, require_64_bits, require_json, require_storable, upsert
+from jobs.store.database import Database, reads
+from jobs.store.engine import require_storable, upsert
 from jobs.store.tables import EpisodeRow, PolicyRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need
@@ -150,14 +151,9 @@ def check_round(results: Sequence[RoundResult]) -> None:
     """Refuse results that a store cannot hold exactly, before anything is written.
 
     Raises:
-        StoreError: A number is NaN or infinite, a text holds NUL or a lone surrogate (Postgres stores neither), a
-            configuration is not JSON, or a seed does not fit 64 bits.
+        StoreError: A number is NaN or infinite, or a text holds NUL or a lone surrogate (Postgres stores neither).
     """
     for result in results:
-        if (checkpoint := result.checkpoint) is not None:
-            where = f"the checkpoint of policy {checkpoint.name!r} at update {checkpoint.updates} has"
-            require_json(dict(checkpoint.config), f"{where} a configuration that")
-            require_64_bits(checkpoint.seed, f"{where} the seed {checkpoint.seed}, which")
         for row in (update_row(result), *episode_rows(result)):
             where = f"update {row['update_number']} of policy {row['policy']!r}"
             if "article_id" in row:

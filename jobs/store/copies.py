@@ -14,7 +14,8 @@ from sqlalchemy import BindParameter, Connection, String, bindparam, func, or_, 
 
 from core.errors import StoreError
 from core.metrics.specs import OPTIONAL
-from jobs.store.engine import Database, reads
+from jobs.store.database import Database, reads
+from jobs.store.engine import id_batches
 from jobs.store.tables import RunRow, SummaryRow, SystemRow
 
 _ARTICLES_AT_ONCE = 1_000
@@ -125,8 +126,7 @@ class Copies(Database):
         asked_by = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
         columns = (SummaryRow.article_id, SummaryRow.n, asked_by, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
         of_system = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
-        for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
-            ids = article_ids[start : start + _ARTICLES_AT_ONCE]
+        for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
             query = select(SummaryRow.run_id, *columns).where(*of_system, SummaryRow.article_id.in_(ids))
             rows = connection.execute(query).all()
             for _, article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
@@ -140,8 +140,7 @@ def _values(connection: Connection, reusable: Reusable, article_ids: Sequence[st
     query = select(RunRow.id, RunRow.arithmetic).where(RunRow.id.in_(reusable.sources), RunRow.mixed.is_(False))
     sources = [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]]
     values = {"sources": sources, "lengths": reusable.lengths, "works": reusable.works}
-    starts = range(0, len(article_ids), _ARTICLES_AT_ONCE)
-    return [{**values, "articles": article_ids[start : start + _ARTICLES_AT_ONCE]} for start in starts]
+    return [{**values, "articles": ids} for ids in id_batches(article_ids, _ARTICLES_AT_ONCE)]
 
 
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
@@ -162,8 +161,7 @@ def require_complete(connection: Connection, run_id: str, reusable: Reusable, ar
     Raises:
         StoreError: summaries that were to be copied have gone, or are of a mixed run now.
     """
-    for start in range(0, len(article_ids), _ARTICLES_AT_ONCE):
-        ids = article_ids[start : start + _ARTICLES_AT_ONCE]
+    for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
         in_stage = (SummaryRow.system.in_(reusable.systems), SummaryRow.article_id.in_(ids))
         query = select(func.count()).where(SummaryRow.run_id == run_id, *in_stage)
         stored = connection.execute(query).scalar_one()

@@ -1,6 +1,4 @@
-"""An open database: its engines, transactions, and how these wait. What differs between SQLite and Postgres is here.
-
-A store has one writer and one reader.
+"""Engines and transactions. What differs between SQLite and Postgres is here.
 
 Facts about SQLite that shape this file: a plain BEGIN that reads and then writes fails at once with "database is
 locked" when somebody else has written in between, whatever the timeout, so the writer begins IMMEDIATE; and DDL
@@ -9,20 +7,17 @@ and the switch of a new file to WAL fails at once while another connection switc
 timeout does not cover the step from reading to writing.
 """
 
-import copy
-import functools
 import json
 import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -51,8 +46,8 @@ _POSTGRES = {
     "options": f"-c idle_in_transaction_session_timeout=60s -c lock_timeout={BUSY_SECONDS}s",
 }
 
-dump_json = partial(json.dumps, ensure_ascii=False)
-"""As JSON is stored: Korean references stay readable in SQL."""
+dump_json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
+"""As JSON is stored: Korean references stay readable in SQL, and both databases can read it."""
 
 
 def writer_engine(address: Address) -> Engine:
@@ -130,23 +125,6 @@ def transaction(engine: Engine, address: Address) -> Iterator[Connection]:
         raise kind(f"store {address.shown}: {database_message(error, address)}") from error
 
 
-def may_do_everything(address: Address) -> bool:
-    """Whether the address is that of a superuser of Postgres, to whom `nws query` gives more than tables.
-
-    Raises:
-        StoreError: the database cannot be reached, or refuses.
-    """
-    if address.path is not None:
-        return False
-    engine = reader_engine(address)
-    try:
-        with transaction(engine, address) as connection:
-            asked = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
-            return bool(connection.exec_driver_sql(asked).scalar_one())
-    finally:
-        engine.dispose()
-
-
 def upsert(connection: Connection, table: type[Base]) -> "postgresql.Insert | sqlite.Insert":
     """An insert that supports ON CONFLICT. Both databases have the same syntax for it; SQLAlchemy's core has none."""
     if connection.dialect.name == "postgresql":
@@ -194,26 +172,14 @@ def escaped(text: str) -> str:
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
-def require_json(value: object, what: str) -> None:
-    """Refuse `what` where it is no JSON, as NaN and what is no text in UTF-8.
-
-    Raises:
-        StoreError: it is not.
-    """
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"{what} cannot be stored as JSON: {error}") from error
+IDS_AT_ONCE = 10_000
+"""Of articles in a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
 
 
-def require_64_bits(number: int, what: str) -> None:
-    """Refuse a number that both databases have no column for.
-
-    Raises:
-        StoreError: it needs more than 64 bits.
-    """
-    if not -(2**63) <= number < 2**63:
-        raise StoreError(f"{what} cannot be stored: it needs more than 64 bits")
+def id_batches(ids: Sequence[str], at_once: int = IDS_AT_ONCE) -> Iterator[Sequence[str]]:
+    """Ids of articles, as many at once as go into one statement."""
+    for start in range(0, len(ids), at_once):
+        yield ids[start : start + at_once]
 
 
 def not_text(error: UnicodeEncodeError) -> StoreError:
@@ -316,164 +282,3 @@ def _create_private(path: Path, address: Address) -> None:
 def _refuse_folder(address: Address) -> None:
     if address.path is not None and os.path.isdir(address.path):
         raise StoreError(f"the store {address.shown} is a folder: name a file in it, e.g. {address.shown}/nws.db")
-
-
-PATIENCE_SECONDS = 3600.0
-"""A database that restarts must not cost a night's work."""
-_LONGEST_PAUSE_SECONDS = 15.0
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-AnyDatabase = TypeVar("AnyDatabase", bound="Database")
-
-
-class Database:
-    """A database with a writer and a reader. The parts of a store are its children, each where its SQL is.
-
-    Their methods are decorated with `reads` or `writes`: one transaction each.
-    """
-
-    def __init__(self, address: Address, writer: Engine | None, reader: Engine) -> None:
-        self._address = address
-        self._writer = writer
-        self._reader = reader
-        self._file = file_identity(address)
-        self._tell: Callable[[str], None] | None = None
-        self._before_attempt: Callable[[], None] = lambda: None
-
-    @property
-    def shown_url(self) -> str:
-        """The URL with its password hidden."""
-        return self._address.shown
-
-    @property
-    def url(self) -> str:
-        """The URL with its password."""
-        return self._address.url.render_as_string(hide_password=False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close every connection. The store must not be used afterwards."""
-        self._reader.dispose()
-        if self._writer is not None:
-            self._writer.dispose()
-
-    def waiting(
-        self, tell: Callable[[str], None] = lambda line: None, before_attempt: Callable[[], None] = lambda: None
-    ) -> Self:
-        """This store, whose methods wait for a database that is away, for an hour at most, see `patiently`.
-
-        `tell` is called with a line when the waiting begins and when it is over, `before_attempt` before each attempt.
-        """
-        patient = copy.copy(self)
-        patient._tell, patient._before_attempt = tell, before_attempt
-        return patient
-
-    def retried(self, attempt: Callable[[], Result]) -> Result:
-        """The result of `attempt`, which a store that is `waiting` repeats while its database is away."""
-        if self._tell is None:
-            return attempt()
-
-        def next_attempt() -> Result:
-            self._before_attempt()
-            return attempt()
-
-        return patiently(next_attempt, self._tell)
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """One transaction that may write; nothing of it is stored when anything is raised."""
-        if self._writer is None:
-            raise StoreError(f"the store {self.shown_url} was opened read-only")
-        self._require_same_file()
-        with transaction(self._writer, self._address) as connection:
-            yield connection
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """One transaction that reads what was committed when it began."""
-        self._require_same_file()
-        with transaction(self._reader, self._address) as connection:
-            yield connection
-
-    def _require_same_file(self) -> None:
-        identity = file_identity(self._address)
-        if identity != self._file:
-            problem = "was deleted or moved away" if identity is None else "was replaced by another file"
-            raise StoreError(
-                f"the store {self.shown_url} {problem} while it was in use, and nothing more is stored. What was "
-                "stored is in the old file: put it back, with its -wal file if there is one, and resume the run"
-            )
-
-
-def reads(
-    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
-) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
-    """Make a method one transaction that reads. The method gets its connection, and its caller gives none."""
-
-    @functools.wraps(work)
-    def method(self: AnyDatabase, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        def attempt() -> Result:
-            with self.reading() as connection:
-                return work(self, connection, *args, **kwargs)
-
-        return self.retried(attempt)
-
-    return method
-
-
-def writes(
-    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
-) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
-    """Make a method one transaction that writes, like `reads`."""
-
-    @functools.wraps(work)
-    def method(self: AnyDatabase, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        def attempt() -> Result:
-            with self.writing() as connection:
-                return work(self, connection, *args, **kwargs)
-
-        return self.retried(attempt)
-
-    return method
-
-
-def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result:
-    """The result of `call`, which is retried with growing pauses for an hour while the store cannot be reached.
-
-    Args:
-        call: a transaction: all of it or nothing, and harmless if it had been done already.
-        tell: called with a line when the waiting begins, and when it is over.
-
-    Raises:
-        StoreUnavailableError: the store did not come back.
-        StoreError: it refused.
-    """
-    import tenacity  # which `nws ls` need not wait for
-
-    is_announced = False
-
-    def before_sleep(state: tenacity.RetryCallState) -> None:
-        nonlocal is_announced
-        if not is_announced and state.outcome is not None:
-            is_announced = True
-            tell(f"Waiting for the store, for up to {PATIENCE_SECONDS / 60:.0f} minutes: {state.outcome.exception()}")
-
-    retrying = tenacity.Retrying(
-        retry=tenacity.retry_if_exception_type(StoreUnavailableError),
-        wait=tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_PAUSE_SECONDS),
-        stop=tenacity.stop_after_delay(PATIENCE_SECONDS),
-        before_sleep=before_sleep,
-        reraise=True,
-    )
-    result = retrying(call)
-    if is_announced:
-        tell("The store is back.")
-    return result

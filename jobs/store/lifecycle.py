@@ -8,12 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 
 from core.errors import FencedError, StoreError
-from jobs.store.engine import Database, require_64_bits, require_json, require_storable, writes
-from jobs.store.means import forget_answer, forget_means, keep_means
+from jobs.store.database import Database, writes
+from jobs.store.engine import require_storable
+from jobs.store.means import OF_ANSWER, forget, keep_means
 from jobs.store.partitions import make_partition
-from jobs.store.results import count
 from jobs.store.runs import (
-    RunInfo,
     RunSpec,
     is_driven,
     read_free_run,
@@ -39,10 +38,21 @@ class Lifecycle(Database):
         insert_run(connection, spec, run_id)
         return run_id
 
-    def claim_run(self, run_id: str, host: str, pid: int, *, take_over: bool = False, epoch: int | None = None) -> int:
+    @writes
+    def claim_run(
+        self,
+        connection: Connection,
+        run_id: str,
+        host: str,
+        pid: int,
+        *,
+        take_over: bool = False,
+        epoch: int | None = None,
+    ) -> int:
         """Take a run for the driver at `host` and `pid`; it is 'running' from now on, and no longer to be cancelled.
 
         Args:
+            connection: given by `writes`.
             run_id: which.
             host: name of the driver's machine.
             pid: the driver's process there.
@@ -57,23 +67,11 @@ class Lifecycle(Database):
             StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
             FencedError: The run has another epoch.
         """
-
-        def attempt() -> int:
-            with self.writing() as connection:
-                claimed = claim_row(connection, run_id, host, pid, take_over, epoch)
-            if claimed > 1:
-                # Counted anew: somebody may have deleted rows by hand, to have them computed again. Not in the
-                # transaction above, for which other writers wait.
-                with self.reading() as connection:
-                    counts = count(connection, run_id)
-                with self.writing() as connection:
-                    check_fence(connection, run_id, claimed)
-                    connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
-                    forget_answer(connection, run_id)
-                    _forget_of_parent(connection, run_id)
-            return claimed
-
-        return self.retried(attempt)
+        claimed = claim_row(connection, run_id, host, pid, take_over, epoch)
+        if claimed > 1:
+            forget(connection, run_id, OF_ANSWER)
+            _forget_of_parent(connection, run_id)
+        return claimed
 
     @writes
     def submit_again(self, connection: Connection, run_id: str, host: str, address: str, take_over: bool) -> int:
@@ -103,12 +101,18 @@ class Lifecycle(Database):
                 part of `spec` is not JSON.
         """
         columns = _columns_of(spec)
-        _lock_ended(connection, run_id, host)
+        lock_run(connection, run_id)
+        run = read_free_run(connection, run_id, host)
+        if run.shards is not None or run.parent is not None:
+            raise StoreError(f"run {run_id!r} is {'sharded' if run.shards else 'a shard'}: nothing can be added")
+        if run.state == "pending":
+            raise StoreError(
+                f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}"
+            )
         changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
         values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values({**changed, **values}))
-        counts = count(connection, run_id)  # no article is done while it lacks a system
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(counts))
+        # No article is done while it lacks a system.
+        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**changed, **values, articles_done=0))
 
     def cancel_run(self, run_id: str, host: str) -> bool:
         """Ask a run's driver to stop, and those of its shards. A run without one is 'interrupted' at once.
@@ -146,29 +150,21 @@ def insert_run(
     Raises:
         StoreError: A part of it is not JSON.
     """
-    zeros = dict.fromkeys(("articles_done", "summaries", "reused", "failures", "driver_epoch", "worked_seconds"), 0)
-    values = {"state": "pending", "arithmetic": [], "created_at": datetime.now(UTC)}
-    values |= dict.fromkeys(("means_kept", "mixed"), False)
     place = {"parent": parent, "shard": shard, "total_articles": total_articles}
     columns = _columns_of(spec)
     make_partition(connection, run_id)
-    connection.execute(insert(RunRow).values(id=run_id, **columns, **values, **zeros, **place))
+    connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **columns, **place))
 
 
 def _columns_of(spec: RunSpec) -> dict[str, Any]:
     """What a run is made of, as columns of its row.
 
     Raises:
-        StoreError: A part of the specification is not JSON, the seed does not fit 64 bits, or a database cannot keep
-            its name or note.
+        StoreError: A database cannot keep its name or note.
     """
     require_storable({"name": spec.name, "note": spec.note}, f"what a {spec.job} run is called")
     columns = {field.name: getattr(spec, field.name) for field in fields(spec)}
-    for name in ("recipe", "revisions", "signatures"):
-        columns[name] = dict(columns[name])
-        require_json(columns[name], f"the {name} of a {spec.job} run")
-    require_64_bits(spec.seed, f"the seed {spec.seed}")
-    return columns
+    return columns | {name: dict(columns[name]) for name in ("recipe", "revisions", "signatures")}
 
 
 def new_run_id(job: str) -> str:
@@ -181,17 +177,7 @@ def _forget_of_parent(connection: Connection, run_id: str) -> None:
     parent = connection.execute(select(RunRow.parent).where(RunRow.id == run_id)).scalar()
     if parent is not None:
         connection.execute(update(RunRow).where(RunRow.id == parent).values(means_kept=False))
-        forget_means(connection, parent)
-
-
-def _lock_ended(connection: Connection, run_id: str, host: str) -> RunInfo:
-    lock_run(connection, run_id)
-    run = read_free_run(connection, run_id, host)
-    if run.shards is not None or run.parent is not None:
-        raise StoreError(f"run {run_id!r} is {'sharded' if run.shards else 'a shard'}: nothing can be added")
-    if run.state == "pending":
-        raise StoreError(f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}")
-    return run
+        forget(connection, parent)
 
 
 def claim_row(
@@ -243,7 +229,7 @@ def _cancel(connection: Connection, run_id: str, host: str) -> bool:
         values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
         nobody = {"driver_host": None, "driver_pid": None}
         connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
-        forget_means(connection, run_id)
+        forget(connection, run_id)
     return False
 
 

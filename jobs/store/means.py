@@ -8,7 +8,7 @@ With them the answer of the run is stored, which no view computes while a run go
 it, `content_kept` and `smallest_n` have the numbers that people query.
 """
 
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -31,7 +31,8 @@ from sqlalchemy import (
 )
 
 from core.metrics.specs import F1S, KEPT
-from jobs.store.engine import Database, insert_new, reads
+from jobs.store.database import Database, reads
+from jobs.store.engine import insert_new
 from jobs.store.runs import read_shards, runs_with_rows
 from jobs.store.tables import (
     AnswerRow,
@@ -58,7 +59,8 @@ _LIVE: tuple[tuple[type[Base], str], ...] = (
     (RunMeanRow, "live_sharded_means"),
     (RunBestRow, "live_best_n"),
 )
-_OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
+OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
+KEPT_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_ANSWER)
 
 Rows: TypeAlias = list[dict[str, Any]]
 Piece: TypeAlias = tuple[type[Base], Rows]
@@ -239,24 +241,14 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, N
             yield ScoreColumnRow, columns
 
 
-def forget_means(connection: Connection, run_id: str) -> None:
-    """Remove all rows that were stored when the run ended before: in the transaction that ends it again.
+def forget(connection: Connection, run_id: str, tables: Sequence[type[Base]] = KEPT_TABLES) -> None:
+    """Remove the rows that were stored when the run ended before: in the transaction that ends it again.
 
-    Until then `means_kept` is false, and nobody reads them. A driver that takes the run would wait seconds for it.
+    Until then `means_kept` is false, and nobody reads most of them. A driver that takes the run would wait seconds for
+    it. It only removes those `OF_ANSWER`, which people read as they are.
     """
-    for stored_table in (RunMeanRow, RunBestRow, ScoreColumnRow):
-        _delete(connection, stored_table, run_id)
-    forget_answer(connection, run_id)
-
-
-def forget_answer(connection: Connection, run_id: str) -> None:
-    """Remove the rows that people read as they are, whatever `means_kept` says, once the run has a driver again."""
-    for stored_table in _OF_ANSWER:
-        _delete(connection, stored_table, run_id)
-
-
-def _delete(connection: Connection, stored_table: type[Base], run_id: str) -> None:
-    connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
+    for stored_table in tables:
+        connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
 
 
 def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) -> bool:
@@ -277,7 +269,7 @@ def computed_answer(connection: Connection, run_id: str, whole: str | None = Non
     from core.analysis.answer import answer_of
     from jobs.store.points import read_points
 
-    return answer_of(read_points(connection, run_id, (KEPT.column,), repeated_words=False, whole=whole))
+    return answer_of(read_points(connection, run_id, (KEPT.column,), whole=whole))
 
 
 def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, text
 
 from core.errors import StoreError, StoreUnavailableError
-from jobs.store.engine import Database
+from jobs.store.database import Database
 
 # Shorter than Postgres's deadlock_timeout of 1 s: whoever reads meanwhile is never the one who is stopped.
 _LOCK_TIMEOUT = "200ms"

@@ -1,10 +1,13 @@
-"""The scores of a run's summaries, as the analysis reads them.
+"""The scores of a run's summaries, as the analysis reads them: from rows, or from columns that are kept when it ends.
 
-Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes.
+Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes. For
+ten million even that takes minutes, so the scores of a run that has ended are kept a second time, as columns that are
+read a hundred times as fast. They are written with the run's means (`jobs.store.means`), hold for as long as these, and
+are removed with them. Other metrics than `COLUMN_METRICS`, and runs whose n count characters, are not in them.
 """
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from statistics import median
@@ -12,22 +15,30 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, func, null, select
+from sqlalchemy import ColumnElement, Connection, func, or_, select
 
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
-from core.metrics.specs import BY_COLUMN
+from core.metrics.specs import BY_COLUMN, F1S, KEPT
 from core.text.length import length_of
 from core.text.words import repeated_word_share
-from core.types import CHOSEN_SCORES
+from core.types import CHOSEN_SCORES, SystemKind
 from jobs.store.runs import length_unit_of, runs_with_rows
-from jobs.store.score_columns import ABOUT, ROWS_OF_PART, TYPES, read_columns
-from jobs.store.score_columns import METRICS as STORED
-from jobs.store.tables import ArticleRow, RunRow, SummaryRow, SystemRow
+from jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
 REFERENCES = 1_000
 """Of so many articles of a dataset the references' length is read."""
+
+COLUMN_METRICS = (*F1S, KEPT.column)
+"""Those of a report that is asked for nothing else."""
+ROWS_OF_PART = 250_000
+"""Of a value in the database: 2 MB of each score."""
+ABOUT = "about"
+"""The name of what says which systems, datasets and articles the numbers in columns stand for: as JSON, one part."""
+COLUMN_TYPES = {"system": "<i2", "article": "<i4", "n": "<i4", "words": "<i4", "text": "<i8"}
+_SCORE_TYPE = "<f8"
+_ANY_KIND: SystemKind = "system"  # until those that the run has are read
 
 Columns: TypeAlias = tuple[Sequence[Any], ...]
 
@@ -36,46 +47,34 @@ def read_points(
     connection: Connection,
     run_id: str,
     metrics: Sequence[Metric] | None,
-    repeated_words: bool,
-    only_systems: Sequence[str] | None = None,
-    texts: bool = True,
+    repeated_words: bool = False,
     whole: str | None = None,
 ) -> Points:
-    """The points of a run; without `texts`, which take most of the time, all are `NO_TEXT`.
+    """The points of a run.
 
     `whole` is a run whose columns are known to be whole, although `RunRow.means_kept` does not say so yet.
     """
     metrics = METRICS if metrics is None else metrics
     runs = runs_with_rows(connection, run_id)
-    points = None if repeated_words else read_columns(connection, runs, metrics, texts, whole)
+    points = None if repeated_words else _read_columns(connection, runs, metrics, whole)
     if points is None:
-        read = [_read_rows(connection, part, metrics, repeated_words, only_systems, texts) for part in runs]
+        read = [_read_rows(connection, part, metrics, repeated_words) for part in runs]
         points = Points.together([part for part in read if len(part)]) if len(read) > 1 else read[0]
-    elif only_systems is not None:
-        wanted = np.array([system in only_systems for system in points.systems], dtype=np.bool_)
-        points = points.take(wanted[points.system])
-    kinds = _kinds(connection, run_id)
+    query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id)
+    kinds: dict[str, SystemKind] = {row.system: row.kind for row in connection.execute(query)}
     return replace(
         points,
-        kinds=tuple(kinds.get(name, "system") for name in points.systems),
+        kinds=tuple(kinds.get(name, _ANY_KIND) for name in points.systems),
         reference_lengths=_reference_lengths(connection, points),
     )
 
 
-def _read_rows(
-    connection: Connection,
-    run_id: str,
-    metrics: Sequence[Metric],
-    repeated_words: bool,
-    only_systems: Sequence[str] | None,
-    texts: bool,
-) -> Points:
-    """The points of one run without shards, from its summaries."""
+def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
+    """The points of one run without shards, from its summaries; the kinds of its systems are not known here."""
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     pieces = [
-        piece_columns(piece, systems, articles, repeated_words)
-        for piece in read_pieces(connection, run_id, metrics, only_systems, texts)
+        piece_columns(piece, systems, articles, repeated_words) for piece in read_pieces(connection, run_id, metrics)
     ]
     if not pieces:
         return Points.of(())
@@ -84,7 +83,7 @@ def _read_rows(
     datasets = read_datasets(connection, run_id)
     return Points(
         systems=tuple(systems),
-        kinds=tuple(_kinds(connection, run_id).get(name, "system") for name in systems),
+        kinds=(_ANY_KIND,) * len(systems),
         articles=tuple((datasets[article_id], article_id) for article_id in articles),
         system=system,
         article=article,
@@ -97,19 +96,10 @@ def _read_rows(
     )
 
 
-def read_pieces(
-    connection: Connection,
-    run_id: str,
-    metrics: Sequence[Metric],
-    only_systems: Sequence[str] | None = None,
-    texts: bool = True,
-) -> Iterator[Columns]:
+def read_pieces(connection: Connection, run_id: str, metrics: Sequence[Metric]) -> Iterator[Columns]:
     """The summaries of a run without shards, some at a time: system, article, n, words, text, and the scores."""
-    place = (SummaryRow.system, SummaryRow.article_id, SummaryRow.n, SummaryRow.words)
-    columns: list[Any] = [*place, SummaryRow.text if texts else null(), *map(_score, metrics)]
-    query = select(*columns).where(SummaryRow.run_id == run_id)
-    if only_systems is not None:
-        query = query.where(SummaryRow.system.in_(only_systems))
+    place = (SummaryRow.system, SummaryRow.article_id, SummaryRow.n, SummaryRow.words, SummaryRow.text)
+    query = select(*place, *map(_score, metrics)).where(SummaryRow.run_id == run_id)
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
     with closing(connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})) as found:
@@ -183,9 +173,51 @@ def _reference_lengths(connection: Connection, points: Points) -> dict[str, floa
     return medians
 
 
-def _kinds(connection: Connection, run_id: str) -> dict[str, Any]:
-    query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id)
-    return {row.system: row.kind for row in connection.execute(query)}
+def _read_columns(
+    connection: Connection, run_ids: Sequence[str], metrics: Sequence[str], whole: str | None
+) -> Points | None:
+    """The points of runs, of whose systems the kinds are not known here; None where one has no columns of these.
+
+    One column of all runs is read after the other, so that little more than what is returned is held. Columns are
+    whole of runs whose means are kept, and of the run `whole`.
+    """
+    row = ScoreColumnRow
+    about = select(row.run_id, row.column_values).join(RunRow, RunRow.id == row.run_id)
+    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, or_(RunRow.means_kept, RunRow.id == whole))
+    found = {run_id: json.loads(values) for run_id, values in connection.execute(about)}
+    if not set(COLUMN_METRICS).issuperset(metrics) or len(found) < len(run_ids):
+        return None
+    systems: dict[str, int] = {}
+    articles: dict[tuple[str, str], int] = {}
+    of_system, of_article = {}, {}
+    for run_id in run_ids:
+        known = found.pop(run_id)
+        of_system[run_id] = np.array([systems.setdefault(one, len(systems)) for one in known["systems"]], np.int32)
+        datasets = (known["datasets"][number] for number in known["of_dataset"])
+        pairs = zip(datasets, known["articles"], strict=True)
+        of_article[run_id] = np.array([articles.setdefault(one, len(articles)) for one in pairs], np.int32)
+
+    def column(name: str, codes: Mapping[str, NDArray[np.int32]] | None = None) -> Any:
+        kind = COLUMN_TYPES.get(name, _SCORE_TYPE)
+        parts = []
+        for run_id in run_ids:
+            values = select(row.column_values).where(row.run_id == run_id, row.name == name).order_by(row.part)
+            for stored in connection.execute(values).scalars():
+                part = np.frombuffer(stored, kind)
+                parts.append(part if codes is None else codes[run_id][part])
+        return np.concatenate(parts)
+
+    return Points(
+        systems=tuple(systems),
+        kinds=(_ANY_KIND,) * len(systems),
+        articles=tuple(articles),
+        system=column("system", of_system),
+        article=column("article", of_article),
+        n=column("n"),
+        words=column("words"),
+        text=column("text"),
+        scores={metric: column(metric) for metric in metrics},
+    )
 
 
 def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:
@@ -196,7 +228,7 @@ def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str,
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     part, held, pieces = 0, 0, []
-    for piece in read_pieces(connection, run_id, STORED):
+    for piece in read_pieces(connection, run_id, COLUMN_METRICS):
         pieces.append(piece_columns(piece, systems, articles))
         held += len(piece[0])
         if held >= ROWS_OF_PART:
@@ -214,9 +246,14 @@ def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str,
 
 
 def _column_rows(run_id: str, part: int, pieces: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
-    names = [*TYPES, *STORED]
+    names = [*COLUMN_TYPES, *COLUMN_METRICS]
     columns = (np.concatenate(column) for column in zip(*pieces, strict=True))
     return [
-        {"run_id": run_id, "name": name, "part": part, "column_values": column.astype(TYPES.get(name, "<f8")).tobytes()}
+        {
+            "run_id": run_id,
+            "name": name,
+            "part": part,
+            "column_values": column.astype(COLUMN_TYPES.get(name, _SCORE_TYPE)).tobytes(),
+        }
         for name, column in zip(names, columns, strict=True)
     ]

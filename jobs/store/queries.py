@@ -5,7 +5,6 @@ A fresh store is made with the views. Who changes one sets `HEAD_REVISION` in `s
 
 import contextlib
 import math
-import re
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -17,12 +16,9 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from core.errors import StoreError
 from core.metrics.specs import METRICS, SPECS
-from jobs.store.engine import Database, database_message, not_text
+from jobs.store.database import Database, reads
+from jobs.store.engine import database_message, not_text
 
-_READS = re.compile(r"\s*(\(|SELECT\b|WITH\b|VALUES\b|--|/\*)", re.IGNORECASE)
-# What SQLite and Postgres (25006, read_only_sql_transaction) say to a write.
-_SQLITE_READ_ONLY = "attempt to write a readonly database"
-_POSTGRES_READ_ONLY = "25006"
 _POSTGRES_CANCELED = "57014"
 # Of SQLite's virtual machine: some milliseconds.
 _STEPS_BETWEEN_LOOKS = 100_000
@@ -82,7 +78,13 @@ class _Watch:
 
 
 class Queries(Database):
-    """The method of a store for SQL that a person writes."""
+    """The methods of a store for SQL that a person writes."""
+
+    @reads
+    def may_do_everything(self, connection: Connection) -> bool:
+        """Whether the store's URL is that of a superuser of Postgres, to whom `nws query` gives more than tables."""
+        asked = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
+        return connection.dialect.name == "postgresql" and bool(connection.exec_driver_sql(asked).scalar_one())
 
     @contextlib.contextmanager
     def query(self, sql: str, timeout: float | None = None) -> Iterator[QueryResult]:
@@ -114,13 +116,7 @@ class Queries(Database):
             if isinstance(error, DBAPIError):
                 watch.require_time(error)
             message = database_message(error, self._address)
-            if isinstance(error, DBAPIError) and (_is_write(error) or not _READS.match(sql)):
-                raise StoreError(f"queries are read-only, one SELECT at a time: {message}") from error
-            raise StoreError(f"the query failed: {message}") from error
-
-
-def _is_write(error: DBAPIError) -> bool:
-    return str(error.orig) == _SQLITE_READ_ONLY or getattr(error.orig, "sqlstate", None) == _POSTGRES_READ_ONLY
+            raise StoreError(f"the query failed: {message} (queries are read-only, one SELECT at a time)") from error
 
 
 # In the order of the columns; those with True have a standard deviation, too.

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, Select, delete, func, select
 
 from core.errors import StoreError
-from jobs.store.engine import Database, writes
+from jobs.store.database import Database, writes
 from jobs.store.lifecycle import lock_run
 from jobs.store.partitions import drop_unused, truncate_partitions
 from jobs.store.runs import RunInfo, is_stale, read_run, read_shards
@@ -33,12 +33,10 @@ class Removed:
     Attributes:
         summaries: how many.
         articles: how many that no run has any more.
-        copies: how many summaries of other runs were copied from it; they stay, and still name it.
     """
 
     summaries: int
     articles: int
-    copies: int
 
 
 class Removal(Database):
@@ -66,14 +64,13 @@ class Removal(Database):
         ids = [*(shard.id for shard in shards), run_id]
         # First, as drivers do, so that no two wait for each other.
         is_last_in_work = _lock_articles(connection, ids)
-        copies = _copies_from(connection, ids)
         are_truncated = truncate_partitions(connection, ids)
         for table in _OF_A_RUN:
             if table is not SummaryRow.__table__ or not are_truncated:
                 connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
         connection.execute(delete(RunRow).where(RunRow.parent == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
-        return Removed(run.summaries, _remove_orphans(connection) if is_last_in_work else 0, copies)
+        return Removed(run.summaries, _remove_orphans(connection) if is_last_in_work else 0)
 
 
 def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> None:
@@ -85,12 +82,7 @@ def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> No
     # Of a sharded run that has ended or lost its driver, a shard that is pending waits for nobody.
     is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
     if run.state == "pending" or is_in_work:
-        raise StoreError(f"run {run.id!r} is {_in_words(run, shards)}. Stop it first: nws cancel {run.id}")
-
-
-def _in_words(run: RunInfo, shards: Sequence[RunInfo]) -> str:
-    is_in_work = run.state in ("pending", "running")
-    return run.state if is_in_work or not shards else f"{run.state}, but a shard of it is still driven"
+        raise StoreError(f"run {run.id!r} is {run.state}. Stop it and its shards first: nws cancel {run.id}")
 
 
 def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
@@ -107,13 +99,6 @@ def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
         connection.exec_driver_sql("LOCK TABLE failures, run_best_n, episodes IN ACCESS EXCLUSIVE MODE")
         connection.exec_driver_sql("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE")
     return not connection.execute(in_work).scalar_one()
-
-
-def _copies_from(connection: Connection, ids: Sequence[str]) -> int:
-    """How many summaries of other runs were copied from these. Only the rows of runs that have copied are read."""
-    copiers = connection.execute(select(RunRow.id).where(RunRow.reused > 0, RunRow.id.not_in(ids))).scalars().all()
-    of_copiers = (SummaryRow.run_id.in_(copiers), SummaryRow.reused_from.in_(ids))
-    return connection.execute(select(func.count()).select_from(SummaryRow).where(*of_copiers)).scalar_one()
 
 
 def _remove_orphans(connection: Connection) -> int:

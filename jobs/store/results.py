@@ -18,16 +18,15 @@ from sqlalchemy import (
     bindparam,
     cast,
     func,
-    literal,
     select,
     update,
 )
 from sqlalchemy.exc import DBAPIError
 
-from core.errors import StoreError
 from core.metrics.specs import BY_COLUMN, OPTIONAL
 from core.types import CHOSEN_SCORES, Article, BundleResult, Failure, Summary
-from jobs.store.engine import Database, dump_json, escaped, is_storable, reads, require_storable, upsert
+from jobs.store.database import Database, reads
+from jobs.store.engine import dump_json, escaped, id_batches, is_storable, require_storable, upsert
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
@@ -104,41 +103,28 @@ class Results(Database):
         metrics: "Sequence[Metric] | None" = None,
         *,
         repeated_words: bool = False,
-        systems: Sequence[str] | None = None,
-        texts: bool = True,
     ) -> "Points":
-        """Every summary of a run, or of these `systems`, with its scores in `metrics` (all).
-
-        With `repeated_words`, it says how much of each text repeats, too. Without `texts` no texts are compared, which
-        is faster.
-        """
+        """Every summary of a run with its scores in `metrics` (all); if asked for, what share of its words repeat."""
         from jobs.store.points import read_points
 
-        return read_points(connection, run_id, metrics, repeated_words, systems, texts)
+        return read_points(connection, run_id, metrics, repeated_words)
 
 
 def _summarized(connection: Connection, run_id: str) -> Select[str]:
     return select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
 
 
-def check_landed(articles: Sequence[Article], result: BundleResult) -> None:
-    """Refuse results that a store cannot hold exactly, before anything is written.
+def check_result(result: BundleResult) -> None:
+    """Refuse results that a store cannot hold exactly, before anything is written. Readers have cleaned the articles.
 
     Raises:
-        StoreError: A number is NaN or infinite, a text holds NUL or a lone surrogate (Postgres stores neither), or
-            a result belongs to none of the articles.
+        StoreError: A number is NaN or infinite, or a text holds NUL or a lone surrogate (Postgres stores neither).
     """
-    for article in articles:
-        texts = {"texts": (article.dataset, article.split, article.key, article.text, *article.references)}
-        require_storable(texts, f"article {article.key!r} of {article.dataset!r} ({article.id})")
     for summary in result.summaries:
         if not _is_plain(summary):
             values = {"seconds": summary.seconds, **summary.scores, **summary.chosen_scores, **summary.extra}
             where = f"the summary of article {summary.article_id} by {summary.system!r} at n={summary.n}"
             require_storable(values | {"texts": (summary.text, summary.system)}, where)
-    named = {summary.article_id for summary in result.summaries} | {fail.article_id for fail in result.failures}
-    if strangers := named - {article.id for article in articles}:
-        raise StoreError(f"the results are of articles that are not in their bundle: {', '.join(sorted(strangers))}")
 
 
 def _is_plain(summary: Summary) -> bool:
@@ -152,41 +138,28 @@ def _is_plain(summary: Summary) -> bool:
     )
 
 
-def count(connection: Connection, run_id: str, article_ids: Sequence[str] | None = None) -> dict[str, int]:
-    """`articles_done`, `summaries`, `reused` and `failures` of a run, over all articles or distinct `article_ids`.
-
-    Over all, a run that has copied nothing is counted by its primary key alone, in a third of the time.
-    """
+def count(connection: Connection, run_id: str, article_ids: Sequence[str]) -> dict[str, int]:
+    """`articles_done`, `summaries`, `reused` and `failures` of a run, over distinct articles."""
     counts = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
-    run_key = {"run_id": run_id}
-    queries: list[dict[str, Any]] = [run_key]
-    if article_ids is not None:
-        starts = range(0, len(article_ids), IDS_AT_ONCE)
-        queries = [run_key | {"article_ids": article_ids[start : start + IDS_AT_ONCE]} for start in starts]
-    query = _counts(article_ids is None, article_ids is not None or _has_copies(connection, run_id))
-    for parameters in queries:
-        for name, number in connection.execute(query, parameters).one()._mapping.items():
+    for ids in id_batches(article_ids):
+        found = connection.execute(_counts(), {"run_id": run_id, "article_ids": ids})
+        for name, number in found.one()._mapping.items():
             counts[name] += number
     return counts
 
 
-def _has_copies(connection: Connection, run_id: str) -> bool:
-    return bool(connection.execute(select(RunRow.reused).where(RunRow.id == run_id)).scalar())
-
-
 @functools.cache  # it is asked twice for each bundle, and takes longer to make than to answer
-def _counts(all_articles: bool, has_copies: bool) -> Select[tuple[int, int, int, int]]:
+def _counts() -> Select[tuple[int, int, int, int]]:
     run_id = bindparam("run_id", type_=SummaryRow.run_id.type)
     article_ids = bindparam("article_ids", type_=SummaryRow.article_id.type, expanding=True)
 
     def chosen(table: type[SummaryRow | FailureRow]) -> ColumnElement[bool]:
-        in_run = table.run_id == run_id
-        return in_run if all_articles else and_(in_run, table.article_id.in_(article_ids))
+        return and_(table.run_id == run_id, table.article_id.in_(article_ids))
 
     by_article = (
         select(
             func.count().label("rows"),
-            (func.count(SummaryRow.reused_from) if has_copies else literal(0)).label("copies"),
+            func.count(SummaryRow.reused_from).label("copies"),
             func.count(SummaryRow.system.distinct()).label("systems"),
         )
         .where(chosen(SummaryRow))
@@ -254,9 +227,6 @@ Key: TypeAlias = tuple[str, str, int]
 NewSummaries: TypeAlias = Mapping[Key, tuple[Any, ...]]
 """Values of rows, in the order of `_ORDER`."""
 
-IDS_AT_ONCE = 10_000
-"""Of articles in a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
-
 _BEFORE = ("run_id", "article_id", "system", "n", "text", "words", "seconds")
 _ORDER = (*_BEFORE, *BY_COLUMN, "extra", "reused_from")
 _NAMES = ", ".join(_ORDER)
@@ -291,8 +261,7 @@ def stored_keys(connection: Connection, run_id: str, article_ids: Sequence[str])
     """The places of the summaries that a run has of these articles."""
     place = (SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
     stored: set[Key] = set()
-    for start in range(0, len(article_ids), IDS_AT_ONCE):
-        ids = article_ids[start : start + IDS_AT_ONCE]
+    for ids in id_batches(article_ids):
         query = select(*place).where(SummaryRow.run_id == run_id, SummaryRow.article_id.in_(ids))
         stored.update((article_id, system, n) for article_id, system, n in connection.execute(query))
     return stored

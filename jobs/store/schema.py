@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import shlex
-from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,9 +14,6 @@ from jobs.store.engine import reader_engine, transaction, writer_engine
 from jobs.store.queries import VIEWS
 from jobs.store.tables import Base
 
-if TYPE_CHECKING:  # only who makes a schema waits for Alembic
-    from alembic.config import Config
-
 HEAD_REVISION = "efa4af673ad0"
 """The schema that this code works with: `schema_hash()`, written down, for it takes too long to be computed each time.
 
@@ -26,9 +21,6 @@ HEAD_REVISION = "efa4af673ad0"
 """
 # Of an advisory lock of Postgres. Any number will do that no other program takes: "nws" in ASCII.
 _MIGRATING = int.from_bytes(b"nws")
-# Of every schema since the first.
-_FIRST_TABLES = ("runs", "articles", "summaries", "failures")
-_NAMED = 3
 
 
 def schema_hash() -> str:
@@ -53,18 +45,10 @@ def upgrade_schema(url: str) -> bool:
         StoreError: The store cannot be written, has another schema, or is the SQLite file of another program.
     """
     address = parse_address(url)
-    _refuse_others(address)
-    engine = writer_engine(address)
-    try:
-        with transaction(engine, address) as connection:
-            _wait_for_others(connection)
-            before = _read(connection)
-            if before not in (None, HEAD_REVISION):
-                raise _refusal(connection, address, before)
-            _migrate(connection)
-    finally:
-        engine.dispose()
-    return before is None
+    if address.path is None or _is_fresh(address):
+        return _make_schema(address)
+    check_schema(reader_engine(address), address)
+    return False
 
 
 def create_if_fresh(address: Address) -> None:
@@ -73,14 +57,8 @@ def create_if_fresh(address: Address) -> None:
     Raises:
         StoreError: The file cannot be created, or is not a SQLite database.
     """
-    if address.path is None or (os.path.exists(address.path) and not _is_empty(address)):
-        return
-    engine = writer_engine(address)
-    try:
-        with transaction(engine, address) as connection:
-            _migrate(connection)
-    finally:
-        engine.dispose()
+    if address.path is not None and _is_fresh(address):
+        _make_schema(address)
 
 
 def check_schema(reader: Engine, address: Address) -> None:
@@ -90,22 +68,22 @@ def check_schema(reader: Engine, address: Address) -> None:
         StoreError: It has another, or none; the message says what can be done.
     """
     with transaction(reader, address) as connection:
-        current = _read(connection)
-        if current != HEAD_REVISION:
-            raise _refusal(connection, address, current)
+        _require_head(connection, address, _read(connection))
 
 
-def _refusal(connection: Connection, address: Address, current: str | None) -> StoreError:
+def _require_head(connection: Connection, address: Address, current: str | None) -> None:
+    if current == HEAD_REVISION:
+        return
     if current is None:
-        return StoreError(
-            f"the store {address.shown} has no NWS schema. "
-            f"Run: nws db upgrade --store {shlex.quote(address.shown) if address.path else address.shown}"
-        )
+        advice = f". Run: nws db upgrade --store {address.shown}"
+        if address.path is not None:
+            advice = ": it is empty, or the database of another program. Name another file"
+        raise StoreError(f"the store {address.shown} has no NWS schema{advice}")
     code = _newest_code(connection)
     advice = "to export its runs, use the NWS that made it"
     if code is not None:
         advice = f"its newest run is of commit {code}: `nws export` of that code can export its runs"
-    return StoreError(
+    raise StoreError(
         f"the store {address.shown} has the schema of another version of NWS ({current}, and this code needs "
         f"{HEAD_REVISION}): {advice}. Name another store for new ones"
     )
@@ -127,46 +105,36 @@ def _read(connection: Connection) -> str | None:
     return revision
 
 
-def _is_empty(address: Address) -> bool:
+def _is_fresh(address: Address) -> bool:
+    """Whether a SQLite file does not exist, or has no tables. Its writer's engine would change its mode."""
+    if address.path is None or not os.path.exists(address.path):
+        return True
     with transaction(reader_engine(address), address) as connection:
         return not inspect(connection).get_table_names()
 
 
-def _wait_for_others(connection: Connection) -> None:
-    """Until no other process makes the schema, however long that takes. SQLite's writers take turns anyway."""
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
-        connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
-
-
-def _refuse_others(address: Address) -> None:
-    """Refuse the SQLite file of another program. A database of Postgres may be meant to be shared."""
-    if address.path is None or not os.path.exists(address.path):
-        return
-    with transaction(reader_engine(address), address) as connection:  # the writer's would change the file's mode
-        tables, revision = {*inspect(connection).get_table_names()} - {"alembic_version"}, _read(connection)
-    if tables and (revision is None or not tables.issuperset(_FIRST_TABLES)):
-        named = ", ".join(sorted(tables)[:_NAMED]) + (", …" if len(tables) > _NAMED else "")
-        raise StoreError(
-            f"the store {address.shown} is the database of another program, with the tables {named}: name another file"
-        )
+def _make_schema(address: Address) -> bool:
+    """Make the schema where there is none; whether there was none."""
+    engine = writer_engine(address)
+    try:
+        with transaction(engine, address) as connection:
+            if connection.dialect.name == "postgresql":  # SQLite's writers take turns anyway
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
+            before = _read(connection)
+            if before is None:
+                _migrate(connection)
+            else:
+                _require_head(connection, address, before)
+    finally:
+        engine.dispose()
+    return before is None
 
 
 def _migrate(connection: Connection) -> None:
-    from alembic import command
-
-    config = _config()
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
-
-
-def _config() -> "Config":
+    from alembic import command  # only who makes a schema waits for it
     from alembic.config import Config
 
-    folder = migrations()
-    if not folder.is_dir():
-        raise StoreError(f"the migrations are missing: {folder} does not exist. Install NWS anew")
     config = Config()
-    config.set_main_option("script_location", str(folder).replace("%", "%%"))
-    return config
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from core.types import Article, SystemKind
-from jobs.store.engine import Database, insert_new, reads, writes
+from jobs.store.database import Database, reads, writes
+from jobs.store.engine import insert_new
 from jobs.store.lifecycle import check_fence, claim_row, insert_run
 from jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
 from jobs.store.tables import RunRow, ShardedRunRow, SystemRow
@@ -23,7 +24,6 @@ if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
 
 MOST_FAILED = 3
 """Shards that fail in a row, with none done in between, before no more are claimed: their reason is that of all."""
-_OF_ARTICLE = ("dataset", "split", "key", "text", "references")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ShardedRuns(Database):
         insert_run(connection, spec, run_id, total_articles=sum(shard.articles for shard in shards))
         key = {"run_id": run_id}
         stored = [
-            (panel.dataset, [[getattr(article, name) for name in _OF_ARTICLE] for article in panel.articles])
+            (panel.dataset, [(a.dataset, a.split, a.key, a.text, a.references) for a in panel.articles])
             for panel in panels
         ]
         values = {"drivers": drivers, "language": language, "panels": stored}

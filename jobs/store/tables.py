@@ -59,7 +59,9 @@ class Base(DeclarativeBase):
 
 
 class RunRow(Base):
-    """One execution of a job. `driver_epoch` grows each time a driver takes the run: the fence of every write.
+    """One execution of a job; its defaults are those of a new one. `driver_epoch` fences every write.
+
+    It grows each time a driver takes the run.
 
     An article of the run is done when it has summaries by as many systems as `systems` says. `articles_done`,
     `summaries`, `reused` and `failures` count what is stored; they change in the transaction that stores it.
@@ -81,7 +83,7 @@ class RunRow(Base):
 
     id: Mapped[str] = mapped_column(primary_key=True)
     job: Mapped[str]
-    state: Mapped[str]
+    state: Mapped[str] = mapped_column(default="pending")
     recipe: Mapped[dict[str, Any]]
     recipe_hash: Mapped[str]
     seed: Mapped[int] = mapped_column(BigInteger)
@@ -89,7 +91,7 @@ class RunRow(Base):
     revisions: Mapped[dict[str, Any]]
     signatures: Mapped[dict[str, Any]]
     device: Mapped[str | None]
-    driver_epoch: Mapped[int]
+    driver_epoch: Mapped[int] = mapped_column(default=0)
     driver_host: Mapped[str | None]
     driver_pid: Mapped[int | None]
     heartbeat_at: Mapped[datetime | None]
@@ -101,18 +103,18 @@ class RunRow(Base):
     error: Mapped[str | None]
     address: Mapped[str | None]
     cancel_requested_at: Mapped[datetime | None]
-    arithmetic: Mapped[list[str]]
-    articles_done: Mapped[int]
-    summaries: Mapped[int]
-    failures: Mapped[int]
-    means_kept: Mapped[bool]
+    arithmetic: Mapped[list[str]] = mapped_column(default=list)
+    articles_done: Mapped[int] = mapped_column(default=0)
+    summaries: Mapped[int] = mapped_column(default=0)
+    failures: Mapped[int] = mapped_column(default=0)
+    means_kept: Mapped[bool] = mapped_column(default=False)
     reuse: Mapped[bool]
-    mixed: Mapped[bool]
-    reused: Mapped[int]
+    mixed: Mapped[bool] = mapped_column(default=False)
+    reused: Mapped[int] = mapped_column(default=0)
     name: Mapped[str | None]
     note: Mapped[str | None]
     claimed_at: Mapped[datetime | None]
-    worked_seconds: Mapped[float]
+    worked_seconds: Mapped[float] = mapped_column(default=0.0)
     panel: Mapped[str | None]
     parent: Mapped[str | None] = mapped_column(ForeignKey("runs.id"))
     shard: Mapped[int | None]
@@ -259,7 +261,7 @@ class RunBestRow(Base):
 
 
 class ScoreColumnRow(Base):
-    """Of a run that has ended: a part of one column of its scores, see `jobs.store.score_columns`."""
+    """Of a run that has ended: a part of one column of its scores, see `jobs.store.points`."""
 
     __tablename__ = "score_columns"
 
@@ -335,7 +337,7 @@ class LogLineRow(Base):
 
 
 class ProgressRow(Base):
-    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.runs.Progress`."""
+    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.progress.Progress`."""
 
     __tablename__ = "progress"
 

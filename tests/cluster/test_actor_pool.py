@@ -13,7 +13,7 @@ from fake_episodes import FakeEpisodeRunner
 from ray_dashboard import wait_for_actors
 
 from cluster.actor_pool import ActorPool
-from cluster.actors import EpisodeActor
+from cluster.article_work import EpisodeActor
 from cluster.dispatcher import Loss, Task
 from cluster.resources import ActorResources
 from cluster.session import Session

@@ -10,7 +10,7 @@ import torch
 from fake_cuda import FakeCuda
 
 import core.arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
-from cluster.article_work import SegmentedBundle, segment_bundle, sweep_bundle
+from cluster.article_work import SegmentedBundle, pool_warnings, segment_bundle, sweep_bundle
 from cluster.worker_info import this_worker
 from core.types import SegmentedArticle, Summary
 
@@ -118,3 +118,14 @@ def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.Monkey
 def test_a_result_tells_that_sources_were_edited_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.provenance.are_as_imported", lambda: False)
     assert "edited sources" in segment_bundle(fakes.segment, [fakes.article(1)]).software
+
+
+def test_warnings_of_pools_are_lines_of_the_run() -> None:
+    lines: list[str] = []
+    pools = logging.getLogger("cluster.actor_pool")
+    with pool_warnings(lines.append):
+        pools.warning("Actor %d on %s is stuck.", 3, "node")
+        pools.info("nothing to worry about")
+        logging.getLogger("elsewhere").warning("of something else")
+    pools.warning("afterwards")
+    assert lines == ["Warning: Actor 3 on node is stuck."]

@@ -11,7 +11,7 @@ from ray.autoscaler._private.kuberay import autoscaling_config
 from ray.autoscaler._private.resource_demand_scheduler import _fits
 from ray.autoscaler._private.util import prepare_config, validate_config
 
-from cluster.gpus import TYPE_PREFIX
+from cluster.resources import TYPE_PREFIX
 from jobs.cli import app
 
 CHECKOUT = Path(__file__).parents[2]

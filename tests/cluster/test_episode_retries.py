@@ -155,12 +155,3 @@ def test_a_call_that_is_cut_short_ends_the_actors() -> None:
     assert not scripted.closed
     groups.close()  # type: ignore[attr-defined]
     assert scripted.closed
-
-
-def test_tasks_wait_for_the_successor_of_an_actor_that_leaves() -> None:
-    scripted = actors_of(2, lambda *_: False)
-    scripted.leaving = {0}
-    groups = EpisodePool(scripted).prepare([fakes.article(i) for i in range(4)], nothing)
-    assert [failure for group in groups for _, failure in group] == [None] * 4
-    assert scripted.sent[0][0] == 1
-    assert homes(scripted) == {str(i): {i % 2} for i in range(4)}

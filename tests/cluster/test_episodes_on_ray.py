@@ -13,7 +13,7 @@ import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.actor_pool import ActorPool
-from cluster.actors import EpisodeActor
+from cluster.article_work import EpisodeActor
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorResources
 from cluster.worker_info import this_worker

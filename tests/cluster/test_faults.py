@@ -11,18 +11,18 @@ SCRIPT = """
 import json
 from dataclasses import asdict
 from ray.exceptions import NodeDiedError, OutOfMemoryError, RayTaskError, WorkerCrashedError
-from cluster import faults
+from cluster import monitors
 from core.errors import ModelError
 
 def raised(cause):
     try:
-        return asdict(faults.segments_loss(RayTaskError("segment", "trace", cause)))
+        return asdict(monitors.segments_loss(RayTaskError("segment", "trace", cause)))
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
 print(json.dumps({
-    "memory": asdict(faults.loss(OutOfMemoryError("node-7 used\\n  15.2GB of 16GB"), "node-7", True)),
-    "long": len(faults.loss(NodeDiedError("x " * 10_000), "node-7", False).message),
+    "memory": asdict(monitors.loss(OutOfMemoryError("node-7 used\\n  15.2GB of 16GB"), "node-7", True)),
+    "long": len(monitors.loss(NodeDiedError("x " * 10_000), "node-7", False).message),
     "task": [
         raised(cause) for cause in (OutOfMemoryError("15GB"), WorkerCrashedError(), ModelError("no"), KeyError("k"))
     ],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.gpus import Card, GpuNode, cards_here, choose_sharing, gpu_nodes, parse_cards
+from cluster.resources import Card, GpuNode, cards_here, choose_sharing, gpu_nodes, parse_cards
 from cluster.session import Session
 
 T4 = Card("Tesla T4", 15_600_000_000, (7, 5))

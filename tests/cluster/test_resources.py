@@ -45,7 +45,6 @@ def test_plan(
         (CPU_ONLY, "T4", None, 1, ["T4", "no GPUs", "8 CPUs", "--accelerator cpu"]),
         (T4S, "A100", None, 1, ["A100", "4 GPUs (of type T4)", "--accelerator"]),
         (CPU_ONLY, "gpu", None, 1, ["any GPUs", "no GPUs", "--accelerator cpu"]),
-        (CPU_ONLY, "tpux", None, 1, ["`tpux` is no type", "`auto`, `cpu`, `gpu` or, for example, `T4`", "no GPUs"]),
         (CPU_ONLY, None, 9, 1, ["9 actors", "1 CPU each", "8 CPU", "1 to 8"]),
         (T4S, "T4", 5, 1, ["5 actors", "1 T4 GPU each", "4 GPU", "1 to 4"]),
         (T4S, "T4", 9, 0.5, ["9 actors", "1/2 T4 GPU each", "4 GPU", "1 to 8"]),

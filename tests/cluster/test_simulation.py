@@ -13,9 +13,9 @@ from simulation.stage import Stage
 from cluster import actor_pool
 from cluster.actor_pool import ActorPool
 from cluster.dispatcher import Actors, Task
-from cluster.faults import loss
+from cluster.monitors import loss
 from cluster.sweep_pool import _BundleBacklog
-from jobs.store import run_writer
+from jobs.store import store as open_stores
 
 SEEDS, AT_ONCE = 200, 20
 SEVERAL_DRIVERS = 5003
@@ -41,7 +41,7 @@ def test_a_seed_repeats_its_simulation(stage: Stage) -> None:
 
 
 def _without_fence() -> AbstractContextManager[Any]:
-    return mock.patch.object(run_writer, "check_fence")
+    return mock.patch.object(open_stores, "check_fence")
 
 
 def _losing_what_waited_behind() -> AbstractContextManager[Any]:

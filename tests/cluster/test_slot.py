@@ -3,9 +3,9 @@ from typing import Any, Self
 
 import pytest
 
-from cluster import slot as slots
+from cluster import actor_pool as slots
+from cluster.actor_pool import Call, Slot
 from cluster.dispatcher import Task
-from cluster.slot import Call, Slot
 
 
 class Method:

@@ -34,7 +34,6 @@ class ScriptedActors:
     ) -> None:
         self.ready = set(range(actors))
         self.missing: list[int] = []  # those of whom nobody hears again
-        self.leaving: set[int] = set()  # those that end after the call that they are at
         self.sent: list[tuple[int, Any]] = []  # to whom, and what
         self.deaths = 0
         self.closed = False
@@ -56,7 +55,6 @@ class ScriptedActors:
 
     def send(self, number: int, method: str, task: Task) -> None:
         assert number in self.ready
-        assert number not in self.leaving
         assert task.size > 0
         before = [other.argument for other in self.tasks[number]]
         assert not before or not any(map(self._wants_it_alone, [task.argument, *before]))
@@ -64,8 +62,6 @@ class ScriptedActors:
         self._calls[number].append((method, task))
 
     def wait(self) -> list[tuple[Task, Any]]:
-        for number in [number for number in self.leaving if not self._calls[number]]:
-            self._replace(number)
         busy = [number for number, calls in enumerate(self._calls) if calls]
         unready = set(range(len(self))) - self.ready - set(self.missing)
         assert busy or unready, "nobody would ever answer"
@@ -80,8 +76,7 @@ class ScriptedActors:
         dies = self._dies(method, first.argument)
         if dies is False:
             self._calls[number] = behind
-            left = self._replace(number) if number in self.leaving else []
-            return [(first, self._answer(method, first.argument)), *((task, _loss(False)) for task in left)]
+            return [(first, self._answer(method, first.argument))]
         self.deaths += 1
         return [(task, _loss(bool(dies) and task is first)) for task in self._replace(number)]
 
@@ -90,7 +85,6 @@ class ScriptedActors:
         lost = [task for _, task in self._calls[number]]
         self._calls[number] = []
         self.ready.discard(number)
-        self.leaving.discard(number)
         return lost
 
     def close(self) -> None:

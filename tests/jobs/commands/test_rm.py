@@ -27,5 +27,5 @@ def test_it_asks_first(nws, ended, monkeypatch, answer, left) -> None:
 
 def test_yes_asks_nothing(nws, ended) -> None:
     assert nws("rm", ended, "--json").code == 2
-    assert nws("rm", ended, "--yes", "--json").json == {"removed": ended, "summaries": 0, "articles": 0, "copies": 0}
+    assert nws("rm", ended, "--yes", "--json").json == {"removed": ended, "summaries": 0, "articles": 0}
     assert nws("rm", ended, "--yes").code == 1

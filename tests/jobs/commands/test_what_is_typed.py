@@ -105,7 +105,7 @@ def test_a_metric_is_known_by_what_tables_call_it() -> None:
 @pytest.mark.parametrize("accelerator", ["gpu", "cuda", "T4"])
 @pytest.mark.parametrize("engine", ["ray", "inline"])
 def test_a_gpu_is_refused_at_once_where_there_is_none(nws, monkeypatch, accelerator: str, engine: str) -> None:
-    monkeypatch.setattr("cluster.gpus.has_no_gpu", lambda: True)
+    monkeypatch.setattr("cluster.resources.has_no_gpu", lambda: True)
     refused = nws("submit", "phase1", "--accelerator", accelerator, "--engine", engine)
     assert refused.code == 1
     assert f"--accelerator {accelerator} needs a GPU, and this machine has none" in refused.err

@@ -141,7 +141,7 @@ def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_en
         tried.append(arguments)
         raise StoreUnavailableError("gone")
 
-    monkeypatch.setattr("jobs.store.engine.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("jobs.store.database.PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(RunWriter, "record", lambda self, *arguments: self.store.retried(away))
     monkeypatch.setattr(RunWriter, "finish", lambda self, *arguments: self.store.retried(lambda: away(*arguments)))
     with pytest.raises(StoreUnavailableError, match="gone"):

@@ -8,7 +8,7 @@ import pytest
 from fake_cuda import FakeCuda
 from rich.console import Console
 
-from cluster.gpus import Card
+from cluster.resources import Card
 from core.models import parameters, parse_model, resolve_model
 from core.summarizers.generators import parse_generator
 from jobs.drive import dry_run

@@ -186,22 +186,6 @@ def test_text_that_postgres_cannot_keep_is_refused_on_both(store, training, arti
     assert everything(store) == [[], [], []]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"config": {"rate": float("nan")}}, "at update 1 has a configuration that cannot be stored as JSON"),
-        ({"config": {"path": object()}}, "at update 1 has a configuration that cannot be stored as JSON"),
-        ({"seed": 2**63}, "at update 1 has the seed 9223372036854775808, .* more than 64 bits"),
-    ],
-)
-def test_a_checkpoint_that_cannot_be_stored_is_refused(store, training, articles, change, message, make_round):
-    good = make_round(articles, NAMES[0])
-    bad = dataclasses.replace(good, checkpoint=dataclasses.replace(good.checkpoint, **change))
-    with pytest.raises(StoreError, match=message):
-        store.writer(*training).record_round([bad])
-    assert everything(store) == [[], [], []]
-
-
 def test_greedy_rewards_come_by_policy_article_and_n(store, training, articles, make_round):
     round_results = [make_round(articles, name, TOTAL - 1, (9, 7), greedy=True) for name in NAMES]
     store.writer(*training).record_round(round_results)

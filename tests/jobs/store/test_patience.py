@@ -4,8 +4,8 @@ import pytest
 import tenacity
 
 from core.errors import StoreError, StoreUnavailableError
-from jobs.store import engine
-from jobs.store.engine import patiently
+from jobs.store import database
+from jobs.store.database import patiently
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +43,6 @@ def test_what_will_not_change_is_not_waited_for() -> None:
 
 
 def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.0)
     with pytest.raises(StoreUnavailableError, match="refused"):
         patiently(failing(2, StoreUnavailableError("refused")), lambda text: None)

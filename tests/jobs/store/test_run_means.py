@@ -153,18 +153,3 @@ def test_ls_status_and_logs_read_no_summary(store, going_on):
     store.log(going_on[0])
     assert len(said) >= 3
     assert [sql for sql in said if "FROM summaries" in sql or "FROM failures" in sql] == []
-
-
-def test_counts_of_a_run_that_goes_on_are_taken_anew(store, going_on, articles, failure):
-    """Somebody deleted rows, to have them computed again."""
-    run_id, epoch = going_on
-    store.writer(run_id, epoch).record([(articles, failure(articles[0]))])
-    counts = lambda: [getattr(store.run_info(run_id), name) for name in ("articles_done", "summaries", "failures")]  # noqa: E731
-    assert counts() == [5, 33, 1]
-    store.writer(run_id, epoch).finish("failed")
-    with store.writing() as connection:
-        connection.exec_driver_sql("DELETE FROM summaries WHERE system = 'lead' AND n = 5")
-        connection.exec_driver_sql("DELETE FROM failures")
-    assert counts() == [5, 33, 1]
-    store.claim_run(run_id, "host-b", 12)
-    assert counts() == [5, 28, 0]

@@ -240,13 +240,13 @@ def test_of_several_processes_each_claims_other_shards(store, spec):
 
 def test_a_sharded_run_is_removed_with_all_that_is_its(store, sharded, articles, sweep, failure):
     do_shards(store, sharded, articles, sweep, failure)
-    with pytest.raises(StoreError, match=f"is running. Stop it first: nws cancel {PARENT}"):
+    with pytest.raises(StoreError, match=f"is running. Stop it and its shards first: nws cancel {PARENT}"):
         store.remove_run(PARENT, HOST)
     store.writer(*sharded).finish("done")
     with pytest.raises(StoreError, match=f"is a shard of '{PARENT}'.*nws rm {PARENT}"):
         store.remove_run(f"{PARENT}-01", HOST)
     store.claim_run(f"{PARENT}-01", "another-host", 1)
-    with pytest.raises(StoreError, match="is done, but a shard of it is still driven"):
+    with pytest.raises(StoreError, match=r"is done\. Stop it and its shards first"):
         store.remove_run(PARENT, HOST)
     store.writer(f"{PARENT}-01", store.run_info(f"{PARENT}-01").driver_epoch).finish("done")
     assert store.remove_run(PARENT, HOST).articles == 4

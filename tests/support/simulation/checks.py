@@ -44,7 +44,7 @@ class Checks:
             attentive += 0.0 if session.waits_since is None else self._of.world.now - session.waits_since
             for actor in session.actors:
                 is_idle = actor.idle_since is not None and not actor.is_dead
-                if not (is_idle and pool.has_work) or actor.node is None or actor.node.is_draining:
+                if not (is_idle and pool.has_work) or actor.node is None:
                     self._idle_from.pop(actor, None)
                     continue
                 idle = attentive - self._idle_from.setdefault(actor, attentive)

@@ -32,7 +32,7 @@ class Sweeper:
 
     def build(self) -> WorkerInfo:
         self._sweep = self._make()
-        return WorkerInfo("simulated GPU", self._node.id, ray_node=self._node.id)
+        return WorkerInfo("simulated GPU", self._node.id)
 
     def sweep(self, segmented: SegmentedBundle) -> BundleResult:
         return sweep_bundle(self._sweep, segmented)

@@ -33,9 +33,6 @@ class RayFace:
         self._world = world
         self._fleet = fleet
         self._sessions: dict[Process, Session] = {}
-        self._raylet = types.SimpleNamespace(
-            GcsClient=lambda address: types.SimpleNamespace(get_draining_nodes=self._draining_nodes)
-        )
 
     def init(self) -> Session:
         """Connect the process that runs now. Its end, by whatever cause, ends its actors a moment later."""
@@ -95,7 +92,7 @@ class RayFace:
         return call.ref
 
     def segment(self, *arguments: Any) -> Ref:
-        """The Ray task before a call: `cluster.actors.segment`, with its segmenter for the first argument."""
+        """The Ray task before a call: `cluster.article_work.segment`, with its segmenter for the first argument."""
         session = self._session()
         task = self._fleet.segment(arguments)
         session.tasks = [one for one in session.tasks if not one.ref.is_ready]
@@ -164,19 +161,12 @@ class RayFace:
 
     def get_runtime_context(self) -> types.SimpleNamespace:
         session = self._session()
-        return types.SimpleNamespace(gcs_address="gcs", get_node_id=lambda: session.node)
-
-    def _draining_nodes(self, timeout: float) -> dict[str, int]:
-        self._session()
-        silence = self._fleet.gcs_silent_until - self._world.now
-        if silence > timeout:
-            self._world.pause(timeout)
-            raise RuntimeError("the GCS does not answer")
-        self._world.pause(max(silence, 0.0) + self._fleet.soon())
-        return {node.id: 0 for node in self._fleet.nodes if node.is_draining}
+        return types.SimpleNamespace(get_node_id=lambda: session.node)
 
     def nodes(self) -> list[dict[str, Any]]:
         session = self._session()
+        silence = self._fleet.gcs_silent_until - self._world.now
+        self._world.pause(max(silence, 0.0) + self._fleet.soon())
         head = {"NodeID": session.node, "Alive": True, "NodeManagerHostname": session.process.name}
         return [
             head,

@@ -94,7 +94,7 @@ class Simulation:
                 ("jobs.drive.run", "watchdog", self._watchdog),
                 ("jobs.drive.progress", "_bar", jobs.drive.progress._lines),  # Rich has threads of its own
                 ("jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
-                ("jobs.store.run_writer", "keep_means", lambda *_: None),  # what can be computed again from the rows
+                ("jobs.store.store", "keep_means", lambda *_: None),  # what can be computed again from the rows
                 ("cluster.sweep_pool", "_BundleBacklog", self.pools.backlog),
                 # The same each time, and read from files.
                 ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),

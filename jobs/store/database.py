@@ -1,0 +1,171 @@
+"""An open database, whose methods are transactions, and how these wait for one that is away.
+
+A store has one writer and one reader.
+"""
+
+import copy
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Concatenate, ParamSpec, Self, TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from core.errors import StoreError, StoreUnavailableError
+from jobs.store.address import Address
+from jobs.store.engine import file_identity, transaction
+
+PATIENCE_SECONDS = 3600.0
+"""A database that restarts must not cost a night's work."""
+_LONGEST_PAUSE_SECONDS = 15.0
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+AnyDatabase = TypeVar("AnyDatabase", bound="Database")
+
+
+class Database:
+    """A database with a writer and a reader. The parts of a store are its children, each where its SQL is.
+
+    Their methods are decorated with `reads` or `writes`: one transaction each.
+    """
+
+    def __init__(self, address: Address, writer: Engine | None, reader: Engine) -> None:
+        self._address = address
+        self._writer = writer
+        self._reader = reader
+        self._file = file_identity(address)
+        self._tell: Callable[[str], None] | None = None
+        self._before_attempt: Callable[[], None] = lambda: None
+
+    @property
+    def shown_url(self) -> str:
+        """The URL with its password hidden."""
+        return self._address.shown
+
+    @property
+    def url(self) -> str:
+        """The URL with its password."""
+        return self._address.url.render_as_string(hide_password=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection. The store must not be used afterwards."""
+        self._reader.dispose()
+        if self._writer is not None:
+            self._writer.dispose()
+
+    def waiting(
+        self, tell: Callable[[str], None] = lambda line: None, before_attempt: Callable[[], None] = lambda: None
+    ) -> Self:
+        """This store, whose methods wait for a database that is away, for an hour at most, see `patiently`.
+
+        `tell` is called with a line when the waiting begins and when it is over, `before_attempt` before each attempt.
+        """
+        patient = copy.copy(self)
+        patient._tell, patient._before_attempt = tell, before_attempt
+        return patient
+
+    def retried(self, attempt: Callable[[], Result]) -> Result:
+        """The result of `attempt`, which a store that is `waiting` repeats while its database is away."""
+        if self._tell is None:
+            return attempt()
+
+        def next_attempt() -> Result:
+            self._before_attempt()
+            return attempt()
+
+        return patiently(next_attempt, self._tell)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that may write; nothing of it is stored when anything is raised."""
+        if self._writer is None:
+            raise StoreError(f"the store {self.shown_url} was opened read-only")
+        self._require_same_file()
+        with transaction(self._writer, self._address) as connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One transaction that reads what was committed when it began."""
+        self._require_same_file()
+        with transaction(self._reader, self._address) as connection:
+            yield connection
+
+    def _require_same_file(self) -> None:
+        identity = file_identity(self._address)
+        if identity != self._file:
+            problem = "was deleted or moved away" if identity is None else "was replaced by another file"
+            raise StoreError(
+                f"the store {self.shown_url} {problem} while it was in use, and nothing more is stored. What was "
+                "stored is in the old file: put it back, with its -wal file if there is one, and resume the run"
+            )
+
+
+def reads(
+    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
+) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
+    """Make a method one transaction that reads. The method gets its connection, and its caller gives none."""
+    return _in_transactions_of(Database.reading, work)
+
+
+def writes(
+    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
+) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
+    """Make a method one transaction that writes, like `reads`."""
+    return _in_transactions_of(Database.writing, work)
+
+
+def _in_transactions_of(
+    begin: Callable[[Database], AbstractContextManager[Connection]],
+    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
+) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
+    @functools.wraps(work)
+    def method(self: AnyDatabase, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        def attempt() -> Result:
+            with begin(self) as connection:
+                return work(self, connection, *args, **kwargs)
+
+        return self.retried(attempt)
+
+    return method
+
+
+def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result:
+    """The result of `call`, which is retried with growing pauses for an hour while the store cannot be reached.
+
+    Args:
+        call: a transaction: all of it or nothing, and harmless if it had been done already.
+        tell: called with a line when the waiting begins, and when it is over.
+
+    Raises:
+        StoreUnavailableError: the store did not come back.
+        StoreError: it refused.
+    """
+    import tenacity  # which `nws ls` need not wait for
+
+    is_announced = False
+
+    def before_sleep(state: tenacity.RetryCallState) -> None:
+        nonlocal is_announced
+        if not is_announced and state.outcome is not None:
+            is_announced = True
+            tell(f"Waiting for the store, for up to {PATIENCE_SECONDS / 60:.0f} minutes: {state.outcome.exception()}")
+
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(StoreUnavailableError),
+        wait=tenacity.wait_random_exponential(multiplier=0.5, max=_LONGEST_PAUSE_SECONDS),
+        stop=tenacity.stop_after_delay(PATIENCE_SECONDS),
+        before_sleep=before_sleep,
+        reraise=True,
+    )
+    result = retrying(call)
+    if is_announced:
+        tell("The store is back.")
+    return result
