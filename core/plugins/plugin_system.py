@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, cast, get_args
 
 from core.errors import PluginError, SegmentationError
-from core.plugins.call import blaming, definition, in_brackets, require_signature
-from core.plugins.load import Plugin, Write
+from core.plugins.load import Plugin, Write, blaming, definition, require_signature
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
 from core.text.length import MAX_CHARACTERS, LengthUnit, length_of, require_summary_length
 from core.text.rows import cleaned, storable
@@ -44,15 +43,14 @@ class PluginSystem:
             PluginError: it raised, or wrote what no system may.
         """
         system, document = self.plugin.systems()[self.name], replace(document, nearest=_refused)
-        with blaming(f"{self.name} of {self.plugin.name} failed", self.plugin.name):
-            called = _called(system)
+        called = _called(system)
         named = f"{self.name} of {self.plugin.owner(called)}"
         with blaming(f"{named} failed", self.plugin.file(called), called):
             drafts = _written(system, document, lengths)
             try:
                 require_drafts(drafts, lengths, self.has_uncut, document.length_unit)
             except PluginError as error:
-                raise PluginError(f"{named} {error}{in_brackets(definition(called))}") from error
+                raise PluginError(f"{named} {error}{definition(called)}") from error
         return [
             replace(draft, text=cleaned(draft.text), redraws=tuple(map(cleaned, draft.redraws))) for draft in drafts
         ]
@@ -131,12 +129,9 @@ def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSyste
         PluginError: the plugin cannot be imported, or one of its systems is none.
         RecipeError: no system can have the name that one of them has.
     """
-    systems = []
-    for name, system in plugin.systems().items():
+    for name in plugin.systems():
         require_name(name)
-        with blaming(f"{name} of {plugin.name} cannot be looked at", plugin.name):
-            systems.append(_plugin_system(plugin, name, system, encoders))
-    return tuple(systems)
+    return tuple(_plugin_system(plugin, name, system, encoders) for name, system in plugin.systems().items())
 
 
 def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: Sequence[str]) -> PluginSystem:

@@ -93,13 +93,16 @@ def test_the_source_travels_and_its_hash_is_in_what_reuse_compares(tmp_path: Pat
         ),
         (
             "\ndef f(text):\n    return text\nSYSTEMS = {'a': f}",
-            r"a of mine\.py cannot be called with an article's text and n \(too many positional arguments; "
-            r"defined on line 2\)\. It must take both: def f\(text, n\)\.",
+            r"a of mine\.py cannot be called with an article's text and n: too many positional arguments "
+            r"\(defined on line 2\)\. It must take both: def f\(text, n\)\.",
         ),
-        ("SYSTEMS = {'a': lambda text, n, *, more: text}", r"missing a required .*argument: 'more'; defined on line 1"),
+        (
+            "SYSTEMS = {'a': lambda text, n, *, more: text}",
+            r"missing a required .*argument: 'more' \(defined on line 1",
+        ),
         (
             "class A:\n    kind = 'system'\n    def summarize(self, document): ...\nSYSTEMS = {'a': A()}",
-            r"a of mine\.py cannot be called .*; defined on line 3\)\. .*: def summarize\(self, document, lengths\)",
+            r"a of mine\.py cannot be called .* \(defined on line 3\)\. .*: def summarize\(self, document, lengths\)",
         ),
     ],
 )
