@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from cluster.job_api import Head
 from core.errors import FencedError, NwsError
 from jobs.installation import ROOT, VERSION_FILE, code_version, git, is_installed
-from jobs.recipes.named_files import SHIPPED, files_to_ship
+from jobs.recipes.outside import SHIPPED, files_to_ship
 from jobs.store import RunInfo, Store, new_run_id
 from jobs.store.address import parse_address
 

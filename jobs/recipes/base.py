@@ -1,8 +1,11 @@
-"""The part of recipes that all jobs share: articles, lengths, metrics, seed and machines."""
+"""The part of recipes that all jobs share: articles, lengths, metrics, seed and machines, and how flags set it."""
 
 import hashlib
+import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -24,7 +27,43 @@ from core.summarizers.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
 from core.text.dataset import Dataset
 from core.text.length import LengthUnit, parse_lengths
-from jobs.recipes.flags import Flag
+
+_ATTRIBUTE = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag of `nws submit`, in the type of the field of a recipe that it sets: the field itself, or a key inside.
+
+    One that stands at several fields sets all of them.
+
+    Attributes:
+        typed: as people type it, and what stands for its value: `--limit N`.
+        panel: the heading under which `--help` lists it.
+        inside: the key in the field, or in each of its parts, that is set; "" for the field itself.
+        least: the smallest whole number that it takes; None if it takes text.
+        told: its help; what the class's docstring says of the attribute if not given.
+    """
+
+    typed: str
+    panel: str
+    inside: str = ""
+    least: int | None = None
+    told: str = ""
+
+    @property
+    def name(self) -> str:
+        """As errors name the setting: `test_limit`."""
+        return self.typed.split()[0].removeprefix("--").replace("-", "_")
+
+
+def attributes(kind: type) -> dict[str, str]:
+    """What the docstrings of a class, and of those that it extends, say of its attributes."""
+    told: dict[str, str] = {}
+    for part in reversed(kind.__mro__):
+        for found in _ATTRIBUTE.finditer(inspect.cleandoc(part.__doc__ or "")):
+            told |= dict.fromkeys(found["names"].split(", "), " ".join(found["text"].split()))
+    return told
 
 
 def _told_apart(labels: dict[str, str]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from jobs.recipes.base import (
     FIELD_FLAGS,
     SEED,
     Datasets,
+    Flag,
     Lengths,
     ModelText,
     PositiveInt,
@@ -24,7 +25,6 @@ from jobs.recipes.base import (
     Strict,
     require_different,
 )
-from jobs.recipes.flags import Flag
 
 _NAME = re.compile(r"[\w.-]+")
 RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")

@@ -19,6 +19,7 @@ from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import (
     ENCODER,
     SEED,
+    Flag,
     ModelText,
     PositiveInt,
     Predictions,
@@ -28,7 +29,6 @@ from jobs.recipes.base import (
     model_name,
     require_different,
 )
-from jobs.recipes.flags import Flag
 
 ON_REQUEST = frozenset({"window-oracle", "random-words", PERSON, OTHER_ARTICLE})
 """They run only where they are asked for: the first takes several times as long as all other baselines together, what

@@ -112,7 +112,7 @@ def test_passes_of_a_recipe_that_names_no_method(tmp_path: Path) -> None:
     mine.write_text("train_datasets: [{name: sample, limit: 4}]\ndatasets: [{name: sample, skip: 4}]\n")
     plain, asked = (load_recipe(Phase2Recipe, str(mine), given) for given in ({}, {"methods.passes": 2}))
     assert asked == plain.model_copy(update={"methods": (plain.methods[0].model_copy(update={"passes": 2}),)})
-    with pytest.raises(RecipeError, match="passes: must be 1 or more, not 0") as refused:
+    with pytest.raises(RecipeError, match="passes: should be greater than or equal to 1, not 0") as refused:
         load_recipe(Phase2Recipe, str(mine), {"methods.passes": 0})
     assert refused.value.settings == ("passes",)
 
