@@ -32,10 +32,9 @@ from bench.random_models import make_bert
 from bench.sweep import compare
 from core.arithmetic import find_device
 from core.models.fast_linear import onednn_works
-from core.precision import Precision
 from core.stage import Stage
 from core.sweep import Sweeper
-from core.types import Score, SegmentedArticle, Summary
+from core.types import Precision, Score, SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.installation import code_version
 from jobs.recipes.job import make_plan

@@ -26,7 +26,7 @@ from torch import nn
 
 from core.errors import ModelError
 from core.models.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
-from core.precision import AMPERE, ROWS_DEPEND, Precision
+from core.types import AMPERE, ROWS_DEPEND, Precision
 
 logger = logging.getLogger(__name__)
 

@@ -10,13 +10,12 @@ from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.models.endpoint import Endpoint
 from core.plugins.plugin_metric import PluginMetric
-from core.precision import Precision
 from core.summarizers.generators import Generator
 from core.summarizers.systems import UNCUT, System
 from core.text.cutting import Units
 from core.text.language import Language
 from core.text.length import LengthUnit
-from core.types import SystemKind
+from core.types import Precision, SystemKind
 
 if TYPE_CHECKING:  # torch takes long
     from core.learning.reward import RewardConfig

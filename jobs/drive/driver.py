@@ -16,9 +16,9 @@ from typing import NoReturn
 import numpy as np
 from rich.console import Console
 
-from core.article_id_set import ArticleIds
 from core.models import model_folder
 from core.stage import Stage
+from core.types import ArticleIds
 from jobs.drive.heartbeat import Heart
 from jobs.drive.pool_watch import MIXED, look_at_sources
 from jobs.drive.pools import Engine, MakeWork, Pools, open_pools, stage_work

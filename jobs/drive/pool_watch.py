@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from cluster.dispatcher import Actors
 from cluster.worker_info import Busy, WorkerInfo
-from core.precision import ROWS_DEPEND
 from core.provenance import Software, are_as_imported, differences, software
+from core.types import ROWS_DEPEND
 from jobs.drive.run import Run
 from jobs.store import ActorShare
 

@@ -15,13 +15,12 @@ from typing import Any
 from rich.console import Console
 
 from cluster.sweep_pool import SweepPool
-from core.article_id_set import ArticleIds
 from core.errors import NwsError, StoreError
 from core.metrics.panel import Panel, others
 from core.metrics.specs import KEPT
 from core.stage import Stage
 from core.summarizers.systems import Draft, Stored, SummarizedArticle
-from core.types import Article, Failure, Landed
+from core.types import Article, ArticleIds, Failure, Landed
 from jobs.drive.pool_watch import PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.pools import Pools
 from jobs.drive.progress_bar import Advance, run_progress

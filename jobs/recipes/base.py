@@ -22,11 +22,11 @@ from pydantic import (
 from core.errors import ModelError
 from core.models import LANGUAGE_MODELS, parse_model
 from core.plugins.load import PluginSpec
-from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
 from core.text.dataset import Dataset
 from core.text.length import LengthUnit, parse_lengths
+from core.types import Precision
 
 _ATTRIBUTE = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
 

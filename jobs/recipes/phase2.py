@@ -9,8 +9,8 @@ from core.errors import RecipeError
 from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
 from core.metrics.specs import KEPT_WORDS
 from core.names import did_you_mean
-from core.precision import Precision
 from core.summarizers.extractive_baselines import BASELINES
+from core.types import Precision
 from jobs.recipes.base import (
     ENCODER,
     FIELD_FLAGS,
