@@ -40,7 +40,7 @@ from jobs.installation import code_version
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 __all__ = ["main", "measure", "packed_layers", "peak_tflops", "prepare", "utilisation"]
 

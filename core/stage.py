@@ -78,7 +78,7 @@ class Stage:
         seed: of whatever is drawn at random.
         generator: a generator with its model resolved, or an endpoint.
         precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
-        language_data: hashes of the files by which texts are cut and tokenized, see `core.text.language_data`. Both
+        language_data: hashes of the files by which texts are cut and tokenized, see `core.text.segmentation`. Both
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
             (`core.metrics.panel`). They are drawn when a run begins.

@@ -1,7 +1,6 @@
 """A dataset as articles, wherever it lies: the bundled sample, files here or on other machines, or the Hub."""
 
 import itertools
-import json
 import os
 import re
 from array import array
@@ -20,7 +19,6 @@ from core.text.data_files import DataFiles, changed, find_files, is_address, is_
 from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article
 from core.types import Article, IdNumbers
-from core.whole_files import replacing
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
@@ -344,19 +342,7 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
         ) from error
 
 
-def write_articles(dataset: OpenDataset, path: Path) -> int:
-    """Write a JSON line for each article, with its `id`, `article` and `references`; returns how many there were.
-
-    The file takes the place of `path` at the end, whole, or not at all.
-
-    Raises:
-        CorpusError: a row holds no article.
-        OSError: `path` cannot be written.
-    """
-    count = 0
-    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-        for article in dataset:
-            row = {"id": article.key, "article": article.text, "references": list(article.references)}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            count += 1
-    return count
+def article_rows(dataset: OpenDataset) -> Iterator[dict[str, object]]:
+    """Each article as a row of a file that can be read as a dataset."""
+    for article in dataset:
+        yield {"id": article.key, "article": article.text, "references": list(article.references)}

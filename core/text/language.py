@@ -8,7 +8,6 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from core.errors import LanguageError
@@ -117,30 +116,11 @@ def require_language(article: Article, language: Language) -> None:
     """
     texts = {"text": article.text} | {f"reference {i}": text for i, text in enumerate(article.references, start=1)}
     for part, text in texts.items():
-        if language == "en" and is_mostly_deleted(text):
+        if is_mostly_deleted(text) if language == "en" else not is_korean(text):
             raise LanguageError(
-                f"Article {article.key!r} of {article.dataset}: its {part} is not in Latin script (Korean, for "
-                "example), and English tokenizers would delete it. This run is in English, and a run is in one "
-                "language: give Korean articles a run of their own."
+                f"Article {article.key!r} of {article.dataset}: its {part} is not in "
+                f"{'Latin script' if language == 'en' else 'Korean'}. A run is in one language: give it its own run."
             )
-        if language == "ko" and not is_korean(text):
-            raise LanguageError(
-                f"Article {article.key!r} of {article.dataset}: its {part} is not in Korean. This run is in Korean, "
-                "and a run is in one language: give English articles a run of their own."
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """How many of `texts` texts are in another language than expected, by ISO 639 code, the most frequent first."""
-
-    texts: int
-    languages: dict[str, int]
-
-    @property
-    def count(self) -> int:
-        """How many texts are in any other language."""
-        return sum(self.languages.values())
 
 
 def foreign_language(text: str, expected: Language) -> str | None:
@@ -153,10 +133,9 @@ def foreign_language(text: str, expected: Language) -> str | None:
     return next(str(code) for code, _ in ranked if code != expected)
 
 
-def find_foreign(texts: Iterable[str], expected: Language) -> Foreign:
-    """Which of `texts` look like another language than `expected`."""
-    languages = [foreign_language(text, expected) for text in texts]
-    return Foreign(len(languages), dict(Counter(code for code in languages if code is not None).most_common()))
+def find_foreign(texts: Iterable[str], expected: Language) -> Counter[str]:
+    """How many of `texts` look like another language than `expected`, by ISO 639 code."""
+    return Counter(code for text in texts if (code := foreign_language(text, expected)) is not None)
 
 
 @functools.cache

@@ -4,7 +4,8 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -14,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -66,17 +68,20 @@ def attributes(kind: type) -> dict[str, str]:
     return told
 
 
-def _told_apart(labels: dict[str, str]) -> dict[str, str]:
-    """For a validator: two systems with one label, or an empty label, are a ValueError."""
-    for system, label in labels.items():
-        if not label.strip():
-            raise ValueError(f"the label of {system!r} is empty")
-        if list(labels.values()).count(label) > 1:
-            raise ValueError(f"two systems have the label {label!r}")
+def require_different(names: Iterable[str], kind: str) -> None:
+    """For a validator: two of a kind with the same name are a ValueError."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")
+
+
+def _different_labels(labels: dict[str, str]) -> dict[str, str]:
+    require_different(labels.values(), "systems")
     return labels
 
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 # Up to what a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -262,7 +267,9 @@ class RunRecipe(Strict):
         tuple[Plugin, ...], Field(exclude_if=lambda plugins: not plugins), Flag("--plugin FILE", "Systems")
     ] = ()
     predictions: Predictions = ()
-    labels: Annotated[dict[str, str], AfterValidator(_told_apart), Field(exclude_if=lambda labels: not labels)] = {}
+    labels: Annotated[
+        dict[str, Label], AfterValidator(_different_labels), Field(exclude_if=lambda labels: not labels)
+    ] = {}
 
     @field_validator("gpus_per_actor")
     @classmethod
@@ -297,10 +304,3 @@ class RunRecipe(Strict):
         """SHA-256 of everything that decides the numbers, which is all except where it runs and what is shown."""
         decisive = self.model_dump(mode="json", exclude=set(WHERE | SHOWN))
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-
-
-def require_different(names: list[str], kind: str) -> None:
-    """For a validator: two of a kind with the same name are a ValueError."""
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")

@@ -17,8 +17,8 @@ from jobs.recipes.load import FROM, RECIPES, load_recipe, parse_recipe
 from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
 from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.plan import Plan, require_same_revisions
-from jobs.recipes.sweep import SweepRecipe
 from jobs.recipes.sweep_plan import plan_sweep
+from jobs.recipes.sweep_recipe import SweepRecipe
 from jobs.store import RunInfo
 
 # By what a model does in a run, how to name one that reads Korean.

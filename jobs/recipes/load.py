@@ -22,8 +22,8 @@ BUNDLED = Path(__file__).parent / "bundled"
 RECIPES: Registry[type[RunRecipe]] = Registry(
     "job",
     {
-        "phase1": "jobs.recipes.sweep:Phase1Recipe",
-        "baselines": "jobs.recipes.sweep:BaselinesRecipe",
+        "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
+        "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
         "phase2": "jobs.recipes.phase2:Phase2Recipe",
     },
 )

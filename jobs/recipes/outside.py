@@ -36,8 +36,6 @@ _NAMED = 5
 """How many keys are named."""
 _LOOKED_AT = 20
 """Articles, for one on which plugins can be tried."""
-_SYSTEMS_ARE = "A system is `def f(text, n)` and returns 1 to n words, or an object with `summarize(document, lengths)`"
-_METRICS_ARE = "A metric is `def f(summary, references)`, gets a list of all references, and returns one finite number"
 
 
 def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
@@ -51,7 +49,8 @@ def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
     for spec in plan.recipe.plugins:
         plugin = read_plugin(spec, find_file(spec.plugin, spec.sha256))
         require_unchanged(spec.plugin, spec.sha256, plugin.sha256)
-        specs.append(PluginSpec(_pinned_name(spec), plugin.sha256))
+        name = _pinned(spec.plugin, spec.sha256) if plugin.source is not None else spec.plugin
+        specs.append(PluginSpec(name, plugin.sha256))
         plugins.append(plugin)
     stages = _with_metrics(plan, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
     stages += _stages_of(plan, stages[0], [plugin for plugin in plugins if plugin.systems()])
@@ -88,9 +87,9 @@ def _stages_of(plan: Plan, like: Stage, plugins: Sequence[Plugin]) -> tuple[Stag
     return tuple(stages)
 
 
-def _pinned_name(spec: PluginSpec) -> str:
-    is_new_file = spec.plugin.endswith(".py") and not spec.sha256
-    return str(path_from_anywhere(Path(spec.plugin))) if is_new_file else spec.plugin
+def _pinned(file: str, sha256: str) -> str:
+    """The name by which a file is found from any folder; one that is pinned has it."""
+    return file if sha256 else str(path_from_anywhere(Path(file)))
 
 
 def _revision(plugin: Plugin) -> str:
@@ -116,15 +115,19 @@ def try_plugins(plan: Plan) -> None:
         return
     article, unit = segmented.article, plan.recipe.length_unit
     lengths = sorted({min(plan.recipe.n), max(plan.recipe.n)})
-    for stage, system in systems:
-        document = trial_document(segmented, [encoder.name for encoder in stage.encoders], unit)
-        with _tried(article, _SYSTEMS_ARE):
-            system.summarize(document, lengths)
     summary = cut(article.text, lengths[-1], unit) or segmented.words[0]
     known = f"article {article.key!r}", article.text, lengths[-1], plan.language, article.key
-    for metric in plan.metrics.plugins:
-        with _tried(article, _METRICS_ARE):
+    try:
+        for stage, system in systems:
+            document = trial_document(segmented, [encoder.name for encoder in stage.encoders], unit)
+            system.summarize(document, lengths)
+        for metric in plan.metrics.plugins:
             metric.judge(Judged(summary, article.references, *known))
+    except PluginError as error:
+        raise PluginError(
+            f"{error}. It was tried on article {article.key!r} before anything runs: mend it, and submit again. "
+            "docs/your-own.md says what systems and metrics are."
+        ) from error
 
 
 def _first_usable(plan: Plan, segment: Callable[[Article], SegmentedArticle]) -> SegmentedArticle | None:
@@ -132,16 +135,6 @@ def _first_usable(plan: Plan, segment: Callable[[Article], SegmentedArticle]) ->
         with contextlib.suppress(EmptyArticleError, LanguageError, SegmentationError):
             return segment(article)
     return None
-
-
-@contextlib.contextmanager
-def _tried(article: Article, cure: str) -> Iterator[None]:
-    try:
-        yield
-    except PluginError as error:
-        raise PluginError(
-            f"{error}. It was tried on article {article.key!r} before anything runs. {cure}. Mend it, and submit again."
-        ) from error
 
 
 def with_predictions(plan: Plan) -> Plan:
@@ -162,8 +155,8 @@ def with_predictions(plan: Plan) -> Plan:
         path = find_file(spec.file, spec.sha256)
         predictions = read_predictions(path, spec.name)
         require_unchanged(spec.file, spec.sha256, predictions.sha256)
-        file = spec.file if spec.sha256 else str(path_from_anywhere(Path(spec.file)))
-        read[spec.name] = PredictionsSpec(spec.name, file, predictions.sha256), predictions
+        pinned = PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), predictions.sha256)
+        read[spec.name] = pinned, predictions
     specs = tuple(spec for spec, _ in read.values())
     revisions = {
         spec.name: f"{Path(spec.file).name}@sha256:{spec.sha256}|{len(predictions.texts)} predictions"

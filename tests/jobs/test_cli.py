@@ -331,7 +331,6 @@ def test_score_says_what_is_wrong(nws, predictions: Path, arguments, code: int, 
 
 
 def test_score_says_how_to_get_synonyms(nws, predictions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NWS_WORDNET", raising=False)
     monkeypatch.setattr("nltk.data.path", [])
     monkeypatch.setattr("core.text.wordnet.SYSTEM_FOLDERS", ())
     result = nws("score", predictions.name, "--metrics", "meteor", "--json")

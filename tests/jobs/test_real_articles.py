@@ -10,7 +10,7 @@ from jobs.drive import driver
 from jobs.evaluate.compare import compare_runs
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import open_store
 
 pytestmark = pytest.mark.slow

@@ -59,7 +59,7 @@ def test_the_bundled_articles_are_in_their_language() -> None:
         for item in open_dataset(Dataset(name)):
             assert article_language(item) == language
             require_language(item, language)
-            with pytest.raises(LanguageError, match=f"{item.key}.*a run of their own"):
+            with pytest.raises(LanguageError, match=f"{item.key}.*its own run"):
                 require_language(item, other)
 
 

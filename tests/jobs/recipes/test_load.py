@@ -9,7 +9,7 @@ from core.summarizers.generators import KNOWN_GENERATORS
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe, parse_settings
 from jobs.recipes.phase2 import Phase2Recipe
-from jobs.recipes.sweep import ON_REQUEST, BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import ON_REQUEST, BaselinesRecipe, Phase1Recipe
 
 
 @pytest.mark.parametrize("kind", [Phase1Recipe, BaselinesRecipe, Phase2Recipe])
@@ -213,7 +213,8 @@ def test_the_hash_is_of_what_decides_the_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"), [({"a": " "}, "'a' is empty"), ({"a": "A", "b": "A"}, "have the label 'A'")]
+    ("labels", "said"),
+    [({"a": " "}, "labels.a: String should have at least 1"), ({"a": "A", "b": "A"}, "are called 'A'")],
 )
 def test_labels_that_tell_nothing_apart_are_refused(labels: dict[str, str], said: str) -> None:
     with pytest.raises(RecipeError, match=said):

@@ -140,12 +140,15 @@ def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
         ),
         ("METRICS = {'mine': lambda s, r: s.split()}", r"returned \[.*\], not a finite number \(defined on line 1\)"),
         ("METRICS = {'long': lambda s, r, article, n, key, language: 1 / (n - 5)}", "division by zero"),
-        ("SYSTEMS = {'all': lambda text, n: text}", r"all of it\.py wrote \d+ words at n = 2 .*returns 1 to n words"),
+        (
+            "SYSTEMS = {'all': lambda text, n: text}",
+            r"all of it\.py wrote \d+ words at n = 2 .*mend it, and submit again",
+        ),
         ("SYSTEMS = {'list': lambda text, n: text.split()[:n]}", "it returned list, not text .*line 1"),
         (
             "class Short:\n    def summarize(self, document, lengths):\n        assert lengths == 2\n"
             "SYSTEMS = {'short': Short()}",
-            r"AssertionError.* \(line 3\)\. It was tried on article '.*' before anything runs\.",
+            r"AssertionError.* \(line 3\)\. It was tried on article '.*' before anything runs: mend",
         ),
     ],
 )
