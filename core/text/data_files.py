@@ -103,10 +103,8 @@ def find_files(name: str) -> DataFiles:
         CorpusError: there is none, or the other machine refuses.
     """
     files = _remote_files(name) if is_address(name) else _local_files(name)
-    if not files and glob.has_magic(name):
-        raise CorpusError(f"There is no file {name}, and as a pattern it fits none that ends in {SUFFIXES}.")
     if not files:
-        raise CorpusError(f"{name} holds no file that ends in {SUFFIXES}.")
+        raise CorpusError(f"{name} holds, or fits, no file that ends in {SUFFIXES}.")
     return DataFiles(name, files)
 
 

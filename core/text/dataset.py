@@ -232,10 +232,6 @@ def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str) -> Op
 def _open_hub(dataset: Dataset) -> OpenDataset:
     match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(dataset.name, dataset.name))
     if match is None or not is_repository_name(match["repository"]):
-        if "/" in dataset.name:
-            raise CorpusError(
-                f"There is no file {dataset.name!r}, and it is no name of a dataset on the Hub (organisation/name)."
-            )
         raise CorpusError(
             f"There is no dataset {dataset.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
             f"file ending in {SUFFIXES}, a folder of such files, or a Hub id such as organisation/name:configuration."

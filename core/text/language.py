@@ -6,6 +6,7 @@ The script alone tells Korean, but not French from English: that does py3langid 
 
 import functools
 import re
+import reprlib
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
@@ -29,7 +30,6 @@ _LEAST_LETTERS = 20
 # Below that probability a text is not in a language. Of 1,718 lines of English dialogue with 20 letters one was below,
 # of 982 articles and summaries none; of 120 such sentences in 19 other languages all but one were.
 _LEAST_PROBABILITY = 0.01
-_EXCERPT = 40  # characters of a refused text that its error shows
 
 
 def hangul_share(text: str) -> float:
@@ -71,22 +71,13 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
     if isinstance(tokenizer, EnglishTokenizer):
         for text in texts:
             if is_mostly_deleted(text):
-                raise _refusal(text)
-
-
-def _refusal(text: str) -> LanguageError:
-    excerpt = text.strip()[:_EXCERPT] + ("…" if len(text.strip()) > _EXCERPT else "")
-    settings: tuple[str, ...] = ("tokenizer",)
-    if is_korean(text):
-        language, cure = "is Korean", "Choose the language `ko`, or a tokenizer such as `kiwi`."
-        settings = ("lang", "tokenizer")
-    else:
-        language, cure = "is not in the Latin alphabet", "Choose the tokenizer `char`, which keeps every character."
-    return LanguageError(
-        f"The text {excerpt!r} {language}. The English tokenizer rouge_score keeps only a-z and 0-9: it would delete "
-        f"most of the text and score the rest. {cure}",
-        settings=settings,
-    )
+                raise LanguageError(
+                    f"The text {reprlib.repr(text.strip())} is not in the Latin alphabet. The English tokenizer "
+                    "rouge_score keeps only a-z and 0-9: it would delete most of the text and score the rest. Choose "
+                    "the language `ko` or a tokenizer such as `kiwi` for Korean, else the tokenizer `char`, which "
+                    "keeps every character.",
+                    settings=("lang", "tokenizer"),
+                )
 
 
 def article_language(article: Article) -> Language:

@@ -64,7 +64,7 @@ def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]"
 
     Args:
         plan: what the run runs.
-        finished: of the articles in other bundles nothing is parsed, unless they are streamed.
+        finished: the articles in other bundles are not made, unless they are streamed.
         announced: gets the numbers of the ids of all articles, see `core.types`: when their dataset's turn
             comes, or as they are read from a stream.
     """

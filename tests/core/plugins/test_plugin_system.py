@@ -56,13 +56,6 @@ def test_functions_and_objects_of_a_file_are_systems(tmp_path: Path) -> None:
     assert [draft.n for draft in opening.summarize(document(), [2])] == [UNCUT, 2]
 
 
-def test_an_object_may_not_ask_for_the_nearest_other_article(tmp_path: Path) -> None:
-    """Which it is depends on the other articles of the run, which are no part of an object's work."""
-    _, other = of_source(tmp_path, TAIL.replace("document.segmented.sentences[0].text", "document.nearest()"))
-    with pytest.raises(PluginError, match=r"asked for `document\.nearest`: only `other-article` may"):
-        other.summarize(document(), [2])
-
-
 def test_the_source_travels_and_its_hash_is_in_what_reuse_compares(tmp_path: Path) -> None:
     tail, _ = of_source(tmp_path, TAIL)
     other, _ = of_source(tmp_path, TAIL + "\n# changed\n")
@@ -189,8 +182,6 @@ def test_what_cannot_be_stored_is_refused() -> None:
         require_drafts([Draft(2, "a", extra={"x": float("nan")})], [2], False)
     with pytest.raises(PluginError, match="gave 'scores' in extra, which NWS itself writes there"):
         require_drafts([Draft(2, "a", extra={"scores": 1.0})], [2], False)
-    with pytest.raises(PluginError, match="wrote a NUL or half a surrogate pair at n = 2"):
-        require_drafts([Draft(2, "a\0")], [2], False)
 
 
 def test_a_system_of_a_plugin_keeps_to_the_unit_of_its_run(tmp_path: Path) -> None:
