@@ -134,8 +134,6 @@ def test_a_text_that_is_too_long_is_refused_before_it_takes_memory(tmp_path: Pat
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 50_000_000
-    with pytest.raises(PluginError, match=r"gave x of 100001 characters at n = 2: extra keeps 100000 at most"):
-        require_drafts([Draft(2, "a", extra={"x": "y" * 100_001})], [2], False)
     with pytest.raises(PluginError, match=r"^gave x = b'yyy.*\.\.\..*at n = 2: extra holds") as caught:
         require_drafts([Draft(2, "a", extra={"x": b"y" * 10**6})], [2], False)
     assert len(str(caught.value)) < 200

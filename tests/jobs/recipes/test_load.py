@@ -214,7 +214,7 @@ def test_the_hash_is_of_what_decides_the_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "said"),
-    [({"a": " "}, "labels.a: String should have at least 1"), ({"a": "A", "b": "A"}, "are called 'A'")],
+    [({"a": " "}, "labels: String should have at least 1"), ({"a": "A", "b": "A"}, "are called 'A'")],
 )
 def test_labels_that_tell_nothing_apart_are_refused(labels: dict[str, str], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
