@@ -80,6 +80,8 @@ def _different_labels(labels: dict[str, str]) -> dict[str, str]:
     return labels
 
 
+IF_SET: Any = Field(exclude_if=lambda value: not value)
+"""Of what is left out of a stored recipe, which is read by people, where it is not set."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 # Up to what a column of whole numbers holds in every database.
@@ -125,7 +127,8 @@ Lengths = Annotated[
 MaxChars = Annotated[
     tuple[PositiveInt, ...] | None,
     _typed(parse_lengths),
-    Field(min_length=1, exclude_if=lambda max_chars: max_chars is None),
+    Field(min_length=1),
+    IF_SET,
     Flag("--max-chars N,N", "Systems"),
 ]
 LENGTHS = ("n", "max_chars")
@@ -143,7 +146,7 @@ Datasets = Annotated[tuple[Annotated[Dataset, _typed(lambda name: {"name": name}
 FIELD_FLAGS = tuple(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key"))
 Plugin = Annotated[PluginSpec, _typed(lambda name: {"plugin": name})]
 Prediction = Annotated[PredictionsSpec, _typed(parse_predictions)]
-Predictions = Annotated[tuple[Prediction, ...], Field(exclude_if=lambda files: not files)]
+Predictions = Annotated[tuple[Prediction, ...], IF_SET]
 ENCODER = Flag("--encoder NAME", "Systems")
 SEED = Flag("--seed N", "Systems", least=0)
 
@@ -169,7 +172,6 @@ class RougeRecipe(Strict):
     tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
 
 
-_IF_SET: Any = Field(exclude_if=lambda value: value is None)
 # Parts of a GPU that an actor can pin: others would strand what is left of each.
 SHARES = (1, 0.5, 0.25)
 # What decides where a run runs and when it is stopped, and not its numbers.
@@ -259,17 +261,12 @@ class RunRecipe(Strict):
     wait_for_machines: Annotated[float, Field(ge=0), Flag("--wait-for-machines SECONDS", "Machines")] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
     stop_after_equal_failures: PositiveInt | None = 50
-    # Left out where they are not set: a stored recipe is read by people.
     units: Annotated[Units, Field(exclude_if=lambda units: units == "chunks")] = "chunks"
-    fluency_model: Annotated[LanguageModelText | None, _IF_SET, Flag("--fluency-model NAME", "Metrics")] = None
-    faithfulness_model: Annotated[ModelText | None, _IF_SET, Flag("--faithfulness-model NAME", "Metrics")] = None
-    plugins: Annotated[
-        tuple[Plugin, ...], Field(exclude_if=lambda plugins: not plugins), Flag("--plugin FILE", "Systems")
-    ] = ()
+    fluency_model: Annotated[LanguageModelText | None, IF_SET, Flag("--fluency-model NAME", "Metrics")] = None
+    faithfulness_model: Annotated[ModelText | None, IF_SET, Flag("--faithfulness-model NAME", "Metrics")] = None
+    plugins: Annotated[tuple[Plugin, ...], IF_SET, Flag("--plugin FILE", "Systems")] = ()
     predictions: Predictions = ()
-    labels: Annotated[
-        dict[str, Label], AfterValidator(_different_labels), Field(exclude_if=lambda labels: not labels)
-    ] = {}
+    labels: Annotated[dict[str, Label], AfterValidator(_different_labels), IF_SET] = {}
 
     @field_validator("gpus_per_actor")
     @classmethod

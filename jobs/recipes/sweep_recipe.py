@@ -18,6 +18,7 @@ from core.summarizers.prompt_template import PromptTemplate
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import (
     ENCODER,
+    IF_SET,
     SEED,
     Flag,
     ModelText,
@@ -117,15 +118,12 @@ class BaselinesRecipe(RunRecipe):
         name for name in BASELINES if name not in ON_REQUEST
     )
     encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
-    # Left out where they are not set, as in `RunRecipe`.
-    prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None), Flag("--prompt TEXT", "Systems")] = (
-        None
-    )
+    prompt: Annotated[str | None, IF_SET, Flag("--prompt TEXT", "Systems")] = None
     predictions: Annotated[Predictions, Flag("--predictions FILE", "Systems")] = ()
     seed: Annotated[Seed, SEED] = 0
     exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
-    cut: Annotated[bool, Field(exclude_if=lambda cut: not cut)] = False
-    endpoint: Annotated[EndpointRecipe | None, Field(exclude_if=lambda endpoint: endpoint is None)] = None
+    cut: Annotated[bool, IF_SET] = False
+    endpoint: Annotated[EndpointRecipe | None, IF_SET] = None
 
     @property
     def models(self) -> tuple[str, ...]:
