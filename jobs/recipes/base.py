@@ -5,7 +5,7 @@ import inspect
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -23,6 +23,7 @@ from pydantic import (
 
 from core.errors import ModelError
 from core.models import LANGUAGE_MODELS, parse_model
+from core.names import did_you_mean
 from core.plugins.load import PluginSpec
 from core.summarizers.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
@@ -73,6 +74,21 @@ def require_different(names: Iterable[str], kind: str) -> None:
     for name, count in Counter(names).items():
         if count > 1:
             raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")
+
+
+ONCE = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
+
+
+def names_of(known: Collection[str]) -> AfterValidator:
+    """For a field of names, of which each counts once: one that is not known is a ValueError."""
+
+    def require_known(names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in known:
+                raise ValueError(f"{name!r} is not one of {', '.join(known)}.{did_you_mean(name, known)}")
+        return tuple(dict.fromkeys(names))
+
+    return AfterValidator(require_known)
 
 
 def _different_labels(labels: dict[str, str]) -> dict[str, str]:

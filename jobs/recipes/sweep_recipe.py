@@ -19,6 +19,7 @@ from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import (
     ENCODER,
     IF_SET,
+    ONCE,
     SEED,
     Flag,
     ModelText,
@@ -28,9 +29,12 @@ from jobs.recipes.base import (
     Seed,
     Strict,
     model_name,
+    names_of,
     require_different,
 )
 
+STUDY = ("textrank", "lexrank", "position")
+"""The importances of the study."""
 ON_REQUEST = frozenset({"window-oracle", "random-words", PERSON, OTHER_ARTICLE})
 """They run only where they are asked for: the first takes several times as long as all other baselines together, what
 `random` shows of length needs no second control, and two rulers come with `reference-words` where they can."""
@@ -50,27 +54,18 @@ class Phase1Recipe(RunRecipe):
     job: ClassVar[str] = "phase1"
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1), Flag("--encoder NAME", "Systems")] = ("all-MiniLM-L6-v2",)
-    importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")
-    rulers: tuple[Literal["reference-words", "person", "other-article"], ...] = (REFERENCE_WORDS,)
+    importance: Annotated[tuple[str, ...], names_of(IMPORTANCE), Field(min_length=1)] = (
+        "textrank",
+        "lexrank",
+        "position",
+    )
+    rulers: Annotated[tuple[Literal["reference-words", "person", "other-article"], ...], ONCE] = (REFERENCE_WORDS,)
     seed: Annotated[Seed, SEED] = 0
 
     @property
     def models(self) -> tuple[str, ...]:
         """What embeds sentences and chunks."""
         return self.encoders
-
-    @field_validator("importance")
-    @classmethod
-    def _known(cls, importance: tuple[str, ...]) -> tuple[str, ...]:
-        for name in importance:
-            if name not in IMPORTANCE:
-                raise ValueError(f"{name!r} is not one of {', '.join(IMPORTANCE)}.{did_you_mean(name, IMPORTANCE)}")
-        return tuple(dict.fromkeys(importance))
-
-    @field_validator("rulers")
-    @classmethod
-    def _once(cls, rulers: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(rulers))
 
     @field_validator("encoders")
     @classmethod

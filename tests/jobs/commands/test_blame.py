@@ -19,7 +19,7 @@ SUBMIT = ("submit", "baselines", "--dry-run")
         ((*SUBMIT, "--recipe", "smaple"), ("Did you mean 'sample'?", "(--recipe)")),
         ((*SUBMIT, "--lmit", "3"), ("No such option: --lmit", "--limit")),
         (("submit", "phase1", "--encoder", "all-minilm-l6-v2"), ("Did you mean 'all-MiniLM-L6-v2'?", "(--encoder)")),
-        (("submit", "phase2", "--system", "leed"), ("no system 'leed'. Did you mean 'lead'? The", "(--system)")),
+        (("submit", "phase2", "--system", "leed"), ("'leed' is not one of", "(--system)")),
         (("submit", "phase2", "--decoding", "gredy"), ("there is no decoding 'gredy'", "(--decoding)")),
         (("submit", "phase2", "--encoder", "nothing"), ("There is no model 'nothing'", "(--encoder)")),
         (("submit", "phase1", "--bertscore-model", "nothing"), ("There is no model 'nothing'", "(--bertscore-model)")),
