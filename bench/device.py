@@ -9,7 +9,7 @@ from typing import get_args
 import torch
 
 from core.arithmetic import set_float32_products
-from core.precision import AMPERE, Precision
+from core.types import AMPERE, Precision
 
 _SAMPLE_MS = 100
 

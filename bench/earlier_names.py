@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import jobs.recipes.sweep
+import jobs.recipes.sweep_recipe
 from core.types import SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.recipes.job import make_plan
@@ -42,7 +42,7 @@ def main() -> None:
     for name, functions in _FUNCTIONS.items():
         sys.modules[name] = ModuleType(name)
         vars(sys.modules[name]).update(functions)
-    sys.modules["jobs.recipes.phase1"] = jobs.recipes.sweep
+    sys.modules["jobs.recipes.phase1"] = jobs.recipes.sweep_recipe
     sys.argv = sys.argv[1:]
     runpy.run_path(sys.argv[0], run_name="__main__")
 

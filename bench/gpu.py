@@ -32,16 +32,15 @@ from bench.random_models import make_bert
 from bench.sweep import compare
 from core.arithmetic import find_device
 from core.models.fast_linear import onednn_works
-from core.precision import Precision
 from core.stage import Stage
 from core.sweep import Sweeper
-from core.types import Score, SegmentedArticle, Summary
+from core.types import Precision, Score, SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.installation import code_version
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 __all__ = ["main", "measure", "packed_layers", "peak_tflops", "prepare", "utilisation"]
 

@@ -20,7 +20,7 @@ from cluster.session import local_session
 from jobs.drive import pools
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import open_store
 
 ACTORS = (1, 2, 4)

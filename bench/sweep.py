@@ -40,7 +40,7 @@ from core.worker_factories import make_segmenter
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import upgrade_schema
 
 RESULTS = Path(__file__).parent / "results"

@@ -25,7 +25,7 @@ import yaml
 from bench.machine import cpu_model
 from bench.sweep import LONG, RESULTS
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 NWS = (sys.executable, "-m", "jobs.cli")
 ROOT = Path(__file__).parents[1]

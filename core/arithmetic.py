@@ -26,7 +26,7 @@ from torch import nn
 
 from core.errors import ModelError
 from core.models.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
-from core.precision import AMPERE, ROWS_DEPEND, Precision
+from core.types import AMPERE, ROWS_DEPEND, Precision
 
 logger = logging.getLogger(__name__)
 
@@ -189,10 +189,7 @@ def multiply_exactly() -> None:
     """
     set_float32_products("ieee")
     cudnn: Any = torch.backends.cudnn
-    if _has_new_switch():
-        cudnn.conv.fp32_precision = cudnn.rnn.fp32_precision = "ieee"
-    else:
-        cudnn.allow_tf32 = False
+    cudnn.conv.fp32_precision = cudnn.rnn.fp32_precision = "ieee"
 
 
 def _allow_tf32(*_: Any) -> None:
@@ -205,12 +202,4 @@ def _forbid_tf32(*_: Any) -> None:
 
 def set_float32_products(precision: Literal["ieee", "tf32"]) -> None:
     """Multiply float32 matrices on GPUs exactly or in TF32, in this process from now on."""
-    if _has_new_switch():
-        torch.backends.cuda.matmul.fp32_precision = precision
-    else:
-        torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
-
-
-def _has_new_switch() -> bool:
-    # Since torch 2.9. Who sets both the new and the old one gets errors when the old one is read.
-    return hasattr(torch.backends.cuda.matmul, "fp32_precision")
+    torch.backends.cuda.matmul.fp32_precision = precision

@@ -23,7 +23,6 @@ _MEMORY = re.compile(
     r"|\b(CUBLAS|CUDNN|CUSPARSE|CUSOLVER|CURAND)_STATUS_\w*ALLOC\w*|\bCUFFT_ALLOC_FAILED|\bCUDA_ERROR_OUT_OF_MEMORY",
     re.IGNORECASE,
 )
-_TORCH_CLASSES = ("OutOfMemoryError", "AcceleratorError")
 
 
 def is_device_error(error: BaseException) -> bool:
@@ -73,10 +72,10 @@ def _origin(error: BaseException) -> BaseException | None:
     torch = sys.modules.get("torch")
     if torch is None:
         return None
-    classes = tuple(getattr(torch, name) for name in _TORCH_CLASSES if hasattr(torch, name))
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, classes) or (isinstance(cause, RuntimeError) and _DEVICE.search(str(cause))):
+        is_of_torch = isinstance(cause, torch.OutOfMemoryError | torch.AcceleratorError)
+        if is_of_torch or (isinstance(cause, RuntimeError) and _DEVICE.search(str(cause))):
             return cause
         cause = cause.__cause__
     return None

@@ -91,13 +91,9 @@ def are_as_imported() -> bool:
     return _states() == _STATES or sources_sha256(_ROOT) == _AS_IMPORTED
 
 
+@functools.cache  # what is installed over a process is not what it has imported
 def library_versions() -> dict[str, str]:
     """The versions of Python and of those of `LIBRARIES` that are installed, see `is_known`."""
-    return dict(_library_versions())
-
-
-@functools.cache  # what is installed over a process is not what it has imported
-def _library_versions() -> dict[str, str]:
     versions = {"python": platform.python_version()}
     for name in LIBRARIES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

@@ -10,13 +10,12 @@ from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.models.endpoint import Endpoint
 from core.plugins.plugin_metric import PluginMetric
-from core.precision import Precision
 from core.summarizers.generators import Generator
 from core.summarizers.systems import UNCUT, System
 from core.text.cutting import Units
 from core.text.language import Language
 from core.text.length import LengthUnit
-from core.types import SystemKind
+from core.types import Precision, SystemKind
 
 if TYPE_CHECKING:  # torch takes long
     from core.learning.reward import RewardConfig
@@ -79,7 +78,7 @@ class Stage:
         seed: of whatever is drawn at random.
         generator: a generator with its model resolved, or an endpoint.
         precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
-        language_data: hashes of the files by which texts are cut and tokenized, see `core.text.language_data`. Both
+        language_data: hashes of the files by which texts are cut and tokenized, see `core.text.segmentation`. Both
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
             (`core.metrics.panel`). They are drawn when a run begins.

@@ -252,15 +252,12 @@ def _plugin_scores(
     """
     by_draft: list[dict[str, float]] = [{} for _ in written]
     for metric in metrics:
-        known: dict[tuple[Article, str, int | None], float] = {}
+        judge = functools.cache(metric.judge)
         for values, (article, _, draft) in zip(by_draft, written, strict=True):
             n = draft.n if "n" in metric.asks else None
-            for text in draft.texts:
-                if (article, text, n) not in known:
-                    subject = f"article {article.key!r}"
-                    judged = Judged(text, article.references, subject, article.text, n, language, article.key)
-                    known[article, text, n] = metric.judge(judged)
-            values[metric.name] = math.fsum(known[article, text, n] for text in draft.texts) / len(draft.texts)
+            known = f"article {article.key!r}", article.text, n, language, article.key
+            scores = [judge(Judged(text, article.references, *known)) for text in draft.texts]
+            values[metric.name] = math.fsum(scores) / len(scores)
     return by_draft
 
 

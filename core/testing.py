@@ -16,6 +16,7 @@ from core.plugins.plugin_system import PluginSystem, plugin_systems, require_dra
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import UNCUT, Document, Draft, Embeddings, System
 from core.text.dataset import BUNDLED
+from core.text.length import LengthUnit
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article, Segment, SegmentedArticle
@@ -89,8 +90,10 @@ def check_system(system: System, articles: Sequence[str] = ()) -> None:
         PluginError: it wrote what no system may.
         AssertionError: says what else does not hold.
     """
+    segment = Segmenter("blank")
     for text in articles or _sample():
-        document = _document(text, sees_references=system.kind == "upper bound")
+        article = Article("contract", "all", "a", text, ("A reference.", "Another one."))
+        document = trial_document(segment(article), [ENCODER], sees_references=system.kind == "upper bound")
         drafts = system.summarize(document, LENGTHS)
         require_drafts(drafts, LENGTHS, system.has_uncut)
         assert system.summarize(document, LENGTHS) == drafts, f"{system.signature} writes other texts the second time"
@@ -109,11 +112,16 @@ def _sample() -> list[str]:
     return [*(json.loads(line)["article"] for line in lines), "Four words of news."]
 
 
-def _document(text: str, sees_references: bool) -> Document:
-    references = ("A reference.", "Another one.")
-    segmented: SegmentedArticle = Segmenter("blank")(Article("contract", "all", "a", text, references))
+def trial_document(
+    segmented: SegmentedArticle,
+    encoders: Sequence[str],
+    length_unit: LengthUnit = "words",
+    sees_references: bool = True,
+) -> Document:
+    """A document whose vectors and scores follow from its texts alone: no model is loaded."""
     vectors = Embeddings(_vectors(segmented.sentences), _vectors(segmented.chunks))
-    return Document(segmented, {ENCODER: vectors}, _shares if sees_references else _refused, _anchored, _other)
+    f1 = _shares if sees_references else _refused
+    return Document(segmented, dict.fromkeys(encoders, vectors), f1, _anchored, _other, _shares, length_unit)
 
 
 def _vectors(segments: Sequence[Segment]) -> Any:

@@ -53,15 +53,15 @@ def check_target(flag: str, target: Path, read: Path | None = None) -> None:
         raise RecipeError(f"{flag} {target} is the file that is read: give it another name.")
 
 
-def write_json_lines(flag: str, target: Path, rows: Iterable[Mapping[str, object]]) -> None:
-    """Write a line for each row to a new or replaced file: all of them, or none.
+def write_json_lines(flag: str, target: Path, rows: Iterable[Mapping[str, object]]) -> int:
+    """Write a line for each row to a new or replaced file: all of them, or none. Returns how many there were.
 
     Raises:
         RecipeError: the file cannot be written; an older one is as it was.
     """
     try:
         with replacing(target) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            return sum(bool(file.write(json.dumps(row, ensure_ascii=False) + "\n")) for row in rows)
     except OSError as error:
         raise RecipeError(f"{flag} {target} cannot be written ({error.strerror or error}).") from error
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from core.errors import EmptyArticleError
 from core.stage import Stage
 from core.text.language import Language, require_language
-from core.text.language_data import require_same_data
 from core.text.length import require_summary_length
+from core.text.segmentation import require_same_data
 from core.types import Article, SegmentedArticle
 
 if TYPE_CHECKING:

@@ -23,10 +23,9 @@ from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfi
 from core.summarizers.predictions import PredictionsSpec
 from core.text.dataset import Dataset
 from jobs.cli import app
-from jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe
-from jobs.recipes.flags import attributes
+from jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe, attributes
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
-from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

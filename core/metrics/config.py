@@ -7,8 +7,8 @@ from typing import get_args
 from core.errors import RecipeError
 from core.metrics.pairs import References
 from core.models import ModelRef
-from core.precision import Precision
 from core.text.tokenizers import Tokenizer, choose_tokenizer, named_tokenizer
+from core.types import Precision
 
 MINILM = "all-MiniLM-L6-v2"
 

@@ -18,7 +18,7 @@ from core.models import ModelRef, model_folder
 from core.models.batching import TokenBudget, encoder_budget, max_tokens, padded
 from core.models.loading import in_own_memory, load_model, only_errors, put_fast_on, require_weights
 from core.models.tokens import tokenized
-from core.precision import Precision
+from core.types import Precision
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).

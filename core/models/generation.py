@@ -18,12 +18,12 @@ from core.models.batching import TokenBudget, available_bytes, max_tokens, to_de
 from core.models.loading import load_model, only_errors
 from core.models.model_input import Prompt, prompt_maker
 from core.models.tokens import IntArray
-from core.precision import AMPERE
 from core.summarizers.exact_length import ExactLength, WordTable
 from core.summarizers.generators import Generator, Half, complete
 from core.summarizers.prompt_template import most_new_tokens
 from core.summarizers.systems import UNCUT, Draft
 from core.text.rows import cleaned
+from core.types import AMPERE
 
 CPU_TOKEN_BUDGET = 8_192
 # Tokens of articles and summaries in one batch, times beams. 32 articles of BART-large with 4 beams have 150,000: with

@@ -23,7 +23,7 @@ from transformers import (
 from core.arithmetic import put_on
 from core.errors import ModelError
 from core.models.fast_linear import speed_up_linear_layers
-from core.precision import Precision
+from core.types import Precision
 
 Model = TypeVar("Model", bound=nn.Module)
 ModelKind = Literal["encoder", "classifier", "language model", "generator"]

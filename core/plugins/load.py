@@ -1,21 +1,23 @@
 """Loading plugins: code from a Python file, whose source travels with the work, or from an installed package.
 
-Both are pinned by the hash of their files. What these import is not looked at.
+Both are pinned by the hash of their files. What these import is not looked at. What the code raises becomes a
+`PluginError` with the line where it arose.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib.metadata
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.errors import PluginError
-from core.plugins.call import blaming, file_of
 from core.provenance import file_sha256, files_below, files_sha256
 from core.text.reader import is_file
 
@@ -77,13 +79,14 @@ class Plugin:
         """Its metrics by name, which may be none; else as `systems`."""
         return self._named("METRICS", METRICS)
 
-    def owner(self, called: object) -> str:
-        """What errors call the file of one of its functions: its name, or the file that an entry point's is in."""
-        return Path(file_of(called)).name if self.source is None and file_of(called) else self.name
-
     def file(self, called: object) -> str:
-        """The file of one of its functions, as tracebacks name it."""
-        return file_of(called) if self.source is None else self.name
+        """The file of one of its functions, as tracebacks name it; its own name if that is not written in Python."""
+        code = _code(called)
+        return self.name if code is None else code.co_filename
+
+    def owner(self, called: object) -> str:
+        """What errors call that file."""
+        return Path(self.file(called)).name
 
     def _named(self, kind: str, group: str) -> Mapping[str, Any]:
         if self.objects is not None:
@@ -116,18 +119,79 @@ def read_plugin(spec: PluginSpec, path: Path) -> Plugin:
 
 
 def plugin_of_session(systems: "Mapping[str, Write | System]", metrics: Mapping[str, Judge]) -> Plugin:
-    """Functions and objects of the caller's as a plugin of this process, which no other process can have."""
-    named = ((name, source_of(called) or "") for table in (systems, metrics) for name, called in table.items())
-    sha256 = hashlib.sha256(repr([*named]).encode("utf-8", "surrogatepass")).hexdigest()
+    """Functions and objects of the caller's as a plugin of this process, which no other process can have.
+
+    Its SHA-256 is `unknown` where Python cannot find a source, as of what was typed in.
+    """
+    objects = [(name, called) for table in (systems, metrics) for name, called in table.items()]
+    try:
+        sources = [(name, inspect.getsource(c if inspect.isroutine(c) else type(c))) for name, c in objects]
+        sha256 = hashlib.sha256(repr(sources).encode("utf-8", "surrogatepass")).hexdigest()
+    except (OSError, TypeError):
+        sha256 = "unknown"
     return Plugin("this session", "", sha256, "", None, {"SYSTEMS": dict(systems), "METRICS": dict(metrics)})
 
 
-def source_of(called: object) -> str | None:
-    """The source of a function or of an object's class; None if Python cannot find it, as of what was typed in."""
+@contextlib.contextmanager
+def blaming(failed: str, file: str, called: object = None) -> Iterator[None]:
+    """Around code from outside: what it raises, `sys.exit` too, is a `PluginError`.
+
+    Args:
+        failed: with this the message begins.
+        file: whose line is named.
+        called: whose first line is, if nothing arose in the file.
+
+    Raises:
+        PluginError: see above. One that is raised inside stays what it is.
+    """
     try:
-        return inspect.getsource(called if inspect.isroutine(called) else type(called))
-    except (OSError, TypeError):
-        return None
+        yield
+    except PluginError:
+        raise
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        position = f" (line {lines[-1]})" if lines else definition(called)
+        raise PluginError(f"{failed}: {type(error).__name__}: {error}{position}") from error
+
+
+def definition(called: object) -> str:
+    """` (defined on line 3)`; "" of what is not written in Python."""
+    code = _code(called)
+    return f" (defined on line {code.co_firstlineno})" if code else ""
+
+
+def _code(called: object) -> CodeType | None:
+    """Of a function or method, or of an object that can be called."""
+    function = called if hasattr(called, "__code__") else getattr(called, "__call__", None)  # noqa: B004
+    return getattr(function, "__code__", None)
+
+
+def require_signature(
+    called: Callable[..., object], given: Sequence[object], owner: str, what: str, cure: str, named: Sequence[str] = ()
+) -> None:
+    """Refuse a function that cannot be called with `given`. One without a signature, as of C code, is let through.
+
+    Args:
+        called: the function, or the method of an object.
+        given: arguments as it will get them.
+        owner: whose it is.
+        what: names these arguments.
+        cure: says how it should begin.
+        named: arguments that it will get by name, beside `given`.
+
+    Raises:
+        PluginError: names all of these, and the line.
+    """
+    try:
+        signature = inspect.signature(called)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*given, **dict.fromkeys(named))
+    except TypeError as error:
+        raise PluginError(
+            f"{owner} cannot be called with {what}: {error}{definition(called)}. It must take both: {cure}."
+        ) from error
 
 
 @functools.lru_cache(maxsize=64)

@@ -4,13 +4,11 @@ The higher its value, the better the summary. A function that declares one of `A
 gets it, too.
 """
 
-import hashlib
 import inspect
 import math
 import numbers
 import re
 import reprlib
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -21,8 +19,7 @@ from core.errors import PluginError
 from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.metrics.registry import is_metric
 from core.metrics.specs import BY_COLUMN, SPECS
-from core.plugins.call import blaming, definition, file_of, in_brackets, require_signature
-from core.plugins.load import Judge, Plugin, source_of
+from core.plugins.load import Judge, Plugin, blaming, definition, plugin_of_session, require_signature
 from core.types import Summary
 
 ASKED = ("article", "n", "language", "key")
@@ -58,36 +55,9 @@ class Judged:
     key: str | None = None
 
 
-class JudgingMetric(MeanOverRows, ABC):
-    """Base of metrics from outside, as a `core.metrics.metric.Metric`. Their values are checked."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def judge(self, judged: Judged) -> float:
-        """The value of a summary.
-
-        Raises:
-            PluginError: the function raised, returned no finite number, or asks for what is not known; names the
-                metric, the subject and the line.
-        """
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """The value of each row, (rows, 1). Of what can be asked for, a row has the article at most: its source.
-
-        Raises:
-            PluginError: see `judge`; a row is named by its number from 1.
-        """
-        values = [
-            self.judge(Judged(row.prediction, row.references, f"row {i}", article=row.source))
-            for i, row in enumerate(rows, 1)
-        ]
-        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
-
-
 @dataclass(frozen=True, slots=True)
-class PluginMetric(JudgingMetric):
-    """A metric of a plugin. In a run, an error there is a failure of that article.
+class PluginMetric(MeanOverRows):
+    """A metric of a plugin, as a `core.metrics.metric.Metric`. In a run, an error there is a failure of that article.
 
     Attributes:
         asks: those of `ASKED` that its function declares.
@@ -104,23 +74,39 @@ class PluginMetric(JudgingMetric):
         return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}{version}"
 
     def judge(self, judged: Judged) -> float:
+        """The value of a summary.
+
+        Raises:
+            PluginError: the function raised, returned no finite number, or asks for what is not known; names the
+                metric, the subject and the line.
+        """
         judge = self.plugin.metrics()[self.name]
         failed = f"{self.name} of {self.plugin.owner(judge)} failed on {judged.subject}"
-        return _value(judge, judged, self.asks, failed, self.plugin.file(judge))
+        asked = {name: getattr(judged, name) for name in self.asks}
+        unknown = [name for name, value in asked.items() if value is None]
+        if unknown:
+            cure = "give each row its `source`" if unknown == ["article"] else "only a run knows it"
+            raise PluginError(
+                f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have: {cure}."
+            )
+        with blaming(failed, self.plugin.file(judge), judge):
+            value: Any = judge(judged.summary, list(judged.references), **asked)
+            if not isinstance(value, numbers.Real) or not math.isfinite(value):
+                returned = reprlib.repr(value)
+                raise PluginError(f"{failed}: it returned {returned}, not a finite number{definition(judge)}")
+            return float(value)
 
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The value of each row, (rows, 1). Of what can be asked for, a row has the article at most: its source.
 
-@dataclass(frozen=True, slots=True)
-class FunctionMetric(JudgingMetric):
-    """A metric that is a function of the caller's, see `function_metric`."""
-
-    name: str
-    signature: str
-    function: Judge
-    asks: tuple[str, ...] = ()
-
-    def judge(self, judged: Judged) -> float:
-        failed = f"{self.name} failed on {judged.subject}"
-        return _value(self.function, judged, self.asks, failed, file_of(self.function))
+        Raises:
+            PluginError: see `judge`; a row is named by its number from 1.
+        """
+        values = [
+            self.judge(Judged(row.prediction, row.references, f"row {i}", article=row.source))
+            for i, row in enumerate(rows, 1)
+        ]
+        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
 
 
 def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
@@ -133,31 +119,24 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
     metrics = []
     for name, judge in plugin.metrics().items():
         _require_name(name, plugin.name)
-        with blaming(f"{name} of {plugin.name} cannot be looked at", plugin.name):
-            if inspect.isclass(judge) or not callable(judge):
-                raise PluginError(
-                    f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
-                    "def f(summary, references), which returns a number: the higher, the better."
-                )
-            metrics.append(PluginMetric(name, plugin, _asks(judge, f"{name} of {plugin.owner(judge)}")))
+        if inspect.isclass(judge) or not callable(judge):
+            raise PluginError(
+                f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
+                "def f(summary, references), which returns a number: the higher, the better."
+            )
+        metrics.append(PluginMetric(name, plugin, _asks(judge, f"{name} of {plugin.owner(judge)}")))
     return tuple(metrics)
 
 
-def function_metric(function: Judge, name: str | None = None) -> FunctionMetric:
+def function_metric(function: Judge, name: str | None = None) -> PluginMetric:
     """A function as a metric, for `nws.score`; it has the function's own name unless one is given.
-
-    The signature has the SHA-256 of the source if Python can find the source. It cannot for a function that was typed
-    into a plain Python prompt.
 
     Raises:
         PluginError: it has a name that no metric can have, or does not take a summary and its references.
     """
     name = name or str(getattr(function, "__name__", type(function).__name__))
-    _require_name(name, "this session")
-    asks = _asks(function, f"{name} of this session")
-    source = source_of(function)
-    sha256 = "unknown" if source is None else hashlib.sha256(source.encode()).hexdigest()[:12]
-    return FunctionMetric(name, f"{name}|function|sha256:{sha256}", function, asks)
+    (metric,) = plugin_metrics(plugin_of_session({}, {name: function}))
+    return metric
 
 
 def _asks(judge: Judge, owner: str) -> tuple[str, ...]:
@@ -183,27 +162,6 @@ def _asks(judge: Judge, owner: str) -> tuple[str, ...]:
     return asks
 
 
-def _value(judge: Judge, judged: Judged, asks: Sequence[str], failed: str, file: str) -> float:
-    """What `judge` returns, if that is a finite number.
-
-    Raises:
-        PluginError: it is not, `judge` raised, or it asks for what is not known; it begins with `failed`.
-    """
-    asked = {name: getattr(judged, name) for name in asks}
-    unknown = [name for name, value in asked.items() if value is None]
-    if unknown:
-        cure = "give each row its `source`" if unknown == ["article"] else "only a run knows it"
-        raise PluginError(
-            f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have: {cure}."
-        )
-    with blaming(failed, file, judge):
-        value: Any = judge(judged.summary, list(judged.references), **asked)
-        if not isinstance(value, numbers.Real) or not math.isfinite(value):
-            returned = reprlib.repr(value)
-            raise PluginError(f"{failed}: it returned {returned}, not a finite number{in_brackets(definition(judge))}")
-        return float(value)
-
-
 def _require_name(name: str, owner: str) -> None:
     """Refuse a name that is no column or has another meaning.
 
@@ -215,10 +173,6 @@ def _require_name(name: str, owner: str) -> None:
             f"The metric {name!r} of {owner} cannot have this name. A name has only letters A to Z, digits and _, "
             "begins with a letter, and is at most 61 characters long."
         )
-    if name in _TAKEN | _columns() or is_metric(name):
+    columns = {*(field.name for field in fields(Summary)), *BY_COLUMN, *(spec.name for spec in SPECS)}
+    if name in _TAKEN | columns or is_metric(name):
         raise PluginError(f"The metric {name!r} of {owner} has the name of another metric or column: rename it.")
-
-
-def _columns() -> set[str]:
-    """Those of a stored summary."""
-    return {*(field.name for field in fields(Summary)), *BY_COLUMN, *(spec.name for spec in SPECS)}

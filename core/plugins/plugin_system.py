@@ -5,14 +5,13 @@ import math
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, cast, get_args
+from typing import Any, cast, get_args
 
 from core.errors import PluginError, SegmentationError
-from core.plugins.call import blaming, definition, in_brackets, require_signature
-from core.plugins.load import Plugin, Write
+from core.plugins.load import Plugin, Write, blaming, definition, require_signature
 from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
-from core.text.length import MAX_CHARACTERS, LengthUnit, length_of, require_summary_length
-from core.text.rows import cleaned, storable
+from core.text.length import LengthUnit, length_of, require_summary_length
+from core.text.rows import cleaned
 from core.types import CHOSEN_SCORES, SystemKind
 
 _TAKEN = frozenset({CHOSEN_SCORES, "draws", "dtype"})
@@ -43,24 +42,18 @@ class PluginSystem:
         Raises:
             PluginError: it raised, or wrote what no system may.
         """
-        system, document = self.plugin.systems()[self.name], replace(document, nearest=_refused)
-        with blaming(f"{self.name} of {self.plugin.name} failed", self.plugin.name):
-            called = _called(system)
+        system = self.plugin.systems()[self.name]
+        called = _called(system)
         named = f"{self.name} of {self.plugin.owner(called)}"
         with blaming(f"{named} failed", self.plugin.file(called), called):
             drafts = _written(system, document, lengths)
             try:
                 require_drafts(drafts, lengths, self.has_uncut, document.length_unit)
             except PluginError as error:
-                raise PluginError(f"{named} {error}{in_brackets(definition(called))}") from error
+                raise PluginError(f"{named} {error}{definition(called)}") from error
         return [
             replace(draft, text=cleaned(draft.text), redraws=tuple(map(cleaned, draft.redraws))) for draft in drafts
         ]
-
-
-def _refused() -> NoReturn:
-    """In place of the nearest other article: a text that has it would be copied to runs in which it is another one."""
-    raise PluginError("A system of a plugin asked for `document.nearest`: only `other-article` may. Leave it out.")
 
 
 def _called(system: Write | System) -> Callable[..., object]:
@@ -104,18 +97,12 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool, unit: L
                 raise PluginError(f"wrote too much at n = {draft.n}: {error}") from error
             if draft.n != UNCUT and (length := length_of(text, unit)) > draft.n:
                 raise PluginError(f"wrote {length} {unit} at n = {draft.n}")
-            if storable(text) != text:
-                raise PluginError(f"wrote a NUL or half a surrogate pair at n = {draft.n}, which no database can keep")
         if taken := sorted(_TAKEN & draft.extra.keys()):
             raise PluginError(f"gave {taken[0]!r} in extra, which NWS itself writes there: rename it")
         for name, value in draft.extra.items():
             if not isinstance(value, str | float | int) or (isinstance(value, float) and not math.isfinite(value)):
                 raise PluginError(
                     f"gave {name} = {reprlib.repr(value)} at n = {draft.n}: extra holds texts and finite numbers"
-                )
-            if isinstance(value, str) and len(value) > MAX_CHARACTERS:
-                raise PluginError(
-                    f"gave {name} of {len(value)} characters at n = {draft.n}: extra keeps {MAX_CHARACTERS} at most"
                 )
 
 
@@ -131,12 +118,9 @@ def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSyste
         PluginError: the plugin cannot be imported, or one of its systems is none.
         RecipeError: no system can have the name that one of them has.
     """
-    systems = []
-    for name, system in plugin.systems().items():
+    for name in plugin.systems():
         require_name(name)
-        with blaming(f"{name} of {plugin.name} cannot be looked at", plugin.name):
-            systems.append(_plugin_system(plugin, name, system, encoders))
-    return tuple(systems)
+    return tuple(_plugin_system(plugin, name, system, encoders) for name, system in plugin.systems().items())
 
 
 def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: Sequence[str]) -> PluginSystem:

@@ -1,8 +1,6 @@
 """A dataset as articles, wherever it lies: the bundled sample, files here or on other machines, or the Hub."""
 
-import functools
 import itertools
-import json
 import os
 import re
 from array import array
@@ -14,24 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.article_id_set import IdNumbers
 from core.errors import CorpusError, RecipeError
-from core.models.hub_cache import HUB_FAILURES, is_reachable, is_repository_name, offline_if_unreachable, resolve_commit
+from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
 from core.names import did_you_mean
-from core.text.reader import (
-    SUFFIXES,
-    Reader,
-    Unparsed,
-    changed,
-    find_files,
-    is_address,
-    is_files,
-    naming,
-    path_from_anywhere,
-)
+from core.text.data_files import DataFiles, changed, find_files, is_address, is_files
+from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article
-from core.types import Article
-from core.whole_files import replacing
+from core.types import Article, IdNumbers
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
@@ -53,7 +40,7 @@ class Dataset:
 
     Attributes:
         name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
-            `core.text.reader.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
+            `core.text.data_files.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
         split: split of a Hub dataset; files and the bundled samples have one, `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
         skip: how many articles to leave out first.
@@ -96,7 +83,7 @@ class OpenDataset:
         split: as stored with every article.
         revision: a commit of the Hub, or `sha256:…` of the files that the articles were read from.
         rows: all rows, from the names of the fields that are needed.
-        reader: of the files that hold the rows; None where these are not of files.
+        files: that hold the rows; None where these are not of files.
         fields: of every row, see `recognise_fields`.
         ids: of the articles, in order, as they were when the dataset was opened; None of a streamed dataset.
         positions: int64, at which row each of them stands, from 0.
@@ -111,8 +98,8 @@ class OpenDataset:
     pinned_name: str
     split: str
     revision: str
-    rows: Callable[[Collection[str]], Iterator[Unparsed]]
-    reader: Reader | None = None
+    rows: Callable[[Collection[str]], Iterator[PlacedRow]]
+    files: DataFiles | None = None
     fields: tuple[str, str | None, str | None] = ("", None, None)
     ids: IdNumbers | None = None
     positions: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
@@ -134,7 +121,7 @@ class OpenDataset:
         return self.read()
 
     def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
-        """The articles: all, or those that `wanted` marks. The others are not parsed, and not checked.
+        """The articles: all, or those that `wanted` marks. The others are not checked.
 
         Raises:
             CorpusError: one is another, is gone, is new, or cannot be read any more.
@@ -142,26 +129,25 @@ class OpenDataset:
         if self.ids is None:
             yield from (article for _, article in self.distinct(self.rows(self.columns)) if article is not None)
             return
-        numbers = np.arange(len(self.ids)) if wanted is None else np.flatnonzero(wanted)
-        is_read = np.zeros(self.count, np.bool_)
-        is_read[self.positions[numbers]] = True
-        # With a limit there may be more rows, which hold none of these articles.
-        has_rest = self.dataset.limit is not None or wanted is not None
-        asked = itertools.chain(is_read.tobytes(), () if has_rest else itertools.repeat(True))
-        rows = itertools.compress(enumerate(self.rows(self.columns)), asked)
+        numbers = range(len(self.ids)) if wanted is None else np.flatnonzero(wanted)
+        rows = enumerate(self.rows(self.columns))
         try:
-            for number, row in itertools.zip_longest(numbers, rows):
-                article = None if number is None or row is None else self._article(*row)
+            for number in numbers:
+                position = self.positions[number]
+                row = next((row for index, row in rows if index == position), None)
+                article = None if row is None else self._article(int(position), *row)
                 if article is None or int(article.id, 16) != self.ids[number]:
-                    which = len(self.ids) if number is None else number
                     raise CorpusError(
-                        f"there were {len(self.ids)} articles, and article {which + 1} is not what it was"
+                        f"there were {len(self.ids)} articles, and article {number + 1} is not what it was"
                     )
                 yield article
+            # With a limit there may be more rows, which hold none of these articles.
+            if wanted is None and self.dataset.limit is None and any(index >= self.count for index, _ in rows):
+                raise CorpusError(f"there were {len(self.ids)} articles, and there are more")
         except CorpusError as error:
             raise changed(self.place, str(error)) from error
 
-    def distinct(self, rows: Iterable[Unparsed]) -> Iterator[tuple[int, Article | None]]:
+    def distinct(self, rows: Iterable[PlacedRow]) -> Iterator[tuple[int, Article | None]]:
         """The articles behind `skip`, up to `limit`, each with the number of its row, from 0. A repeat of one is None.
 
         It holds a set of the articles that it has read, some 80 bytes each.
@@ -172,7 +158,7 @@ class OpenDataset:
         skip, limit = self.dataset.skip, self.dataset.limit
         seen = set[int]()
         for index, row in enumerate(rows):
-            article = self._article(index, row)
+            article = self._article(index, *row)
             number = int(article.id, 16)
             if number in seen:  # an exact repeat could not be told apart in the store
                 yield index, None
@@ -185,27 +171,26 @@ class OpenDataset:
 
     def require_unchanged(self) -> None:
         """Raise `CorpusError` if a file is not the one that was opened. A commit of the Hub does not change."""
-        if self.reader is not None:
-            self.reader.require_unchanged()
+        if self.files is not None:
+            self.files.require_unchanged()
 
     def part_revision(self, end: int) -> str:
         """The revision of the dataset that ends, by its limit, before article number `end` (from 0)."""
-        return self.revision if self.reader is None else self.reader.revision(int(self.positions[end - 1]) + 1)
+        return self.revision if self.files is None else self.files.revision(int(self.positions[end - 1]) + 1)
 
     @property
     def place(self) -> str:
         """What errors call it."""
-        return self.name if self.reader is None else self.reader.place
+        return self.name if self.files is None else self.files.place
 
     @property
     def columns(self) -> list[str]:
         """The names of the fields that are read."""
         return [name for name in self.fields if name is not None]
 
-    def _article(self, index: int, row: Unparsed) -> Article:
-        place, parse = row
+    def _article(self, index: int, place: str, row: Row) -> Article:
         with naming(self.place, place):
-            return to_article(parse(), self.fields, self.name, self.split, index)
+            return to_article(row, self.fields, self.name, self.split, index)
 
 
 def open_dataset(dataset: Dataset) -> OpenDataset:
@@ -237,20 +222,16 @@ def has_splits(name: str) -> bool:
 
 
 def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str) -> OpenDataset:
-    reader = find_files(place)
-    opened = _read_once(OpenDataset(dataset, name, pinned_name, "all", "", reader.rows, reader))
+    files = find_files(place)
+    opened = _read_once(OpenDataset(dataset, name, pinned_name, "all", "", files.rows, files))
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
-    reader.require_unchanged()
-    return replace(opened, revision=reader.revision())
+    files.require_unchanged()
+    return replace(opened, revision=files.revision())
 
 
 def _open_hub(dataset: Dataset) -> OpenDataset:
     match = _HUB_NAME.fullmatch(KNOWN_DATASETS.get(dataset.name, dataset.name))
     if match is None or not is_repository_name(match["repository"]):
-        if "/" in dataset.name:
-            raise CorpusError(
-                f"There is no file {dataset.name!r}, and it is no name of a dataset on the Hub (organisation/name)."
-            )
         raise CorpusError(
             f"There is no dataset {dataset.name!r}: give one of {', '.join([*BUNDLED, *KNOWN_DATASETS])}, an existing "
             f"file ending in {SUFFIXES}, a folder of such files, or a Hub id such as organisation/name:configuration."
@@ -272,8 +253,8 @@ def open_rows(
     All of them are read here, unless they are streamed.
     """
 
-    def located(columns: Collection[str]) -> Iterator[Unparsed]:
-        return ((f"row {n}", functools.partial(dict, row)) for n, row in enumerate(rows, start=1))
+    def located(columns: Collection[str]) -> Iterator[PlacedRow]:
+        return ((f"row {n}", dict(row)) for n, row in enumerate(rows, start=1))
 
     return _read_once(OpenDataset(dataset, name, pinned_name, dataset.split, revision, located))
 
@@ -281,20 +262,20 @@ def open_rows(
 def _read_once(opened: OpenDataset) -> OpenDataset:
     """What is known of a dataset once all its rows have been read, or those up to its limit. A stream is only begun."""
     dataset = opened.dataset
-    where = opened.place if opened.reader else f"{opened.name} (split {opened.split})"
+    where = opened.place if opened.files else f"{opened.name} (split {opened.split})"
     after = f" after the first {dataset.skip}, which are skipped" if dataset.skip else ""
     nothing = CorpusError(f"{where} holds no article{after}.")
     rows = opened.rows(())
     first = next(rows, None)
     if first is None:
         raise nothing
-    place, parse = first
+    place, row = first
     given = dataset.text_field, dataset.reference_field, dataset.key_field
     with naming(opened.place, place):
-        opened = replace(opened, fields=recognise_fields(parse(), *given))
+        opened = replace(opened, fields=recognise_fields(row, *given))
     # Only files can be asked for more columns. A stream is not begun twice.
-    rows = opened.rows(opened.columns) if opened.reader else itertools.chain([first], rows)
-    if dataset.streaming and opened.reader is None:
+    rows = opened.rows(opened.columns) if opened.files else itertools.chain([first], rows)
+    if dataset.streaming and opened.files is None:
         if all(article is None for _, article in opened.distinct(rows)):
             raise nothing
         return opened
@@ -323,58 +304,41 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
 def load_split(repository: str, config: str | None, split: str, revision: str | None, streaming: bool) -> Any:
     """One split of a Hub dataset (or of a local folder in the Hub's layout) as a `datasets` object of rows.
 
-    `datasets` prefers a folder of the repository's name, and without the Hub it takes the newest that it has in its
-    cache, whatever commit that is of. Where a `revision` is given, neither is taken for it.
+    `datasets` takes the newest that it has in its cache where the Hub is away, whatever commit that is of. Where a
+    `revision` is given, that is refused.
 
     Raises:
         CorpusError: the dataset, configuration or split cannot be had, or it would be another revision.
     """
     import datasets  # with pandas and pyarrow, which a file need not wait for
 
-    try:
-        with offline_if_unreachable(datasets.config):
-            builder = datasets.load_dataset_builder(repository, config, revision=revision)
-        if revision in (None, builder.hash):
-            if streaming:
-                return builder.as_streaming_dataset(split=split)
-            builder.download_and_prepare()
-            return builder.as_dataset(split=split)
-    # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
-    except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
-        if not os.path.isdir(repository) and not is_reachable():
-            raise CorpusError(
-                f"The Hub cannot be reached, and the dataset {repository} (configuration {config}, split {split}, "
-                f"revision {revision}) is not in the local cache. Download it on a machine with network, or name a "
-                "file."
-            ) from error
-        raise CorpusError(
-            f"The Hub dataset {repository} (configuration {config}, split {split}, revision {revision}) "
-            f"cannot be loaded: {error}"
-        ) from error
-    if os.path.isdir(repository):
+    if revision is not None and os.path.isdir(repository):  # which `datasets` prefers to the Hub's
         raise CorpusError(
             f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: "
             "start NWS in another folder, or name a file of it."
         )
-    raise CorpusError(
-        f"The Hub cannot be reached, and the newest of {repository} in the cache is commit {builder.hash}, not "
-        f"{revision}. Try again with a network, or name the commit that is there: {repository}@{builder.hash}"
-    )
+    asked = f"{repository} (configuration {config}, split {split}, revision {revision})"
+    try:
+        with offline_if_unreachable(datasets.config):
+            builder = datasets.load_dataset_builder(repository, config, revision=revision)
+        if revision not in (None, builder.hash):
+            raise CorpusError(
+                f"The Hub cannot be reached, and the newest of {repository} in the cache is commit {builder.hash}, not "
+                f"{revision}. Try again with a network, or name the commit that is there: {repository}@{builder.hash}"
+            )
+        if streaming:
+            return builder.as_streaming_dataset(split=split)
+        builder.download_and_prepare()
+        return builder.as_dataset(split=split)
+    # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
+    except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        raise CorpusError(
+            f"The Hub dataset {asked} cannot be loaded: {error}. Where the Hub cannot be reached, download it on a "
+            "machine with network, or name a file."
+        ) from error
 
 
-def write_articles(dataset: OpenDataset, path: Path) -> int:
-    """Write a JSON line for each article, with its `id`, `article` and `references`; returns how many there were.
-
-    The file takes the place of `path` at the end, whole, or not at all.
-
-    Raises:
-        CorpusError: a row holds no article.
-        OSError: `path` cannot be written.
-    """
-    count = 0
-    with replacing(path) as unfinished, unfinished.open("w", encoding="utf-8") as file:
-        for article in dataset:
-            row = {"id": article.key, "article": article.text, "references": list(article.references)}
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            count += 1
-    return count
+def article_rows(dataset: OpenDataset) -> Iterator[dict[str, object]]:
+    """Each article as a row of a file that can be read as a dataset."""
+    for article in dataset:
+        yield {"id": article.key, "article": article.text, "references": list(article.references)}

@@ -6,9 +6,9 @@ The script alone tells Korean, but not French from English: that does py3langid 
 
 import functools
 import re
+import reprlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from core.errors import LanguageError
@@ -30,7 +30,6 @@ _LEAST_LETTERS = 20
 # Below that probability a text is not in a language. Of 1,718 lines of English dialogue with 20 letters one was below,
 # of 982 articles and summaries none; of 120 such sentences in 19 other languages all but one were.
 _LEAST_PROBABILITY = 0.01
-_EXCERPT = 40  # characters of a refused text that its error shows
 
 
 def hangul_share(text: str) -> float:
@@ -72,22 +71,13 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
     if isinstance(tokenizer, EnglishTokenizer):
         for text in texts:
             if is_mostly_deleted(text):
-                raise _refusal(text)
-
-
-def _refusal(text: str) -> LanguageError:
-    excerpt = text.strip()[:_EXCERPT] + ("…" if len(text.strip()) > _EXCERPT else "")
-    settings: tuple[str, ...] = ("tokenizer",)
-    if is_korean(text):
-        language, cure = "is Korean", "Choose the language `ko`, or a tokenizer such as `kiwi`."
-        settings = ("lang", "tokenizer")
-    else:
-        language, cure = "is not in the Latin alphabet", "Choose the tokenizer `char`, which keeps every character."
-    return LanguageError(
-        f"The text {excerpt!r} {language}. The English tokenizer rouge_score keeps only a-z and 0-9: it would delete "
-        f"most of the text and score the rest. {cure}",
-        settings=settings,
-    )
+                raise LanguageError(
+                    f"The text {reprlib.repr(text.strip())} is not in the Latin alphabet. The English tokenizer "
+                    "rouge_score keeps only a-z and 0-9: it would delete most of the text and score the rest. Choose "
+                    "the language `ko` or a tokenizer such as `kiwi` for Korean, else the tokenizer `char`, which "
+                    "keeps every character.",
+                    settings=("lang", "tokenizer"),
+                )
 
 
 def article_language(article: Article) -> Language:
@@ -117,30 +107,11 @@ def require_language(article: Article, language: Language) -> None:
     """
     texts = {"text": article.text} | {f"reference {i}": text for i, text in enumerate(article.references, start=1)}
     for part, text in texts.items():
-        if language == "en" and is_mostly_deleted(text):
+        if is_mostly_deleted(text) if language == "en" else not is_korean(text):
             raise LanguageError(
-                f"Article {article.key!r} of {article.dataset}: its {part} is not in Latin script (Korean, for "
-                "example), and English tokenizers would delete it. This run is in English, and a run is in one "
-                "language: give Korean articles a run of their own."
+                f"Article {article.key!r} of {article.dataset}: its {part} is not in "
+                f"{'Latin script' if language == 'en' else 'Korean'}. A run is in one language: give it its own run."
             )
-        if language == "ko" and not is_korean(text):
-            raise LanguageError(
-                f"Article {article.key!r} of {article.dataset}: its {part} is not in Korean. This run is in Korean, "
-                "and a run is in one language: give English articles a run of their own."
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """How many of `texts` texts are in another language than expected, by ISO 639 code, the most frequent first."""
-
-    texts: int
-    languages: dict[str, int]
-
-    @property
-    def count(self) -> int:
-        """How many texts are in any other language."""
-        return sum(self.languages.values())
 
 
 def foreign_language(text: str, expected: Language) -> str | None:
@@ -153,10 +124,9 @@ def foreign_language(text: str, expected: Language) -> str | None:
     return next(str(code) for code, _ in ranked if code != expected)
 
 
-def find_foreign(texts: Iterable[str], expected: Language) -> Foreign:
-    """Which of `texts` look like another language than `expected`."""
-    languages = [foreign_language(text, expected) for text in texts]
-    return Foreign(len(languages), dict(Counter(code for code in languages if code is not None).most_common()))
+def find_foreign(texts: Iterable[str], expected: Language) -> Counter[str]:
+    """How many of `texts` look like another language than `expected`, by ISO 639 code."""
+    return Counter(code for text in texts if (code := foreign_language(text, expected)) is not None)
 
 
 @functools.cache

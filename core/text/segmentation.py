@@ -8,13 +8,21 @@ Three ways, and the run records which one ran:
 
 With the units `words`, each word is a chunk, stop words too, whatever the pipeline would join or leave out. That is for
 texts of a sentence, of which a summary keeps single words (sentence compression).
+
+A package that cuts or tokenizes texts may be changed under its version. So a run records the hash of its files, and
+each process that uses them compares before it loads them.
 """
 
+import functools
 import importlib.metadata
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
 
 from core.errors import EmptyArticleError, SegmentationError
+from core.provenance import files_below, files_sha256
 from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
-from core.text.korean_analysers import versions
+from core.text.korean_analysers import DATA, versions
 from core.text.language import Language
 from core.text.length import MAX_SENTENCES, require_length, too_long
 from core.text.words import word_spans
@@ -87,6 +95,53 @@ def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
         return f"spacy.blank(en)+sentencizer@{spacy_version}|{rule}|{signs}"
     rule = each_word or "noun and verb chunks"
     return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|{rule}|{signs}"
+
+
+def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
+    """The hash of the files of each package by which texts are cut and tokenized, by its name.
+
+    Args:
+        pipeline: resolved, see `resolve_pipeline`.
+        tokenizer: of ROUGE, see `core.text.tokenizers`.
+
+    Raises:
+        NwsError: a package is missing.
+    """
+    packages = [] if pipeline in ("blank", *DATA) else [pipeline]
+    for name in DATA:
+        if name in (pipeline, tokenizer):
+            versions(name)  # its error says how to install it
+            packages.append(DATA[name])
+    return {package: f"sha256:{_first_sha256(_folder(package))}" for package in packages}
+
+
+def require_same_data(recorded: Mapping[str, str]) -> None:
+    """Refuse to work with other files than a run has recorded.
+
+    Raises:
+        SegmentationError: names the package.
+    """
+    for name, was in recorded.items():
+        is_now = f"sha256:{_sha256(_folder(name))}"
+        if was != is_now:
+            raise SegmentationError(
+                f"{name} differs here: {was} was recorded, and this machine has {is_now}. Install the same on every "
+                "machine, or start Python again and submit a new run."
+            )
+
+
+def _sha256(folder: Path) -> str:
+    return files_sha256(folder, files_below(folder))
+
+
+_first_sha256 = functools.cache(_sha256)  # a process keeps the pipeline that it has loaded, whatever is installed later
+
+
+def _folder(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise SegmentationError(f"The package {package}, by which texts are cut, is not installed here: install it.")
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 class Segmenter:

@@ -216,12 +216,12 @@ def data(
     Each row has a key, the text, and its references. The dataset's licence is printed, as its card names it.
     """
     from core.models.hub_cache import read_card
-    from core.text.dataset import Dataset, open_dataset, write_articles
+    from core.text.dataset import Dataset, article_rows, open_dataset
 
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):
         corpus = open_dataset(Dataset(name, split, streaming=True, skip=skip, limit=limit))
-        count = write_articles(corpus, file)
+        count = write_json_lines("--output", file, article_rows(corpus))
         card = read_card(corpus.name, corpus.revision, "dataset") if corpus.is_of_hub else None
     license = None if card is None else card.license
     if as_json:

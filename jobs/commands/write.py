@@ -52,8 +52,8 @@ def write(
     from jobs.drive.progress import run_progress
     from jobs.drive.write_file import FieldNames, WrittenFile, added_to, language_of, read_articles, write_summaries
     from jobs.recipes.load import load_recipe
-    from jobs.recipes.sweep import BaselinesRecipe
     from jobs.recipes.sweep_plan import stage_to_write
+    from jobs.recipes.sweep_recipe import BaselinesRecipe
     from jobs.terminal.numerals import counted
 
     given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}

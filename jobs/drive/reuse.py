@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.points import POLICY
-from core.article_id_set import ArticleIds, IdNumbers, id_numbers
 from core.models.endpoint import Endpoint
 from core.provenance import are_as_imported, code_as_imported, is_known
 from core.stage import Stage, Writer
@@ -29,7 +28,7 @@ from core.summarizers.predictions import Predictions
 from core.summarizers.rulers import OTHER_ARTICLE
 from core.summarizers.systems import UNCUT, Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.text.dataset import OpenDataset
-from core.types import CHOSEN_SCORES, Article, BundleResult
+from core.types import CHOSEN_SCORES, Article, ArticleIds, BundleResult, IdNumbers, id_numbers
 from jobs.drive.run import Run
 from jobs.recipes.plan import Plan
 from jobs.store import PaidText, Reusable
@@ -65,8 +64,8 @@ def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]"
 
     Args:
         plan: what the run runs.
-        finished: of the articles in other bundles nothing is parsed, unless they are streamed.
-        announced: gets the numbers of the ids of all articles, see `core.article_id_set`: when their dataset's turn
+        finished: the articles in other bundles are not made, unless they are streamed.
+        announced: gets the numbers of the ids of all articles, see `core.types`: when their dataset's turn
             comes, or as they are read from a stream.
     """
     size = plan.recipe.bundle_size

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from cluster.job_api import Head, RayJob
 from core.errors import ClusterError, FencedError, NwsError
 from jobs.installation import ROOT, VERSION_FILE, code_version, is_installed
-from jobs.recipes.named_files import SHIPPED, files_to_ship
+from jobs.recipes.outside import SHIPPED, files_to_ship
 from jobs.store import LogLine, RunInfo, Store, new_run_id
 from jobs.store.address import parse_address
 from jobs.store.runs import SILENT_SECONDS

@@ -11,13 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from cluster.sweep_pool import SweepPool
-from core.article_id_set import ArticleIds
 from core.errors import StoreError
 from core.metrics.panel import Panel, others
 from core.metrics.specs import KEPT
 from core.stage import Stage
 from core.summarizers.systems import Draft, Stored, SummarizedArticle
-from core.types import Article, Landed
+from core.types import Article, ArticleIds, Landed
 from jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.progress import Advance
 from jobs.drive.reuse import divide, find_reusable

@@ -129,8 +129,7 @@ def write_summaries(
 
     from core.arithmetic import find_device
     from core.sweep import ArticleWriter
-    from core.text.language_data import require_same_data
-    from core.text.segmentation import Segmenter, unsegmented
+    from core.text.segmentation import Segmenter, require_same_data, unsegmented
     from core.worker_factories import checked
 
     device = find_device("cuda" if torch.cuda.is_available() else "cpu")

@@ -171,7 +171,7 @@ def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plu
     """The work of `nws submit baselines`, with articles from Python objects."""
     from jobs.recipes.job import new_plan
     from jobs.recipes.load import load_recipe
-    from jobs.recipes.sweep import BaselinesRecipe
+    from jobs.recipes.sweep_recipe import BaselinesRecipe
 
     try:
         recipe = load_recipe(BaselinesRecipe, "sample", given | {"datasets": [{"name": NAME, "split": "all"}]})

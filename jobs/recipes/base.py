@@ -1,8 +1,12 @@
-"""The part of recipes that all jobs share: articles, lengths, metrics, seed and machines."""
+"""The part of recipes that all jobs share: articles, lengths, metrics, seed and machines, and how flags set it."""
 
 import hashlib
+import inspect
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -11,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -18,26 +23,83 @@ from pydantic import (
 
 from core.errors import ModelError
 from core.models import LANGUAGE_MODELS, parse_model
+from core.names import did_you_mean
 from core.plugins.load import PluginSpec
-from core.precision import Precision
 from core.summarizers.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
 from core.text.dataset import Dataset
 from core.text.length import LengthUnit, parse_lengths
-from jobs.recipes.flags import Flag
+from core.types import Precision
+
+_ATTRIBUTE = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
 
 
-def _told_apart(labels: dict[str, str]) -> dict[str, str]:
-    """For a validator: two systems with one label, or an empty label, are a ValueError."""
-    for system, label in labels.items():
-        if not label.strip():
-            raise ValueError(f"the label of {system!r} is empty")
-        if list(labels.values()).count(label) > 1:
-            raise ValueError(f"two systems have the label {label!r}")
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag of `nws submit`, in the type of the field of a recipe that it sets: the field itself, or a key inside.
+
+    One that stands at several fields sets all of them.
+
+    Attributes:
+        typed: as people type it, and what stands for its value: `--limit N`.
+        panel: the heading under which `--help` lists it.
+        inside: the key in the field, or in each of its parts, that is set; "" for the field itself.
+        least: the smallest whole number that it takes; None if it takes text.
+        told: its help; what the class's docstring says of the attribute if not given.
+    """
+
+    typed: str
+    panel: str
+    inside: str = ""
+    least: int | None = None
+    told: str = ""
+
+    @property
+    def name(self) -> str:
+        """As errors name the setting: `test_limit`."""
+        return self.typed.split()[0].removeprefix("--").replace("-", "_")
+
+
+def attributes(kind: type) -> dict[str, str]:
+    """What the docstrings of a class, and of those that it extends, say of its attributes."""
+    told: dict[str, str] = {}
+    for part in reversed(kind.__mro__):
+        for found in _ATTRIBUTE.finditer(inspect.cleandoc(part.__doc__ or "")):
+            told |= dict.fromkeys(found["names"].split(", "), " ".join(found["text"].split()))
+    return told
+
+
+def require_different(names: Iterable[str], kind: str) -> None:
+    """For a validator: two of a kind with the same name are a ValueError."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")
+
+
+ONCE = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
+
+
+def names_of(known: Collection[str]) -> AfterValidator:
+    """For a field of names, of which each counts once: one that is not known is a ValueError."""
+
+    def require_known(names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in known:
+                raise ValueError(f"{name!r} is not one of {', '.join(known)}.{did_you_mean(name, known)}")
+        return tuple(dict.fromkeys(names))
+
+    return AfterValidator(require_known)
+
+
+def _different_labels(labels: dict[str, str]) -> dict[str, str]:
+    require_different(labels.values(), "systems")
     return labels
 
 
+IF_SET: Any = Field(exclude_if=lambda value: not value)
+"""Of what is left out of a stored recipe, which is read by people, where it is not set."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 # Up to what a column of whole numbers holds in every database.
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
 
@@ -81,7 +143,8 @@ Lengths = Annotated[
 MaxChars = Annotated[
     tuple[PositiveInt, ...] | None,
     _typed(parse_lengths),
-    Field(min_length=1, exclude_if=lambda max_chars: max_chars is None),
+    Field(min_length=1),
+    IF_SET,
     Flag("--max-chars N,N", "Systems"),
 ]
 LENGTHS = ("n", "max_chars")
@@ -99,7 +162,7 @@ Datasets = Annotated[tuple[Annotated[Dataset, _typed(lambda name: {"name": name}
 FIELD_FLAGS = tuple(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key"))
 Plugin = Annotated[PluginSpec, _typed(lambda name: {"plugin": name})]
 Prediction = Annotated[PredictionsSpec, _typed(parse_predictions)]
-Predictions = Annotated[tuple[Prediction, ...], Field(exclude_if=lambda files: not files)]
+Predictions = Annotated[tuple[Prediction, ...], IF_SET]
 ENCODER = Flag("--encoder NAME", "Systems")
 SEED = Flag("--seed N", "Systems", least=0)
 
@@ -125,7 +188,6 @@ class RougeRecipe(Strict):
     tokenizer: Literal["auto", "rouge_score", "kiwi", "mecab", "okt", "char"] = "auto"
 
 
-_IF_SET: Any = Field(exclude_if=lambda value: value is None)
 # Parts of a GPU that an actor can pin: others would strand what is left of each.
 SHARES = (1, 0.5, 0.25)
 # What decides where a run runs and when it is stopped, and not its numbers.
@@ -215,15 +277,12 @@ class RunRecipe(Strict):
     wait_for_machines: Annotated[float, Field(ge=0), Flag("--wait-for-machines SECONDS", "Machines")] = 0
     stuck_after: Annotated[float, Field(gt=0)] = 600
     stop_after_equal_failures: PositiveInt | None = 50
-    # Left out where they are not set: a stored recipe is read by people.
     units: Annotated[Units, Field(exclude_if=lambda units: units == "chunks")] = "chunks"
-    fluency_model: Annotated[LanguageModelText | None, _IF_SET, Flag("--fluency-model NAME", "Metrics")] = None
-    faithfulness_model: Annotated[ModelText | None, _IF_SET, Flag("--faithfulness-model NAME", "Metrics")] = None
-    plugins: Annotated[
-        tuple[Plugin, ...], Field(exclude_if=lambda plugins: not plugins), Flag("--plugin FILE", "Systems")
-    ] = ()
+    fluency_model: Annotated[LanguageModelText | None, IF_SET, Flag("--fluency-model NAME", "Metrics")] = None
+    faithfulness_model: Annotated[ModelText | None, IF_SET, Flag("--faithfulness-model NAME", "Metrics")] = None
+    plugins: Annotated[tuple[Plugin, ...], IF_SET, Flag("--plugin FILE", "Systems")] = ()
     predictions: Predictions = ()
-    labels: Annotated[dict[str, str], AfterValidator(_told_apart), Field(exclude_if=lambda labels: not labels)] = {}
+    labels: Annotated[dict[str, Label], AfterValidator(_different_labels), IF_SET] = {}
 
     @field_validator("gpus_per_actor")
     @classmethod
@@ -258,10 +317,3 @@ class RunRecipe(Strict):
         """SHA-256 of everything that decides the numbers, which is all except where it runs and what is shown."""
         decisive = self.model_dump(mode="json", exclude=set(WHERE | SHOWN))
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
-
-
-def require_different(names: list[str], kind: str) -> None:
-    """For a validator: two of a kind with the same name are a ValueError."""
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two {kind} are called {name!r}, so their summaries could not be told apart")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, cast
+from typing import Any
 
 from core.errors import RecipeError
 from core.metrics.panel import Panel
@@ -14,7 +14,11 @@ from core.text.dataset import OpenDataset
 from core.text.language import Language
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import FROM, RECIPES, load_recipe, parse_recipe
+from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
+from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.plan import Plan, require_same_revisions
+from jobs.recipes.sweep_plan import plan_sweep
+from jobs.recipes.sweep_recipe import SweepRecipe
 from jobs.store import RunInfo
 
 # By what a model does in a run, how to name one that reads Korean.
@@ -44,25 +48,16 @@ def make_plan(
     Raises:
         NwsError: something cannot be found or read, or is not usable.
     """
-    if recipe.job == "phase2":
-        from jobs.recipes.phase2 import Phase2Recipe
-        from jobs.recipes.phase2_plan import plan_phase2
+    if isinstance(recipe, Phase2Recipe):
+        from jobs.recipes.phase2_plan import plan_phase2  # and with it PyTorch
 
-        plan = plan_phase2(cast(Phase2Recipe, recipe), corpora)
+        plan = plan_phase2(recipe, corpora)
     else:
-        from jobs.recipes.sweep import SweepRecipe
-        from jobs.recipes.sweep_plan import plan_sweep
-
-        plan = plan_sweep(cast(SweepRecipe, recipe), corpora, language, panels)
+        assert isinstance(recipe, SweepRecipe)
+        plan = plan_sweep(recipe, corpora, language, panels)
     if recipe.plugins or session:
-        from jobs.recipes.outside import with_plugins
-
         plan = with_plugins(plan, session)
-    if recipe.predictions:
-        from jobs.recipes.outside import with_predictions
-
-        plan = with_predictions(plan)
-    return plan
+    return with_predictions(plan) if recipe.predictions else plan
 
 
 def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, session: Sequence[Plugin] = ()) -> Plan:
@@ -74,8 +69,6 @@ def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, 
     plan = make_plan(recipe, corpora, session=session)
     require_readable(plan)
     if recipe.plugins or session:
-        from jobs.recipes.outside import try_plugins
-
         try_plugins(plan)
     return plan
 

@@ -1,7 +1,5 @@
 """From a YAML file and overrides to a typed recipe, checked before anything is loaded."""
 
-import itertools
-import math
 import reprlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -15,20 +13,17 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 from core.errors import RecipeError
 from core.names import Registry, did_you_mean
 from core.text.reader import is_file
-from jobs.recipes.base import LENGTHS, NOT_BOTH, RunRecipe
-from jobs.recipes.flags import Flag, attributes
+from jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
-_MOST_BYTES = 2**20
-_MOST_VALUES = 100_000
 FROM = "from:"
 """What stands before the run whose answer names the lengths."""
 BUNDLED = Path(__file__).parent / "bundled"
 RECIPES: Registry[type[RunRecipe]] = Registry(
     "job",
     {
-        "phase1": "jobs.recipes.sweep:Phase1Recipe",
-        "baselines": "jobs.recipes.sweep:BaselinesRecipe",
+        "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
+        "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
         "phase2": "jobs.recipes.phase2:Phase2Recipe",
     },
 )
@@ -42,41 +37,13 @@ def _keys(part: type) -> tuple[str, ...]:
     )
 
 
-# By pydantic's name for the kind of error. Places are filled from the error's own values.
-_SAID = {
-    "greater_than": "must be more than {gt}",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than": "must be less than {lt}",
-    "less_than_equal": "must be {le} or less",
-    "literal_error": "must be {expected}",
-    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "must be a whole number"),
-    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
-    "finite_number": "must be a finite number",
-    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
-    "string_type": "must be text",
-    **dict.fromkeys(("list_type", "tuple_type"), "must be a list"),
-    **dict.fromkeys(("dict_type", "model_type", "dataclass_type"), "must be a mapping (`key: value`)"),
-}
-
-
 class _Loader(yaml.SafeLoader):
-    """YAML's plain values. With aliases a few lines may stand for billions of values, or for one that holds itself."""
+    """YAML's plain values. There are no aliases: with them a few lines may stand for billions of values."""
 
-    def get_single_node(self) -> yaml.Node | None:
-        node = super().get_single_node()
-        if node is not None and _values_in(node, {}) > _MOST_VALUES:
-            raise RecipeError(f"its aliases (*name) stand for more than {_MOST_VALUES} values, which no recipe has.")
-        return node
-
-
-def _values_in(node: yaml.Node, counted: dict[int, float]) -> float:
-    """How many values a node is with all aliases written out; infinitely many if it holds itself."""
-    if id(node) not in counted:
-        counted[id(node)] = math.inf
-        inner = node.value if isinstance(node, yaml.CollectionNode) else ()
-        nodes = itertools.chain.from_iterable(inner) if isinstance(node, yaml.MappingNode) else inner
-        counted[id(node)] = 1 + sum(_values_in(child, counted) for child in nodes)
-    return counted[id(node)]
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise RecipeError("it has an alias (*name): write the values out.")
+        return super().compose_node(parent, index)
 
 
 def load_recipe(
@@ -210,24 +177,10 @@ def _problem(kind: type[RunRecipe], error: Any) -> str:
         where = "a recipe" if part is kind else "this part of a recipe"
         keys = _keys(part)
         return f"unknown key; {where} has: {', '.join(keys)}.{did_you_mean(str(error['loc'][-1]), keys)}"
-    return _plain_problem(error)
-
-
-def _plain_problem(error: Any) -> str:
-    """What pydantic finds wrong, said plainly, with the value that was given; its own words for other kinds."""
-    kind, values = error["type"], {key: _number(value) for key, value in error.get("ctx", {}).items()}
-    if kind == "missing":
-        return "is missing"
-    if kind == "too_short" and not len(error["input"]):
-        return "must not be empty"
-    if kind in _SAID:
-        return f"{_SAID[kind].format(**values)}, not {reprlib.repr(error['input'])}"
-    return str(error["msg"]).removeprefix("Value error, ")
-
-
-def _number(value: object) -> object:
-    """A limit as a person writes it: 0 for 0.0."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    said = str(error["msg"]).removeprefix("Value error, ")
+    if said.startswith("Input "):
+        return f"{said.removeprefix('Input ')}, not {reprlib.repr(error['input'])}"
+    return said
 
 
 def _part_at(kind: type, place: Sequence[Any]) -> type:
@@ -254,8 +207,6 @@ def _read(job: str, name: str) -> dict[str, Any]:
             settings=("recipe",),
         )
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise RecipeError(f"it is larger than {_MOST_BYTES} bytes, which no recipe is.")
         values = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except RecipeError as error:
         raise RecipeError(f"{path}: {error}") from error

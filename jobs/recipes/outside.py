@@ -1,6 +1,7 @@
 """What a plan has from outside: systems and metrics of plugins, and files of predictions.
 
-Each plugin with systems, and each file of predictions, is a stage of the run.
+Each plugin with systems, and each file of predictions, is a stage of the run. A cluster gets these files with the
+code, by their hashes.
 """
 
 import contextlib
@@ -9,31 +10,32 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
 from core.plugins.load import Plugin, PluginSpec, read_plugin
 from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems
+from core.provenance import file_sha256
 from core.stage import Stage
 from core.summarizers.extractive_baselines import BASELINES
 from core.summarizers.generators import KNOWN_GENERATORS
 from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
-from core.summarizers.systems import Document, Embeddings
+from core.testing import trial_document
 from core.text.length import cut
-from core.text.reader import path_from_anywhere
+from core.text.reader import is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
 from core.types import Article, SegmentedArticle
 from core.worker_factories import checked, make_segmenter
-from jobs.recipes.named_files import find_file, require_unchanged
+from jobs.installation import ROOT
 from jobs.recipes.plan import Plan
 
+SHIPPED = ROOT / ".nws_files"
+"""Beside the packages of a checkout that was shipped: its files, named by their SHA-256 and with their endings."""
 _NAMED = 5
 """How many keys are named."""
 _LOOKED_AT = 20
 """Articles, for one on which plugins can be tried."""
-_SYSTEMS_ARE = "A system is `def f(text, n)` and returns 1 to n words, or an object with `summarize(document, lengths)`"
-_METRICS_ARE = "A metric is `def f(summary, references)`, gets a list of all references, and returns one finite number"
 
 
 def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
@@ -47,7 +49,8 @@ def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
     for spec in plan.recipe.plugins:
         plugin = read_plugin(spec, find_file(spec.plugin, spec.sha256))
         require_unchanged(spec.plugin, spec.sha256, plugin.sha256)
-        specs.append(PluginSpec(_pinned_name(spec), plugin.sha256))
+        name = _pinned(spec.plugin, spec.sha256) if plugin.source is not None else spec.plugin
+        specs.append(PluginSpec(name, plugin.sha256))
         plugins.append(plugin)
     stages = _with_metrics(plan, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
     stages += _stages_of(plan, stages[0], [plugin for plugin in plugins if plugin.systems()])
@@ -84,9 +87,9 @@ def _stages_of(plan: Plan, like: Stage, plugins: Sequence[Plugin]) -> tuple[Stag
     return tuple(stages)
 
 
-def _pinned_name(spec: PluginSpec) -> str:
-    is_new_file = spec.plugin.endswith(".py") and not spec.sha256
-    return str(path_from_anywhere(Path(spec.plugin))) if is_new_file else spec.plugin
+def _pinned(file: str, sha256: str) -> str:
+    """The name by which a file is found from any folder; one that is pinned has it."""
+    return file if sha256 else str(path_from_anywhere(Path(file)))
 
 
 def _revision(plugin: Plugin) -> str:
@@ -99,8 +102,8 @@ def _revision(plugin: Plugin) -> str:
 def try_plugins(plan: Plan) -> None:
     """Let each system and metric of plugins work on one article, the first that can be summarised, before models load.
 
-    A system writes at the shortest and the longest n. One that asks for vectors or scores goes no further: they need
-    models. A metric judges the first words of the article.
+    A system writes at the shortest and the longest n, with vectors and scores that are drawn at random. A metric
+    judges the first words of the article.
 
     Raises:
         PluginError: one raised, or returned what none may; names its line.
@@ -112,15 +115,19 @@ def try_plugins(plan: Plan) -> None:
         return
     article, unit = segmented.article, plan.recipe.length_unit
     lengths = sorted({min(plan.recipe.n), max(plan.recipe.n)})
-    document = Document(segmented, _NoVectors(), _no_model, _no_model, fluency=_no_model, length_unit=unit)
-    for _, system in systems:
-        with contextlib.suppress(_NeedsModelError), _tried(article, _SYSTEMS_ARE):
-            system.summarize(document, lengths)
     summary = cut(article.text, lengths[-1], unit) or segmented.words[0]
     known = f"article {article.key!r}", article.text, lengths[-1], plan.language, article.key
-    for metric in plan.metrics.plugins:
-        with _tried(article, _METRICS_ARE):
+    try:
+        for stage, system in systems:
+            document = trial_document(segmented, [encoder.name for encoder in stage.encoders], unit)
+            system.summarize(document, lengths)
+        for metric in plan.metrics.plugins:
             metric.judge(Judged(summary, article.references, *known))
+    except PluginError as error:
+        raise PluginError(
+            f"{error}. It was tried on article {article.key!r} before anything runs: mend it, and submit again. "
+            "docs/your-own.md says what systems and metrics are."
+        ) from error
 
 
 def _first_usable(plan: Plan, segment: Callable[[Article], SegmentedArticle]) -> SegmentedArticle | None:
@@ -128,33 +135,6 @@ def _first_usable(plan: Plan, segment: Callable[[Article], SegmentedArticle]) ->
         with contextlib.suppress(EmptyArticleError, LanguageError, SegmentationError):
             return segment(article)
     return None
-
-
-@contextlib.contextmanager
-def _tried(article: Article, cure: str) -> Iterator[None]:
-    try:
-        yield
-    except PluginError as error:
-        raise PluginError(
-            f"{error}. It was tried on article {article.key!r} before anything runs. {cure}. Mend it, and submit again."
-        ) from error
-
-
-class _NeedsModelError(BaseException):
-    """A system asks for what a model computes. No code of a plugin catches it by chance."""
-
-
-def _no_model(*texts: object) -> NoReturn:
-    raise _NeedsModelError
-
-
-class _NoVectors(Mapping[str, Embeddings]):
-    """In place of the embeddings of a document."""
-
-    def __getitem__(self, encoder: str) -> NoReturn:
-        raise _NeedsModelError
-
-    __iter__ = __len__ = _no_model
 
 
 def with_predictions(plan: Plan) -> Plan:
@@ -175,8 +155,8 @@ def with_predictions(plan: Plan) -> Plan:
         path = find_file(spec.file, spec.sha256)
         predictions = read_predictions(path, spec.name)
         require_unchanged(spec.file, spec.sha256, predictions.sha256)
-        file = spec.file if spec.sha256 else str(path_from_anywhere(Path(spec.file)))
-        read[spec.name] = PredictionsSpec(spec.name, file, predictions.sha256), predictions
+        pinned = PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), predictions.sha256)
+        read[spec.name] = pinned, predictions
     specs = tuple(spec for spec, _ in read.values())
     revisions = {
         spec.name: f"{Path(spec.file).name}@sha256:{spec.sha256}|{len(predictions.texts)} predictions"
@@ -232,3 +212,45 @@ def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
 
 def _named(keys: tuple[str, ...]) -> str:
     return ", ".join(map(repr, keys[:_NAMED])) + (", …" if len(keys) > _NAMED else "")
+
+
+def shipped_name(file: str, sha256: str) -> str:
+    """What a file is called among those that are shipped."""
+    return sha256 + Path(file).suffix
+
+
+def find_file(file: str, sha256: str) -> Path:
+    """Where a file of a recipe lies: among those that were shipped, else where the recipe says."""
+    shipped = SHIPPED / shipped_name(file, sha256)
+    return shipped if sha256 and is_file(shipped) else Path(file)
+
+
+def require_unchanged(file: str, was: str, is_now: str) -> None:
+    """Refuse a file that is not the one that a recipe names by its hash, if it does.
+
+    Raises:
+        RecipeError: it has another content.
+    """
+    if was and was != is_now:
+        raise RecipeError(
+            f"{file} was changed: its SHA-256 was {was[:12]}… and is now {is_now[:12]}…. Restore it, or submit a new "
+            "run."
+        )
+
+
+def files_to_ship(recipe: Mapping[str, Any]) -> dict[str, Path]:
+    """The files that a pinned recipe names, by `shipped_name`. Those that are not on this machine are left out.
+
+    Raises:
+        RecipeError: one was changed.
+    """
+    files: dict[str, Path] = {}
+    named = [(prediction["file"], prediction["sha256"]) for prediction in recipe.get("predictions", ())]
+    plugins = (plugin for plugin in recipe.get("plugins", ()) if plugin["plugin"].endswith(".py"))
+    named += [(plugin["plugin"], plugin["sha256"]) for plugin in plugins]
+    for file, sha256 in named:
+        path = find_file(file, sha256)
+        if is_file(path):
+            require_unchanged(file, sha256, file_sha256(path))
+            files[shipped_name(file, sha256)] = path
+    return files

@@ -1,32 +1,31 @@
 """The recipe of a training run: which policies are trained on which articles, and on which they are evaluated."""
 
-import re
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from core.errors import RecipeError
 from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
 from core.metrics.specs import KEPT_WORDS
-from core.names import did_you_mean
-from core.precision import Precision
 from core.summarizers.extractive_baselines import BASELINES
+from core.types import Precision
 from jobs.recipes.base import (
     ENCODER,
     FIELD_FLAGS,
+    ONCE,
     SEED,
     Datasets,
+    Flag,
     Lengths,
     ModelText,
     PositiveInt,
     RunRecipe,
     Seed,
     Strict,
+    names_of,
     require_different,
 )
-from jobs.recipes.flags import Flag
 
-_NAME = re.compile(r"[\w.-]+")
 RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
 """The systems that trained policies are compared with."""
 DECODINGS = {"rerank": Decoding("rerank"), "greedy": Decoding("greedy")}
@@ -52,20 +51,13 @@ class MethodRecipe(Strict):
         optimizer: see `core.learning.training_config.OptimizerConfig`.
     """
 
-    name: str
+    name: Annotated[str, StringConstraints(pattern=r"^[\w.-]+$")]
     scope: Literal["joint", "per-n"] = "joint"
     passes: PositiveInt = _DEFAULTS.passes
     articles_per_update: PositiveInt = _DEFAULTS.articles_per_update
     policies: PolicyConfig = _DEFAULTS.policies
     reinforce: ReinforceConfig = _DEFAULTS.reinforce
     optimizer: OptimizerConfig = _DEFAULTS.optimizer
-
-    @field_validator("name")
-    @classmethod
-    def _is_a_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not made of letters, digits, '.', '_' and '-'")
-        return name
 
     def trainings(self, seed: int, lengths: tuple[int, ...]) -> tuple[TrainingConfig, ...]:
         """What is trained with one seed: a joint pair, or the pair of each n."""
@@ -157,7 +149,7 @@ class Phase2Recipe(RunRecipe):
         *FIELD_FLAGS,
     ]
     n: Lengths = (7, 9, 11, 13)
-    systems: Annotated[tuple[str, ...], Flag("--system NAME", "Systems")] = RIVALS
+    systems: Annotated[tuple[str, ...], names_of(BASELINES), Flag("--system NAME", "Systems")] = RIVALS
     decodings: Annotated[tuple[Decoding, ...], Field(min_length=1), Flag("--decoding NAME", "Systems")] = tuple(
         DECODINGS.values()
     )
@@ -165,29 +157,13 @@ class Phase2Recipe(RunRecipe):
     methods: Annotated[
         tuple[MethodRecipe, ...], Field(min_length=1), Flag("--passes N", "Systems", "passes", least=1)
     ] = (MethodRecipe(name="reinforce"),)
-    seeds: Annotated[tuple[Seed, ...], Field(min_length=1), SEED] = (0, 1)
+    seeds: Annotated[tuple[Seed, ...], ONCE, Field(min_length=1), SEED] = (0, 1)
     reward: RewardRecipe = RewardRecipe()
-
-    @field_validator("seeds")
-    @classmethod
-    def _once(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(dict.fromkeys(seeds))
 
     @field_validator("decodings", mode="before")
     @classmethod
     def _by_name(cls, decodings: object) -> object:
         return [_decoding(decoding) for decoding in decodings] if isinstance(decodings, list | tuple) else decodings
-
-    @field_validator("systems")
-    @classmethod
-    def _known(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
-        for name in systems:
-            if name not in BASELINES:
-                raise ValueError(
-                    f"there is no system {name!r}.{did_you_mean(name, BASELINES)} "
-                    f"The baselines are {', '.join(BASELINES)}."
-                )
-        return tuple(dict.fromkeys(systems))
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -18,8 +18,7 @@ from core.stage import MetricsConfig, Stage
 from core.summarizers.random_controls import DRAWS
 from core.text.dataset import Dataset, OpenDataset, open_dataset
 from core.text.language import Language, article_language
-from core.text.language_data import language_data
-from core.text.segmentation import pipeline_revision, resolve_pipeline
+from core.text.segmentation import language_data, pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
 from jobs.installation import code_version

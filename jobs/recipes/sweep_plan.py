@@ -20,7 +20,7 @@ from core.summarizers.systems import System
 from core.text.dataset import OpenDataset
 from core.text.language import Language
 from jobs.recipes.plan import Plan, build_plan, common_language, common_stage, find_model, open_corpora, pinned_text
-from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 
 
 def plan_sweep(

@@ -41,10 +41,10 @@ def warn_of_texts(label: str, texts: Sequence[str], language: Language, console:
 
 def _warn(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
     foreign = find_foreign(texts, language)
-    if foreign.count > _MOST_FOREIGN * foreign.texts:
-        codes = ", ".join(foreign.languages)
+    if foreign.total() > _MOST_FOREIGN * len(texts):
+        codes = ", ".join(code for code, _ in foreign.most_common())
         console.print(
-            f"Warning: {foreign.count} of {foreign.texts} {label} may be in another language than "
+            f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than "
             f"{NAMES[language]} (ISO 639: {codes}). They are treated as {NAMES[language]}, so the results may be "
             "meaningless.",
             markup=False,

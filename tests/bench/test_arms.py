@@ -8,7 +8,7 @@ import pytest
 from bench.arms import nws, read_rows
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.models.encoders import load_encoder
-from core.precision import Precision
+from core.types import Precision
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 

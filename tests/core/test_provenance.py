@@ -100,7 +100,7 @@ def test_an_editable_library_and_one_without_a_version_are_not_known(
     built = '{"url": "https://example.org/peft", "vcs_info": {"vcs": "git", "commit_id": "0a1b2c"}}'
     (tmp_path / "peft-1.0.dist-info" / "direct_url.json").write_text(built)
     monkeypatch.syspath_prepend(tmp_path)
-    versions = provenance._library_versions.__wrapped__()
+    versions = provenance.library_versions.__wrapped__()
     told = [versions[name] for name in ("apex", "hqq", "gguf", "peft")]
     assert told == ["editable", "no version", "1.0", "1.0 at 0a1b2c"]
     assert [is_known(versions[name]) for name in ("apex", "hqq", "gguf", "python")] == [False, False, True, True]

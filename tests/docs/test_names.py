@@ -16,7 +16,7 @@ from core.summarizers.predictions import PredictionsSpec
 from core.text.dataset import Dataset
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
-from jobs.recipes.sweep import BaselinesRecipe, EndpointRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe
 from jobs.store.tables import Base
 
 FOLDERS = ("core", "cluster", "jobs", "tests", "bench", "docs", "examples", "alembic", ".ci")

@@ -16,7 +16,7 @@ from core.text.dataset import BUNDLED
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]

@@ -13,7 +13,7 @@ from undisturbed import STUB_WORK, undisturbed
 
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(300)]

@@ -19,7 +19,7 @@ from nws_process import STUB, end, finish, start, wait_for_rows
 
 from bench import stub_work
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
 

@@ -11,7 +11,7 @@ from core.types import SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 pytestmark = pytest.mark.gpu
 

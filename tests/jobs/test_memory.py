@@ -16,7 +16,7 @@ from core.types import Landed
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import RunWriter, open_store
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from rich.console import Console
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import open_store
 from jobs.tools.comparison import compare_runs
 

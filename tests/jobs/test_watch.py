@@ -18,7 +18,7 @@ from jobs.commands import watch
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import Store, open_store
 
 RUN = "phase1-20261122-aaaaaa"

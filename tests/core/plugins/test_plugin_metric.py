@@ -115,7 +115,7 @@ def test_a_name_that_is_no_column_is_refused(tmp_path: Path, name: str) -> None:
 )
 def test_what_cannot_be_called_with_summary_and_references_is_refused(tmp_path: Path, source: str, line: int) -> None:
     with pytest.raises(
-        PluginError, match=rf"a of mine\.py cannot be called with a summary and its references .*line {line}\)"
+        PluginError, match=rf"a of mine\.py cannot be called with a summary and its references: .*line {line}\)"
     ):
         of_source(tmp_path, source)
 
@@ -147,8 +147,10 @@ def test_a_function_at_hand_is_told_by_its_source() -> None:
     assert function_metric(brevity).statistics([Row("ab", ("abcd",))]).tolist() == [[0.5]]
     signatures = {function_metric(metric).signature.replace(metric.__name__, "x") for metric in (brevity, always)}
     assert len(signatures) == 2
-    assert function_metric(max).signature == "max|function|sha256:unknown"
-    with pytest.raises(PluginError, match=r"half of this session cannot be called with a summary and its references"):
+    assert function_metric(max).signature == "max|plugin:this session|sha256:unknown"
+    with pytest.raises(
+        PluginError, match=r"half of test_plugin_metric.py cannot be called with a summary and its references"
+    ):
         function_metric(half)
     with pytest.raises(PluginError, match="'<lambda>' of this session cannot have this name"):
         function_metric(lambda summary, references: 0)
@@ -190,8 +192,8 @@ def test_what_a_row_of_a_file_does_not_have_is_an_error_that_says_so() -> None:
 
     assert function_metric(share).statistics([Row("ab", (), "abcd")]).tolist() == [[0.5]]
     with pytest.raises(
-        PluginError, match=r"share failed on row 2: it asks for article, which row 2 does not have: give"
+        PluginError, match=r"share of .* failed on row 2: it asks for article, which row 2 does not have: give"
     ):
         function_metric(share).statistics([Row("ab", (), "abcd"), Row("ab", ())])
-    with pytest.raises(PluginError, match=r"asked failed on row 1: .*: only a run knows it"):
+    with pytest.raises(PluginError, match=r"asked of .* failed on row 1: .*: only a run knows it"):
         function_metric(asked).statistics([Row("ab", (), "abcd")])

@@ -56,13 +56,6 @@ def test_functions_and_objects_of_a_file_are_systems(tmp_path: Path) -> None:
     assert [draft.n for draft in opening.summarize(document(), [2])] == [UNCUT, 2]
 
 
-def test_an_object_may_not_ask_for_the_nearest_other_article(tmp_path: Path) -> None:
-    """Which it is depends on the other articles of the run, which are no part of an object's work."""
-    _, other = of_source(tmp_path, TAIL.replace("document.segmented.sentences[0].text", "document.nearest()"))
-    with pytest.raises(PluginError, match=r"asked for `document\.nearest`: only `other-article` may"):
-        other.summarize(document(), [2])
-
-
 def test_the_source_travels_and_its_hash_is_in_what_reuse_compares(tmp_path: Path) -> None:
     tail, _ = of_source(tmp_path, TAIL)
     other, _ = of_source(tmp_path, TAIL + "\n# changed\n")
@@ -93,13 +86,16 @@ def test_the_source_travels_and_its_hash_is_in_what_reuse_compares(tmp_path: Pat
         ),
         (
             "\ndef f(text):\n    return text\nSYSTEMS = {'a': f}",
-            r"a of mine\.py cannot be called with an article's text and n \(too many positional arguments; "
-            r"defined on line 2\)\. It must take both: def f\(text, n\)\.",
+            r"a of mine\.py cannot be called with an article's text and n: too many positional arguments "
+            r"\(defined on line 2\)\. It must take both: def f\(text, n\)\.",
         ),
-        ("SYSTEMS = {'a': lambda text, n, *, more: text}", r"missing a required .*argument: 'more'; defined on line 1"),
+        (
+            "SYSTEMS = {'a': lambda text, n, *, more: text}",
+            r"missing a required .*argument: 'more' \(defined on line 1",
+        ),
         (
             "class A:\n    kind = 'system'\n    def summarize(self, document): ...\nSYSTEMS = {'a': A()}",
-            r"a of mine\.py cannot be called .*; defined on line 3\)\. .*: def summarize\(self, document, lengths\)",
+            r"a of mine\.py cannot be called .* \(defined on line 3\)\. .*: def summarize\(self, document, lengths\)",
         ),
     ],
 )
@@ -138,8 +134,6 @@ def test_a_text_that_is_too_long_is_refused_before_it_takes_memory(tmp_path: Pat
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 50_000_000
-    with pytest.raises(PluginError, match=r"gave x of 100001 characters at n = 2: extra keeps 100000 at most"):
-        require_drafts([Draft(2, "a", extra={"x": "y" * 100_001})], [2], False)
     with pytest.raises(PluginError, match=r"^gave x = b'yyy.*\.\.\..*at n = 2: extra holds") as caught:
         require_drafts([Draft(2, "a", extra={"x": b"y" * 10**6})], [2], False)
     assert len(str(caught.value)) < 200
@@ -186,8 +180,6 @@ def test_what_cannot_be_stored_is_refused() -> None:
         require_drafts([Draft(2, "a", extra={"x": float("nan")})], [2], False)
     with pytest.raises(PluginError, match="gave 'scores' in extra, which NWS itself writes there"):
         require_drafts([Draft(2, "a", extra={"scores": 1.0})], [2], False)
-    with pytest.raises(PluginError, match="wrote a NUL or half a surrogate pair at n = 2"):
-        require_drafts([Draft(2, "a\0")], [2], False)
 
 
 def test_a_system_of_a_plugin_keeps_to_the_unit_of_its_run(tmp_path: Path) -> None:

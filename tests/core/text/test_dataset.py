@@ -116,10 +116,10 @@ def test_other_broken_files(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="no dataset 'nonsense'"):
         open_dataset(Dataset("nonsense"))
     for name in ("../curve.png", "a/b--c", "ö/news", "a/b/c", f"../news@{'0' * 40}"):
-        with pytest.raises(CorpusError, match=rf"There is no file '{name}', and it is no name of a dataset on the Hub"):
+        with pytest.raises(CorpusError, match=rf"There is no dataset '{name}': give one of"):
             open_dataset(Dataset(name))
     (tmp_path / "folder").mkdir()
-    with pytest.raises(CorpusError, match=r"folder holds no file that ends in"):
+    with pytest.raises(CorpusError, match=r"folder holds, or fits, no file that ends in"):
         open_dataset(Dataset(str(tmp_path / "folder")))
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError
-from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows, write_articles
+from core.text.dataset import Dataset, OpenDataset, article_rows, open_dataset, open_rows
+from core.whole_files import write_json_lines
 
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda text: bool(text.split()) and "\0" not in text)
 ROWS = st.lists(st.tuples(WORDS, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=5)
@@ -24,7 +25,7 @@ def test_a_file_has_the_articles_of_its_corpus(rows: list[tuple[str, list[str]]]
     corpus = streamed([{"id": str(i), "document": text, "summaries": told} for i, (text, told) in enumerate(rows)])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "news.jsonl"
-        assert write_articles(corpus, path) == len(rows)
+        assert write_json_lines("-o", path, article_rows(corpus)) == len(rows)
         read = list(open_dataset(Dataset(str(path))))
     of_the_hub = {"dataset": "org/news", "split": "test"}
     assert [dataclasses.replace(article, **of_the_hub) for article in read] == list(corpus)
@@ -35,6 +36,6 @@ def test_a_row_that_is_no_article_leaves_the_file_as_it_was(tmp_path: Path) -> N
     path.write_text("before")
     rows: list[dict[str, object]] = [{"document": "One.", "summary": "1."}, {"document": "Two.", "summary": 2}]
     with pytest.raises(CorpusError, match="row 2"):
-        write_articles(streamed(rows), path)
+        write_json_lines("-o", path, article_rows(streamed(rows)))
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["news.jsonl"]

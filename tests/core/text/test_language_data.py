@@ -12,13 +12,13 @@ from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import KNOWN_MODELS
 from core.stage import MetricsConfig, Stage
 from core.summarizers.lead import Lead
-from core.text.language_data import _first_sha256, language_data, require_same_data
+from core.text.segmentation import _first_sha256, language_data, require_same_data
 from core.text.spacy_segmentation import load_cutter
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.drive.reuse import works
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 NAME = "tiny_pipeline"
 
@@ -88,12 +88,10 @@ def test_what_needs_no_data_has_none() -> None:
         require_same_data({"no_such_package": "sha256:0"})
 
 
-def test_the_dictionaries_of_korean_and_java_count() -> None:
+def test_the_dictionaries_of_korean_count() -> None:
     korean_tokenizer("kiwi")
     assert list(language_data("kiwi", "kiwi")) == ["kiwipiepy_model"]
     korean_tokenizer("okt")
     data = language_data("kiwi", "okt")
-    assert list(data) == ["kiwipiepy_model", "konlpy", "java"]
+    assert list(data) == ["kiwipiepy_model", "konlpy"]
     require_same_data(data)
-    with pytest.raises(SegmentationError, match=r"java differs here: 1\.8\.0 was recorded"):
-        require_same_data(data | {"java": "1.8.0"})

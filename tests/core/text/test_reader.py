@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError
@@ -34,34 +34,6 @@ def test_every_row_is_read(values: list[str], suffix: str) -> None:
         else:
             pyarrow.parquet.write_table(pyarrow.table({"text": pyarrow.array(values, pyarrow.string())}), path)
         assert [row["text"] for _, row in read_rows(path)] == values
-
-
-def _rows(content: bytes) -> list[tuple[str, dict[str, object]]] | None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "d.jsonl").write_bytes(content)
-        try:
-            return list(read_rows(Path(folder) / "d.jsonl"))
-        except CorpusError:
-            return None
-
-
-@given(
-    st.dictionaries(st.text(), st.one_of(st.text(), st.integers(), st.floats(allow_nan=False), st.lists(st.text()))),
-    st.booleans(),
-    st.sampled_from(["utf-8", "utf-8-sig", "utf-16-be", "utf-32-be"]),
-)
-@example({"a": "\ud83d"}, False, "utf-8")
-def test_a_line_is_parsed_as_its_bytes_are(row: dict[str, object], is_ascii: bool, encoding: str) -> None:
-    line = json.dumps(row, ensure_ascii=is_ascii).encode(encoding, "surrogatepass")
-    if b"\n" not in line:
-        assert _rows(line) == [("line 1", json.loads(line))]
-
-
-@pytest.mark.parametrize("line", [b'{"a": "\xff"}', b'{"a": "\x00"}', b"{", b"\xff\xfe{", b'{"a": 1} 2'])
-def test_what_is_no_json_as_bytes_is_none_as_text(line: bytes) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011  (UnicodeDecodeError and JSONDecodeError)
-        json.loads(line)
-    assert _rows(line) is None
 
 
 ROWS = [{"text": 'a; "b", c\nd', "summary": "하나"}, {"text": "[x]", "summary": ""}, {"text": "e\tf", "summary": "g"}]
@@ -143,18 +115,6 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content:
     with pytest.raises(CorpusError, match=said) as refused:
         list(read_rows(tmp_path / name))
     assert name in str(refused.value)
-
-
-@pytest.mark.parametrize("suffix", PACK)
-def test_what_unpacks_to_far_more_than_it_is_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
-    monkeypatch.setattr("core.text.reader.ALWAYS_ALLOWED", 1_000)
-    for name, content in (("one", b"[" * 10**6), ("many", b'{"text": "a"}\n' * 10**5)):
-        path = tmp_path / f"{name}.jsonl{suffix}"
-        path.write_bytes(PACK[suffix](content))
-        with pytest.raises(CorpusError, match="unpacks from"):
-            list(read_rows(path))
 
 
 @pytest.mark.parametrize("suffix", PACK)

@@ -11,13 +11,13 @@ from core.errors import EmptyArticleError, NwsError, SegmentationError
 from core.text import korean_analysers
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.dataset import Dataset, open_dataset
-from core.text.language_data import language_data
 from core.text.segmentation import (
     DEFAULT_TRAINED_PIPELINE,
     KOREAN_PIPELINE,
     REUPLOADED_PIPELINE,
     Segmenter,
     assemble,
+    language_data,
     pipeline_revision,
     resolve_pipeline,
     unsegmented,

@@ -87,10 +87,10 @@ def test_files_of_equal_names_in_several_folders(tmp_path: Path) -> None:
 def test_a_folder_without_data_and_names_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "organisation" / "news").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CorpusError, match=r"no file organisation.*, and as a pattern it fits none"):
+    with pytest.raises(CorpusError, match=r"organisation/\*\.jsonl holds, or fits, no file that ends in"):
         open_dataset(Dataset("organisation/*.jsonl"))
     for name in ("organisation", "organisation/", "./organisation/news"):
-        with pytest.raises(CorpusError, match="holds no file that ends in"):
+        with pytest.raises(CorpusError, match="holds, or fits, no file that ends in"):
             open_dataset(Dataset(name))
     assert has_splits("organisation/news")
     assert not has_splits("organisation/news/")

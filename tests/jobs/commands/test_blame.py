@@ -15,11 +15,11 @@ SUBMIT = ("submit", "baselines", "--dry-run")
         ((*SUBMIT, "--system", "bart-large-cnm"), ("Did you mean 'bart-large-cnn'?", "(--system)")),
         ((*SUBMIT, "--system", "lead", "--system", "lead"), ("two systems are called 'lead'", "(--system)")),
         ((*SUBMIT, "--encoder", "bert-base-uncasd"), ("Did you mean 'bert-base-uncased'?", "(--encoder)")),
-        ((*SUBMIT, "--n", "7,0"), ("n: must be 1 or more, not 0", "(--n)")),
+        ((*SUBMIT, "--n", "7,0"), ("n: should be greater than or equal to 1, not 0", "(--n)")),
         ((*SUBMIT, "--recipe", "smaple"), ("Did you mean 'sample'?", "(--recipe)")),
         ((*SUBMIT, "--lmit", "3"), ("No such option: --lmit", "--limit")),
         (("submit", "phase1", "--encoder", "all-minilm-l6-v2"), ("Did you mean 'all-MiniLM-L6-v2'?", "(--encoder)")),
-        (("submit", "phase2", "--system", "leed"), ("no system 'leed'. Did you mean 'lead'? The", "(--system)")),
+        (("submit", "phase2", "--system", "leed"), ("'leed' is not one of", "(--system)")),
         (("submit", "phase2", "--decoding", "gredy"), ("there is no decoding 'gredy'", "(--decoding)")),
         (("submit", "phase2", "--encoder", "nothing"), ("There is no model 'nothing'", "(--encoder)")),
         (("submit", "phase1", "--bertscore-model", "nothing"), ("There is no model 'nothing'", "(--bertscore-model)")),
@@ -46,4 +46,4 @@ def test_a_recipe_is_blamed_for_what_is_its_own(nws, tmp_path) -> None:
     told = nws(*SUBMIT, "--recipe", "mine.yaml", "--n", "0").err
     assert "The recipe 'mine.yaml' is not usable:" in told
     assert "encoder: There is no model 'nothing'" in told
-    assert "n.0: must be 1 or more" in told
+    assert "n.0: should be greater than or equal to 1" in told

@@ -112,7 +112,7 @@ def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> No
         (("--system", "oracle", "--n", "3"), 2, "oracle reads references"),
         (("--system", "other-article", "--n", "3"), 2, "other-article reads references"),
         (("--system", "textrnk", "--n", "3"), 2, "Did you mean 'textrank'"),
-        (("--system", "lead", "--n", "0"), 2, "must be 1 or more"),
+        (("--system", "lead", "--n", "0"), 2, "should be greater than or equal to 1"),
         (("--system", "lead", "--n", "3", "--text-field", "body"), 1, "no field 'body'"),
         (("--system", "lead", "--n", "3", "-o", "gone/out.jsonl"), 1, "Name another file"),
     ],

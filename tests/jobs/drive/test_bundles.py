@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article_id_set import ArticleIds
 from core.errors import CorpusError
 from core.text.dataset import Dataset, OpenDataset, open_rows
-from core.types import Article
+from core.types import Article, ArticleIds
 from jobs.drive.reuse import has_unfinished, unfinished_bundles
 from jobs.recipes.plan import Plan
 

@@ -17,7 +17,7 @@ from jobs.drive.pools import actor_bytes
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 H100 = Card("NVIDIA H100 80GB HBM3", 84_900_000_000, (9, 0))
 T4 = Card("Tesla T4", 15_600_000_000, (7, 5))

@@ -21,7 +21,7 @@ from jobs.drive.run import Outcome
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())

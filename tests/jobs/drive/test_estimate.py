@@ -11,7 +11,7 @@ from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from tests.support.run_infos import run_info
 
 

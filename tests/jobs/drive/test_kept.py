@@ -17,7 +17,7 @@ from jobs.drive.stages import lacking_kept
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import RunWriter, Store, open_store
 
 Kept = dict[tuple[str, str, int], tuple[float | None, float | None, str]]

@@ -23,7 +23,7 @@ from jobs.drive.run import Outcome
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
 from jobs.store import RunWriter, Store, open_store
 from jobs.terminal.run_status import print_status
 

@@ -13,7 +13,7 @@ from jobs.drive.shard_drivers import ShardDriver, drivers_here, drivers_there
 from jobs.drive.sharded_run import create_sharded_run
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import Store, open_store
 
 NAME = "phase1-20261124-abcdef"

@@ -18,7 +18,7 @@ from jobs.drive.sharded_run import parts_of
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import RunInfo, Store
 from jobs.store.runs import DRIVER_DIED
 

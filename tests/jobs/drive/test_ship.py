@@ -21,7 +21,7 @@ from jobs.installation import ROOT, VERSION_FILE, code_version
 from jobs.recipes.job import make_plan, plan_job
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import LogLine, Store, open_store
 
 PASSWORD = "s3cret-w0rd"

@@ -15,7 +15,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store, open_store
 from jobs.terminal.columns import as_objects
 

@@ -17,7 +17,7 @@ from jobs.drive.reuse import obstacles, works
 from jobs.recipes.job import make_plan, plan_job
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
 
 CHUNKS = "all-MiniLM-L6-v2|position|chunks"
 

@@ -185,7 +185,7 @@ ONE = datasets.Dataset.from_list([GOOD])
             RecipeError,
             r"no system 'textrnk'\. Did you mean 'textrank'\? The baselines are lead3, lead2",
         ),
-        ([GOOD], {"n": [7, 0]}, RecipeError, "n: must be 1 or more, not 0"),
+        ([GOOD], {"n": [7, 0]}, RecipeError, "n: should be greater than or equal to 1, not 0"),
         ([GOOD], {"n": []}, RecipeError, "n: "),
         ([GOOD], {"encoder": "absent"}, RecipeError, "no model 'absent'"),
         ([GOOD], {"text_field": "body"}, CorpusError, "no field 'body'; the fields are: article, summary"),

@@ -9,7 +9,7 @@ from core.summarizers.generators import KNOWN_GENERATORS
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe, parse_settings
 from jobs.recipes.phase2 import Phase2Recipe
-from jobs.recipes.sweep import ON_REQUEST, BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import ON_REQUEST, BaselinesRecipe, Phase1Recipe
 
 
 @pytest.mark.parametrize("kind", [Phase1Recipe, BaselinesRecipe, Phase2Recipe])
@@ -47,24 +47,15 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
-# Ten million times "x", in 300 bytes.
-_BILLION_LAUGHS = "\n".join(
-    ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
-    + [f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]" for before, name in zip("abcdef", "bcdefg", strict=True)]
-)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (_BILLION_LAUGHS, r"mine.yaml: its aliases \(\*name\) stand for more than 100000 values"),
-        ("n: &one [*one]", "stand for more than 100000 values"),
+        ("n: &one [*one]", r"mine.yaml: it has an alias \(\*name\): write the values out"),
         ("seed: 2024-99-99", "not valid YAML: month must be in"),
         ("[" * 3000 + "]" * 3000, "not valid YAML"),
         ("seed: " + "9" * 5000, "not valid YAML"),
-        ("# " + "x" * 2**20, "larger than 1048576 bytes"),
-        ("n: [99999999999]", "n.0: must be less than 2147483648, not 99999999999"),
-        ("actors: 99999999999999999999", "actors: must be less than 2147483648, not 99999"),
+        ("n: [99999999999]", "n.0: should be less than 2147483648, not 99999999999"),
+        ("actors: 99999999999999999999", "actors: should be less than 2147483648, not 99999"),
         ("? {a: b}\n: c", "not valid YAML"),
     ],
 )
@@ -113,7 +104,7 @@ def test_a_setting_is_a_key_and_yaml_and_may_be_inside_a_part() -> None:
     [
         ("sede=3", "sede: unknown key; a recipe has: .*Did you mean 'seed'"),
         ("endpoint.concurency=4", "endpoint.concurency: unknown key; .*base_url, concurrency.*Did you mean 'concurr"),
-        ("bertscore.num_layers=many", "bertscore.num_layers: must be a whole number, not 'many'"),
+        ("bertscore.num_layers=many", "bertscore.num_layers: should be a valid integer, .*, not 'many'"),
         ("seed.first=1", "seed.first: 0 has no keys"),
         ("seed", "--set takes a key and its value, such as"),
         ("=3", "--set takes a key and its value, such as"),
@@ -140,19 +131,19 @@ def test_people_name_datasets_and_type_lengths(tmp_path: Path) -> None:
             r"sede: unknown key; a recipe has: datasets, pipeline.*Did you mean 'seed'\?",
         ),
         ("datasets: [{name: sample, spilt: x}]", r"datasets\.0\.spilt"),
-        ("seed: 1", r"datasets: is missing"),
-        ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0: must be 1 or more, not 0$"),
-        ("datasets: [{name: sample}]\nn: [many]", r"n\.0: must be a whole number, not 'many'$"),
-        ("datasets: [{name: sample}]\nn: [1.5]", r"n\.0: must be a whole number, not 1\.5$"),
-        ("datasets: [{name: sample}]\nn: 7", r"n: must be a list, not 7$"),
-        ("datasets: [{name: sample}]\nn: []", r"n: must not be empty$"),
-        ("datasets: [{name: sample}]\nstuck_after: soon", r"stuck_after: must be a number, not 'soon'$"),
-        ("datasets: [{name: sample}]\nstuck_after: 0", r"stuck_after: must be more than 0, not 0$"),
-        ("datasets: [{name: sample}]\nseed: -1", r"seed: must be 0 or more, not -1$"),
-        ("datasets: [{name: sample}]\npipeline: 3", r"pipeline: must be text, not 3$"),
-        ("datasets: [{name: sample, streaming: perhaps}]", r"streaming: must be true or false, not 'perhaps'$"),
-        ("datasets: [3]", r"datasets\.0: must be a mapping \(`key: value`\), not 3$"),
-        ("datasets: [{split: test}]", r"datasets\.0\.name: is missing$"),
+        ("seed: 1", r"datasets: Field required"),
+        ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0: should be greater than or equal to 1, not 0$"),
+        ("datasets: [{name: sample}]\nn: [many]", r"n\.0: should be a valid integer, .*, not 'many'$"),
+        ("datasets: [{name: sample}]\nn: [1.5]", r"n\.0: should be a valid integer, .*, not 1\.5$"),
+        ("datasets: [{name: sample}]\nn: 7", r"n: should be a valid tuple, not 7$"),
+        ("datasets: [{name: sample}]\nn: []", r"n: Value should have at least 1 item"),
+        ("datasets: [{name: sample}]\nstuck_after: soon", r"stuck_after: should be a valid number, .*, not 'soon'$"),
+        ("datasets: [{name: sample}]\nstuck_after: 0", r"stuck_after: should be greater than 0, not 0$"),
+        ("datasets: [{name: sample}]\nseed: -1", r"seed: should be greater than or equal to 0, not -1$"),
+        ("datasets: [{name: sample}]\npipeline: 3", r"pipeline: should be a valid string, not 3$"),
+        ("datasets: [{name: sample, streaming: perhaps}]", r"streaming: should be a valid boolean, .*, not 'perhaps'$"),
+        ("datasets: [3]", r"datasets\.0: should be a dictionary .*, not 3$"),
+        ("datasets: [{split: test}]", r"datasets\.0\.name: Field required$"),
         ("datasets: [{name: sample}]\nimportance: [luhn]", "'luhn' is not one of textrank, centroid"),
         ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
         ("- a\n- b", "holds no keys"),
@@ -222,7 +213,8 @@ def test_the_hash_is_of_what_decides_the_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"), [({"a": " "}, "'a' is empty"), ({"a": "A", "b": "A"}, "have the label 'A'")]
+    ("labels", "said"),
+    [({"a": " "}, "labels: String should have at least 1"), ({"a": "A", "b": "A"}, "are called 'A'")],
 )
 def test_labels_that_tell_nothing_apart_are_refused(labels: dict[str, str], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
@@ -269,8 +261,8 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
     [
         ({"exact": True}, "exact: true counts words"),
         ({"cut": True}, "kept to n words"),
-        ({"max_chars": [0]}, "max_chars: must be 1 or more, not 0"),
-        ({"max_chars": []}, "max_chars: must not be empty"),
+        ({"max_chars": [0]}, "max_chars: should be greater than or equal to 1, not 0"),
+        ({"max_chars": []}, "max_chars: Value should have at least 1 item"),
     ],
 )
 def test_what_counts_words_is_refused_of_characters(given: dict[str, object], said: str) -> None:

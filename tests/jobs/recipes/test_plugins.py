@@ -13,7 +13,7 @@ from core.errors import CorpusError, PluginError, RecipeError
 from core.summarizers.predictions import PredictionsSpec
 from jobs.drive import driver
 from jobs.recipes.job import plan_again, plan_job, plan_with
-from jobs.recipes.named_files import files_to_ship
+from jobs.recipes.outside import files_to_ship
 from jobs.recipes.plan import Plan, require_same_revisions
 from jobs.store import Store
 
@@ -136,16 +136,19 @@ def test_an_article_that_a_plugin_fails_on_has_the_other_systems_summaries(
         (
             "def f1(prediction, reference):\n    return len({*prediction.split()} & {*reference.split()})\n"
             "METRICS = {'f1': f1}",
-            r"f1 of it\.py failed on article '.*': AttributeError: .* \(line 2\)\..* gets a list of all references",
+            r"f1 of it\.py failed on article '.*': AttributeError: .* \(line 2\)",
         ),
         ("METRICS = {'mine': lambda s, r: s.split()}", r"returned \[.*\], not a finite number \(defined on line 1\)"),
         ("METRICS = {'long': lambda s, r, article, n, key, language: 1 / (n - 5)}", "division by zero"),
-        ("SYSTEMS = {'all': lambda text, n: text}", r"all of it\.py wrote \d+ words at n = 2 .*returns 1 to n words"),
+        (
+            "SYSTEMS = {'all': lambda text, n: text}",
+            r"all of it\.py wrote \d+ words at n = 2 .*mend it, and submit again",
+        ),
         ("SYSTEMS = {'list': lambda text, n: text.split()[:n]}", "it returned list, not text .*line 1"),
         (
             "class Short:\n    def summarize(self, document, lengths):\n        assert lengths == 2\n"
             "SYSTEMS = {'short': Short()}",
-            r"AssertionError.* \(line 3\)\. It was tried on article '.*' before anything runs\.",
+            r"AssertionError.* \(line 3\)\. It was tried on article '.*' before anything runs: mend",
         ),
     ],
 )
@@ -158,20 +161,19 @@ def test_what_cannot_work_is_told_before_anything_runs(
 
 
 def test_plugins_are_tried_on_an_article_that_can_be_summarised_and_without_models(nws, tmp_path: Path) -> None:
-    """Whatever asks for vectors or scores is not refused; nor is a run of which no article can be summarised."""
+    """They get vectors and scores that are drawn; a run of which no article can be summarised is not refused."""
     (tmp_path / "it.py").write_text(
-        "class Near:\n    kind, has_uncut = 'upper bound', False\n\n    def summarize(self, document, lengths):\n"
-        "        assert document.segmented.article.references\n        try:\n            document.f1(['Snow.'])\n"
-        "        except Exception:\n            pass\n        return []\n\n\n"
-        "class Like(Near):\n    def summarize(self, document, lengths):\n"
-        "        return [len(vectors.sentences) for vectors in document.embeddings.values()]\n\n\n"
-        "SYSTEMS = {'near': Near(), 'like': Like()}\nMETRICS = {'share': lambda s, r: len(s) / len(r[0])}\n"
+        "from nws.plugins import Draft\n\n\nclass Near:\n    kind, has_uncut = 'upper bound', False\n\n"
+        "    def summarize(self, document, lengths):\n        assert document.segmented.article.references\n"
+        "        assert 0 <= document.f1(['Snow.'])[0] < 1\n        (vectors,) = document.embeddings.values()\n"
+        "        assert len(vectors.sentences) == 1\n        return [Draft(n, 'Snow.') for n in lengths]\n\n\n"
+        "SYSTEMS = {'near': Near()}\nMETRICS = {'share': lambda s, r: len(s) / len(r[0])}\n"
     )
     rows = [{"id": "a", "text": "Snow fell.", "summary": ""}, {"id": "b", "text": "Snow fell.", "summary": "Snow."}]
     for number, kept in enumerate((rows, rows[:1])):
         Path(f"{number}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept))
         given = ("--dataset", f"{number}.jsonl", "--n", "2", "--plugin", "it.py", "--dry-run")
-        assert nws("submit", "baselines", "--system", "lead", *given).code == 0
+        assert nws("submit", "baselines", "--system", "centroid", *given).code == 0
     Path("it.py").write_text("METRICS = {'share': lambda s, r: None}\n")
     refused = nws("submit", "baselines", "--dataset", "0.jsonl", "--plugin", "it.py")
     assert (refused.code, refused.out, Path("nws.db").exists()) == (1, "", False)

@@ -13,7 +13,7 @@ from core.provenance import file_sha256
 from core.summarizers.predictions import parse_predictions
 from core.text.words import first_words
 from jobs.drive import driver
-from jobs.recipes import named_files
+from jobs.recipes import outside
 from jobs.recipes.job import plan_again, plan_job, plan_with
 from jobs.recipes.outside import misfits
 from jobs.recipes.plan import Plan
@@ -163,21 +163,21 @@ def test_a_file_is_shipped_by_its_content_and_found_where_it_was_shipped(
 ) -> None:
     file = predicted(tmp_path / "mine.jsonl", ["a"])
     recipe = planned(tiny_models, file).recipe.model_dump(mode="json")
-    ((name, path),) = named_files.files_to_ship(recipe).items()
+    ((name, path),) = outside.files_to_ship(recipe).items()
     assert (name, path) == (f"{file_sha256(file)}.jsonl", file)
-    assert named_files.files_to_ship({}) == {}
+    assert outside.files_to_ship({}) == {}
 
-    monkeypatch.setattr(named_files, "SHIPPED", tmp_path / ".nws_files")
-    named_files.SHIPPED.mkdir()
-    file.rename(named_files.SHIPPED / name)
+    monkeypatch.setattr(outside, "SHIPPED", tmp_path / ".nws_files")
+    outside.SHIPPED.mkdir()
+    file.rename(outside.SHIPPED / name)
     on_the_head = plan_again("baselines", recipe)
     assert on_the_head.recipe.model_dump(mode="json") == recipe
     assert on_the_head.stages[-1].systems[0].texts.keys() == {"a"}
 
     predicted(file, ["b"])
-    named_files.SHIPPED.joinpath(name).unlink()
+    outside.SHIPPED.joinpath(name).unlink()
     with pytest.raises(RecipeError, match="was changed"):
-        named_files.files_to_ship(recipe)
+        outside.files_to_ship(recipe)
 
 
 @pytest.mark.parametrize("job", ["baselines", "phase1"])

@@ -8,7 +8,7 @@ import pytest
 from core.errors import RecipeError
 from jobs.recipes.job import make_plan, plan_again, plan_job
 from jobs.recipes.load import RECIPES
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 KOREAN = {"datasets": [{"name": "sample-ko"}]}
 OF_JOB = {

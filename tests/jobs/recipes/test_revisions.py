@@ -22,7 +22,7 @@ from jobs.installation import (
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.plan import require_same_revisions
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 
 
 def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:

@@ -16,7 +16,7 @@ from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())

@@ -12,7 +12,7 @@ from bench import stub_work
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import Store
 
 # As Postgres itself says it (src/backend/storage/smgr/md.c), with the SQLSTATE that it then has.

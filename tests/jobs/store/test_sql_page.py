@@ -19,7 +19,7 @@ from core.text.dataset import BUNDLED
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import Store, open_store
 from jobs.store.partitions import make_partition
 from jobs.store.tables import Base

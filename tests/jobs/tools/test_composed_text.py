@@ -14,7 +14,7 @@ from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import BaselinesRecipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store, open_store
 from jobs.terminal.columns import as_objects
 from jobs.tools.score import score_file

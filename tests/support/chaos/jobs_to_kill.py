@@ -14,7 +14,7 @@ from bench import stub_work
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
 from jobs.store import Store
 
 ARTICLES = {"phase1": 240, "baselines": 100}

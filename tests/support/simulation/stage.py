@@ -21,7 +21,7 @@ from jobs.drive.pools import Pools
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import Store, open_store
 from jobs.store.address import parse_address
 from jobs.store.engine import reader_engine, writer_engine

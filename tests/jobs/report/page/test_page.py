@@ -15,7 +15,7 @@ from core.analysis import METRICS
 from core.errors import NwsError, StoreError
 from jobs.drive import driver
 from jobs.recipes.load import parse_recipe
-from jobs.recipes.sweep import Phase1Recipe
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.report.page.page import write_page
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results

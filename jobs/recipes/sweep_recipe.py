@@ -18,7 +18,10 @@ from core.summarizers.prompt_template import PromptTemplate
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import (
     ENCODER,
+    IF_SET,
+    ONCE,
     SEED,
+    Flag,
     ModelText,
     PositiveInt,
     Predictions,
@@ -26,10 +29,12 @@ from jobs.recipes.base import (
     Seed,
     Strict,
     model_name,
+    names_of,
     require_different,
 )
-from jobs.recipes.flags import Flag
 
+STUDY = ("textrank", "lexrank", "position")
+"""The importances of the study."""
 ON_REQUEST = frozenset({"window-oracle", "random-words", PERSON, OTHER_ARTICLE})
 """They run only where they are asked for: the first takes several times as long as all other baselines together, what
 `random` shows of length needs no second control, and two rulers come with `reference-words` where they can."""
@@ -49,27 +54,18 @@ class Phase1Recipe(RunRecipe):
     job: ClassVar[str] = "phase1"
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1), Flag("--encoder NAME", "Systems")] = ("all-MiniLM-L6-v2",)
-    importance: Annotated[tuple[str, ...], Field(min_length=1)] = ("textrank", "lexrank", "position")
-    rulers: tuple[Literal["reference-words", "person", "other-article"], ...] = (REFERENCE_WORDS,)
+    importance: Annotated[tuple[str, ...], names_of(IMPORTANCE), Field(min_length=1)] = (
+        "textrank",
+        "lexrank",
+        "position",
+    )
+    rulers: Annotated[tuple[Literal["reference-words", "person", "other-article"], ...], ONCE] = (REFERENCE_WORDS,)
     seed: Annotated[Seed, SEED] = 0
 
     @property
     def models(self) -> tuple[str, ...]:
         """What embeds sentences and chunks."""
         return self.encoders
-
-    @field_validator("importance")
-    @classmethod
-    def _known(cls, importance: tuple[str, ...]) -> tuple[str, ...]:
-        for name in importance:
-            if name not in IMPORTANCE:
-                raise ValueError(f"{name!r} is not one of {', '.join(IMPORTANCE)}.{did_you_mean(name, IMPORTANCE)}")
-        return tuple(dict.fromkeys(importance))
-
-    @field_validator("rulers")
-    @classmethod
-    def _once(cls, rulers: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(rulers))
 
     @field_validator("encoders")
     @classmethod
@@ -117,15 +113,12 @@ class BaselinesRecipe(RunRecipe):
         name for name in BASELINES if name not in ON_REQUEST
     )
     encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
-    # Left out where they are not set, as in `RunRecipe`.
-    prompt: Annotated[str | None, Field(exclude_if=lambda prompt: prompt is None), Flag("--prompt TEXT", "Systems")] = (
-        None
-    )
+    prompt: Annotated[str | None, IF_SET, Flag("--prompt TEXT", "Systems")] = None
     predictions: Annotated[Predictions, Flag("--predictions FILE", "Systems")] = ()
     seed: Annotated[Seed, SEED] = 0
     exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
-    cut: Annotated[bool, Field(exclude_if=lambda cut: not cut)] = False
-    endpoint: Annotated[EndpointRecipe | None, Field(exclude_if=lambda endpoint: endpoint is None)] = None
+    cut: Annotated[bool, IF_SET] = False
+    endpoint: Annotated[EndpointRecipe | None, IF_SET] = None
 
     @property
     def models(self) -> tuple[str, ...]:
