@@ -168,14 +168,14 @@ class _Weighed:
 
 
 def make_kept(name: str, options: Options) -> Metric:
-    """See `core.metrics.registry`. As in a run, BERTScore is of one pair at a time and without idf weights.
+    """See `core.metrics.registry`.
 
     Raises:
         RecipeError, ModelError: as of BERTScore.
     """
-    from core.metrics.bertscore_metric import pairwise
+    from core.metrics.bertscore_metric import against_the_best
 
-    return Kept(pairwise(options))
+    return Kept(against_the_best(options))
 
 
 def make_kept_words(name: str, options: Options) -> Metric:

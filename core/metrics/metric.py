@@ -58,8 +58,8 @@ class Metric(Protocol):
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """Statistics of each row, (rows, statistics).
 
-        They depend on nothing but the row. Exceptions are BERTScore's with idf weights or in batches. Where the score
-        is no mean over rows they are counts, of which `score` needs but the sums.
+        They depend on nothing but the row; content kept depends on the other rows, too. Where the score is no mean
+        over rows they are counts, of which `score` needs but the sums.
         """
 
     def score(self, statistics: FloatArray) -> FloatArray:

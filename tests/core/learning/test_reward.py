@@ -18,7 +18,7 @@ from core.learning.reward import (
     metric_reward,
     weighted_mean,
 )
-from core.metrics.bertscore import BertScorer, Idf
+from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency
 from core.metrics.metric import Row
@@ -67,11 +67,9 @@ def test_only_a_gpu_pads(monkeypatch: pytest.MonkeyPatch, device: str, batches: 
         def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
             super().__init__(config, torch.device("cpu"))
 
-        def embed(
-            self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
-        ) -> list[TokenVectors | None]:
+        def embed(self, texts: Sequence[str], batches: Batches = token_batches) -> list[TokenVectors | None]:
             asked.append(batches)
-            return super().embed(texts, batches, idf)
+            return super().embed(texts, batches)
 
     monkeypatch.setattr("core.learning.reward.BertScorer", Recorded)
     rewards = make_reward(RewardConfig(CONFIG), torch.device(device))(list(texts(12)))

@@ -181,16 +181,3 @@ def test_how_a_text_is_encoded_does_not_matter(name: str, english, korean, form,
 
 def test_what_needs_a_source_is_known() -> None:
     assert set(NEED_SOURCE) <= set(METRICS)
-
-
-def test_the_options_of_bertscore_are_in_its_signature() -> None:
-    signatures = [
-        make_metric("bertscore", Options(bertscore_idf=idf, bertscore_batched=batched)).signature
-        for idf in (False, True)
-        for batched in (False, True)
-    ]
-    assert [("idf:no" in s, "pairs:one-at-a-time" in s) for s in signatures] == [
-        *((True, True), (True, False)),
-        *((False, True), (False, False)),
-    ]
-    assert "bert-score sentence-transformers/all-MiniLM-L6-v2_L6_no-idf_version=" in signatures[1]
