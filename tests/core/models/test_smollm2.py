@@ -94,20 +94,6 @@ def test_the_folder_is_made_once_and_is_looked_at_each_time(made: list[Path]) ->
         smollm2_folder()
 
 
-@pytest.mark.parametrize("changed", ["core.models.smollm2._OWN_SHA256", "gguf", "transformers"])
-def test_what_other_code_or_another_library_made_is_not_taken(
-    made: list[Path], monkeypatch: pytest.MonkeyPatch, changed: str
-) -> None:
-    folder = smollm2_folder()
-    if "." in changed:
-        monkeypatch.setattr(changed, "0" * 64)
-    else:
-        others = smollm2.library_versions() | {changed: "0.1"}
-        monkeypatch.setattr(smollm2, "library_versions", lambda: others)
-    assert smollm2_folder() != folder
-    assert len(made) == 2
-
-
 def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     convert: Any = smollm2._convert
 
