@@ -68,8 +68,7 @@ class BertScorer:
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_fast_on(_truncated(model, config), device, config.precision)
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
-        name = f"BERTScore's {config.model.name}"
-        self._budget = encoder_budget(name, self._model, self._max_length, device)
+        self._budget = encoder_budget(f"BERTScore's {config.model.name}", device)
 
     def score(self, pairs: Sequence[Pair]) -> list[Score]:
         """Score each candidate against its best reference (the one with the highest F1).
