@@ -12,8 +12,7 @@ from core.arithmetic import find_device
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer, tuned_layer
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
-from core.metrics.pairs import References, over_references
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, References, Row, over_references
 from core.metrics.surface import Efficiency
 from core.models import parse_model, resolve_model
 from core.text.tokenizers import EnglishTokenizer

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from core.errors import RecipeError
-from core.metrics.pairs import References
+from core.metrics.metric import References
 from core.models import ModelRef
 from core.precision import Precision
 from core.text.tokenizers import Tokenizer, choose_tokenizer, named_tokenizer

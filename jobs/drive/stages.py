@@ -17,7 +17,7 @@ from rich.console import Console
 from cluster.sweep_pool import SweepPool
 from core.article_id_set import ArticleIds
 from core.errors import NwsError, StoreError
-from core.metrics.panel import Panel, others
+from core.metrics.kept import Panel, others
 from core.metrics.specs import KEPT
 from core.stage import Stage
 from core.summarizers.systems import Draft, Stored, SummarizedArticle

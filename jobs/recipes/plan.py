@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import RecipeError
 from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
-from core.metrics.panel import PANEL, Panel, draw_panel
+from core.metrics.kept import PANEL, Panel, draw_panel
 from core.metrics.specs import BY_MODEL
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.provenance import library_versions

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import RecipeError
-from core.metrics.panel import Panel
+from core.metrics.kept import Panel
 from core.models import ModelRef, resolve_model, tokenizer_folder
 from core.models.endpoint import PREFIX, Endpoint, default_url
 from core.stage import Stage

@@ -21,8 +21,8 @@ from core.learning.reward import (
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency
+from core.metrics.kept import draw_panel
 from core.metrics.metric import Row
-from core.metrics.panel import draw_panel
 from core.metrics.registry import make_metric
 from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors

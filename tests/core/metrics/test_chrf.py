@@ -5,8 +5,8 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.metrics.bleu import Chrf
 from core.metrics.metric import Row
-from core.metrics.sacrebleu_metrics import Chrf
 
 KINDS = [("chrf", 0), ("chrf++", 2)]
 

@@ -11,9 +11,8 @@ import torch
 from core.errors import CorpusError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
-from core.metrics.kept import with_others
+from core.metrics.kept import OTHERS, others, with_others
 from core.metrics.metric import Row
-from core.metrics.panel import OTHERS, others
 from core.metrics.registry import make_metric
 from core.metrics.specs import KEPT, KEPT_WORDS
 from core.models import parse_model, resolve_model

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from core.errors import RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_MODEL, NEED_OTHERS, NEED_SOURCE, make_metric
+from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_SOURCE, make_metric
+from core.metrics.specs import BY_MODEL
 
 TOP = {"sacrebleu": 100.0, "chrf": 100.0, "chrf++": 100.0, "dialogsum": 3.0}
-WITHOUT_MODEL_OPTION = [name for name in METRICS if name not in NEED_MODEL]
-ON_WORDS = sorted(set(WITHOUT_MODEL_OPTION) - {*NEED_BACKBONE, *NEED_OTHERS})
+WITHOUT_MODEL_OPTION = [name for name in METRICS if name not in BY_MODEL]
+ON_WORDS = sorted(set(WITHOUT_MODEL_OPTION) - {*NEED_BACKBONE, "kept", "kept_words"})
 SYMMETRIC = [name for name in METRICS if name.startswith("rouge") and name != "rougeLsum"]
 
 any_text = st.text(max_size=30)
@@ -166,7 +167,7 @@ def rows_of(text: st.SearchStrategy[str]) -> st.SearchStrategy[list[Row]]:
     return st.lists(row, min_size=1, max_size=3)
 
 
-@pytest.mark.parametrize("name", sorted({*WITHOUT_MODEL_OPTION} - {*NEED_OTHERS}))
+@pytest.mark.parametrize("name", sorted({*WITHOUT_MODEL_OPTION} - {"kept", "kept_words"}))
 @settings(max_examples=10, deadline=None)
 @given(english=rows_of(accented), korean=rows_of(hangul), form=st.sampled_from(FORMS), other=st.sampled_from(FORMS))
 def test_how_a_text_is_encoded_does_not_matter(name: str, english, korean, form, other) -> None:

@@ -5,8 +5,8 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.metrics.bleu import SacreBleu, korean_tokenizer
 from core.metrics.metric import Row
-from core.metrics.sacrebleu_metrics import SacreBleu, korean_tokenizer
 
 
 def score(*rows: Row) -> float:

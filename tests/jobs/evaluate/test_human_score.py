@@ -15,7 +15,8 @@ from sacrebleu.metrics.bleu import BLEU
 from core.errors import CorpusError
 from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_MODEL
+from core.metrics.registry import METRICS, NEED_BACKBONE
+from core.metrics.specs import BY_MODEL
 from jobs.evaluate.printed_scores import print_score
 from jobs.evaluate.score import VIEWS, FileScore, score_file
 
@@ -109,7 +110,7 @@ def test_a_score_of_the_corpus_has_every_reference_as_a_row(scored: Callable[...
 
 
 def test_every_metric_has_it(scored: Callable[..., FileScore]) -> None:
-    names = sorted(METRICS.keys() - {*NEED_BACKBONE, *NEED_MODEL})
+    names = sorted(METRICS.keys() - {*NEED_BACKBONE, *BY_MODEL})
     score = scored(names)
     for view in VIEWS:
         assert set(means(score, view)) == set(names)
