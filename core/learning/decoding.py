@@ -9,8 +9,7 @@ from core.learning.environment import PreparedArticle, positions_taken
 from core.learning.policies import Policies
 from core.learning.sampling import Draw, Greedy, episodes, falling
 from core.learning.training_config import Decoding
-from core.summarizers.composition import adjacent_share, words_at
-from core.summarizers.lead import first_sentences
+from core.summarizers.composition import adjacent_share, first_sentences, words_at
 from core.summarizers.systems import AnchoredF1, FluencyOf, no_fluency
 
 

@@ -14,10 +14,7 @@ from core.summarizers.prompt_template import (
     DEFAULT_PROMPT,
     DEFAULT_PROMPTS,
     PromptTemplate,
-    most_new_tokens,
-    most_new_tokens_text,
 )
-from core.summarizers.systems import UNCUT
 from core.text.length import LengthUnit
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
@@ -122,9 +119,7 @@ class Generator:
             return "prompt and settings of its architecture"
         if self.prompt:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
-            unit = self.prompt.unit
-            tokens = str(most_new_tokens(UNCUT, unit)) if self.has_uncut else most_new_tokens_text(unit)
-            settings = f"{self.settings}, max_new_tokens={tokens}"
+            settings = f"{self.settings}, max_new_tokens={self.prompt.tokens_text}"
             parts = [self.architecture, template, f"prompt={self.prompt.text!r}", settings]
             parts += [EXACT_RULE] if self.is_exact else []
             return "|".join([*parts, f"{self.half} where the device has it"])

@@ -19,11 +19,9 @@ from core.models import parse_model, resolve_model
 from core.models.generation import LoadedGenerator
 from core.stage import MetricsConfig, Stage
 from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
+from core.summarizers.extractive_baselines import BASELINES, Lead, Random, make_baseline
 from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
-from core.summarizers.lead import Lead
 from core.summarizers.prompt_template import DEFAULT_PROMPT
-from core.summarizers.random_controls import Random
 from core.summarizers.rulers import RULERS
 from core.summarizers.systems import UNCUT, Document, Draft
 from core.sweep import Sweeper, generated, take_share
