@@ -9,13 +9,13 @@ from core.metrics.kept import KEPT_SIGNATURE, Panel
 from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.models.endpoint import Endpoint
+from core.models.generators import Generator
 from core.plugins.plugin_metric import PluginMetric
 from core.precision import Precision
-from core.summarizers.generators import Generator
-from core.summarizers.systems import UNCUT, System
+from core.summarizers.systems import System
 from core.text.cutting import Units
 from core.text.language import Language
-from core.text.length import LengthUnit
+from core.text.length import UNCUT, LengthUnit
 from core.types import SystemKind
 
 if TYPE_CHECKING:  # torch takes long

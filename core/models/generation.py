@@ -2,8 +2,8 @@
 
 import copy
 import functools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,14 @@ from transformers import LogitsProcessor, LogitsProcessorList
 from core.errors import ModelError
 from core.models import model_folder
 from core.models.batching import TokenBudget, max_tokens, to_device, token_batches
+from core.models.exact_length import ExactLength, WordTable
+from core.models.generators import Generator, Half, complete
 from core.models.loading import load_model, only_errors
 from core.models.model_input import Prompt, prompt_maker
+from core.models.prompt_template import most_new_tokens
 from core.models.tokens import IntArray
 from core.precision import AMPERE
-from core.summarizers.exact_length import ExactLength, WordTable
-from core.summarizers.generators import Generator, Half, complete
-from core.summarizers.prompt_template import most_new_tokens
-from core.summarizers.systems import UNCUT, Draft
+from core.text.length import UNCUT
 from core.text.rows import cleaned
 
 CPU_TOKEN_BUDGET = 8_192
@@ -32,6 +32,14 @@ GPU_TOKEN_BUDGET = 262_144
 # Articles are padded to a multiple of this on a GPU: libraries prepare for each shape that they have not seen.
 SOURCE_MULTIPLE = 64
 _CURE = "Give a checkpoint that was saved with its decoder and language-model head."
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedText:
+    """What a model wrote for one article, on one line, and what else is stored with it."""
+
+    text: str
+    extra: Mapping[str, float | str]
 
 
 class LoadedGenerator:
@@ -64,7 +72,9 @@ class LoadedGenerator:
         )
         self.prompt("a")  # that the prompt fits is to be known before any article is tried
 
-    def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None) -> list[Draft]:
+    def __call__(
+        self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None
+    ) -> list[GeneratedText]:
         """A summary of each text on one line, in their order. In float32 it does not depend on what else is in a batch.
 
         In `extra` are `input_tokens`, what the model would have read without a limit (prompt, article and special
@@ -85,7 +95,7 @@ class LoadedGenerator:
             self._write_all(n, [i for i, length in enumerate(asked) if length == n], prompts, keys, written)
         dtype = str(self._model.dtype).removeprefix("torch.")
         counts = [{"input_tokens": len(one.ids) + one.truncated, "truncated_tokens": one.truncated} for one in prompts]
-        return [Draft(n, written[i], extra={**counts[i], "dtype": dtype}) for i, n in enumerate(asked)]
+        return [GeneratedText(written[i], {**counts[i], "dtype": dtype}) for i in range(len(texts))]
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
         """What the model reads for `text`: as much of the article as fits beside prompt and special tokens.

@@ -10,8 +10,8 @@ from typing import Any, NoReturn, cast, get_args
 from core.errors import PluginError, SegmentationError
 from core.plugins.call import blaming, definition, in_brackets, require_signature
 from core.plugins.load import Plugin, Write
-from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
-from core.text.length import MAX_CHARACTERS, LengthUnit, length_of, require_summary_length
+from core.summarizers.systems import Document, Draft, System, require_name
+from core.text.length import MAX_CHARACTERS, UNCUT, LengthUnit, length_of, require_summary_length
 from core.text.rows import cleaned, storable
 from core.types import CHOSEN_SCORES, SystemKind
 

@@ -14,8 +14,8 @@ import numpy as np
 from core.names import Registry
 from core.summarizers.composition import compose, words_at
 from core.summarizers.rulers import RULERS
-from core.summarizers.systems import UNCUT, Document, Draft, System, UsualSystem
-from core.text.length import cut, fitting, room
+from core.summarizers.systems import Document, Draft, System, UsualSystem
+from core.text.length import UNCUT, cut, fitting, room
 from core.text.words import word_spans
 from core.types import SegmentedArticle, SystemKind
 

@@ -15,9 +15,9 @@ from cluster.resources import ActorPlan, await_actors, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from core.models import ModelRef, model_folder, parameters
+from core.models.generators import Generator
 from core.precision import AMPERE, Precision
 from core.stage import Stage
-from core.summarizers.generators import Generator
 from core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
 from jobs.recipes.base import RunRecipe
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
+from core.models.generators import KNOWN_GENERATORS
 from core.plugins.load import Plugin, PluginSpec, read_plugin
 from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems
 from core.stage import Stage
 from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.generators import KNOWN_GENERATORS
 from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
 from core.summarizers.systems import Document, Embeddings
 from core.text.length import cut

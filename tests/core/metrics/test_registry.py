@@ -32,15 +32,6 @@ def score(name: str, rows: list[Row], options: Options | None = None) -> FloatAr
     return metric.score(metric.statistics(rows))
 
 
-def test_the_names() -> None:
-    assert {
-        *("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum", "rougeS", "rougeS4", "rougeS*"),
-        *("rougeSU", "rougeSU4", "rougeSU*", "rouge-lcsubstr", "bleu", "bleu1", "bleu2", "bleu3", "bleu4"),
-        *("sacrebleu", "chrf", "chrf++", "meteor", "bertscore", "efficiency", "density", "coverage", "dialogsum"),
-        *("kept", "kept_words", "fluency", "faithfulness"),
-    } == set(METRICS)
-
-
 @pytest.mark.parametrize("name", WITHOUT_MODEL_OPTION)
 def test_parts_signature_and_shapes(name: str) -> None:
     metric = make_metric(name)

@@ -8,7 +8,7 @@ import torch
 
 from core.models import resolve_model
 from core.models.generation import LoadedGenerator, load_generator
-from core.summarizers.generators import parse_generator
+from core.models.generators import parse_generator
 
 ARTICLES = ["the cat sat on the mat . " * 3, "a dog ran . ", "the dog sat . " * 4]
 

@@ -12,9 +12,9 @@ import torch
 from core.errors import ModelError
 from core.models import model_folder, parse_model, resolve_model, smollm2, tokenizer_folder
 from core.models.generation import load_generator
+from core.models.generators import KNOWN_GENERATORS, Generator, parse_generator
+from core.models.prompt_template import PromptTemplate
 from core.models.smollm2 import smollm2_folder, smollm2_gguf
-from core.summarizers.generators import KNOWN_GENERATORS, Generator, parse_generator
-from core.summarizers.prompt_template import PromptTemplate
 from core.text.words import count_words
 
 pytestmark = pytest.mark.slow

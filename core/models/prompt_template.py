@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import RecipeError
-from core.summarizers.systems import UNCUT
-from core.text.length import LengthUnit
+from core.text.length import UNCUT, LengthUnit
 from core.text.rows import cleaned
 
 # No word of a language that NWS reads is longer on average, and a model that writes too much is to be seen doing so.

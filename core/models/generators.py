@@ -10,7 +10,7 @@ from typing import Literal
 
 from core.errors import ModelError
 from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
-from core.summarizers.prompt_template import (
+from core.models.prompt_template import (
     DEFAULT_PROMPT,
     DEFAULT_PROMPTS,
     PromptTemplate,
@@ -22,7 +22,7 @@ ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
 # How the classes of models that write are called (`architectures` in config.json).
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
-# Part of what a run records: with another rule of core/summarizers/exact_length.py it is another number.
+# Part of what a run records: with another rule of core/models/exact_length.py it is another number.
 EXACT_RULE = "exactly n words, rule 1"
 
 
@@ -99,7 +99,7 @@ class Generator:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it can write no other number of words than it was asked for (`core.summarizers.exact_length`)."""
+        """Whether it can write no other number of words than it was asked for (`core.models.exact_length`)."""
         return self.exact and self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
 
     @property
