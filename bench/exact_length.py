@@ -23,10 +23,10 @@ from bench.machine import cpu_model
 from core.arithmetic import find_device
 from core.errors import ModelError
 from core.models import model_folder, resolve_model
+from core.models.exact_length import ExactLength, WordTable
 from core.models.generation import load_generator
-from core.summarizers.exact_length import ExactLength, WordTable
-from core.summarizers.generators import Generator, parse_generator
-from core.summarizers.prompt_template import PromptTemplate
+from core.models.generators import Generator, parse_generator
+from core.models.prompt_template import PromptTemplate
 from core.text.dataset import Dataset, open_dataset
 from core.text.rows import cleaned
 from core.text.segmentation import Segmenter

@@ -13,9 +13,8 @@ from unittest import mock
 from core.analysis import Point
 from core.analysis.content_kept import ContentKept, content_kept
 from core.arithmetic import find_device
-from core.metrics import panel
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.panel import draw_panel
+from core.metrics.kept import OTHERS, draw_panel
 from core.metrics.specs import KEPT, KEPT_WORDS
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
@@ -26,7 +25,7 @@ from core.types import Article, SystemKind
 from jobs.store import ArticleTexts, open_store
 
 LAYER, LAYERS = 6, (3, 4, 5)
-OTHERS, MORE_OR_FEWER = panel.OTHERS, (3, 6, 24)
+MORE_OR_FEWER = (3, 6, 24)
 SHOWN = (7, 21)
 
 
@@ -61,7 +60,7 @@ def scored(stored: Sequence[ArticleTexts], kinds: dict[str, SystemKind], layer: 
     config = MetricsConfig(BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), layer), RougeConfig())
     articles = {one.id: Article(one.dataset, one.split, one.key, one.text, one.references) for one in stored}
     metrics = StandardMetrics(config, find_device("cpu"), [draw_panel(stored[0].dataset, articles.values())])
-    with mock.patch.object(panel, "OTHERS", others):
+    with mock.patch("core.metrics.kept.OTHERS", others):
         return [point for one in stored for point in _points(metrics, articles[one.id], one, kinds)]
 
 

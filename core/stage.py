@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.panel import KEPT_SIGNATURE, Panel
+from core.metrics.kept import KEPT_SIGNATURE, Panel
 from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.models.endpoint import Endpoint
+from core.models.generators import Generator
 from core.plugins.plugin_metric import PluginMetric
-from core.summarizers.generators import Generator
-from core.summarizers.systems import UNCUT, System
+from core.summarizers.systems import System
 from core.text.cutting import Units
 from core.text.language import Language
-from core.text.length import LengthUnit
+from core.text.length import UNCUT, LengthUnit
 from core.types import Precision, SystemKind
 
 if TYPE_CHECKING:  # torch takes long
@@ -81,7 +81,7 @@ class Stage:
         language_data: hashes of the files by which texts are cut and tokenized, see `core.text.segmentation`. Both
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
-            (`core.metrics.panel`). They are drawn when a run begins.
+            (`core.metrics.kept`). They are drawn when a run begins.
         units: what a chunk is.
         length_unit: what the lengths count.
         reward: what policies are trained for; None of a stage that writes and scores summaries.

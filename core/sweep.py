@@ -14,12 +14,11 @@ from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.standard import StandardMetrics
 from core.models.encoders import FloatArray, load_encoder
 from core.models.endpoint import Endpoint
+from core.models.generators import Generator
 from core.plugins.plugin_metric import Judged, PluginMetric
 from core.stage import Stage
-from core.summarizers.generators import Generator
 from core.summarizers.importance import unit_rows
 from core.summarizers.systems import (
-    UNCUT,
     AnchoredF1,
     Document,
     Draft,
@@ -31,7 +30,7 @@ from core.summarizers.systems import (
     no_other,
     uncut_and_cut,
 )
-from core.text.length import LengthUnit
+from core.text.length import UNCUT, LengthUnit
 from core.text.words import count_words
 from core.types import DRAWS, Article, Score, SegmentedArticle, Summary
 
@@ -39,14 +38,16 @@ if TYPE_CHECKING:
     from core.metrics.model_metric import ModelScorer
     from core.models.endpoint import EndpointAnswer
     from core.models.endpoint_requests import LoadedEndpoint
-    from core.models.generation import LoadedGenerator
+    from core.models.generation import GeneratedText, LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
 # From texts to the function that waits for their vectors: it is called once all encoders have begun.
 BeginEncode = Callable[[Sequence[str]], Callable[[], FloatArray]]
 # From texts, a number each that seeds what is drawn for it, and how many words each prompt asks for, to summaries.
-Generate: TypeAlias = "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[Draft | EndpointAnswer]]"
+Generate: TypeAlias = (
+    "Callable[[Sequence[str], Sequence[int], Sequence[int]], Sequence[GeneratedText | EndpointAnswer]]"
+)
 # An article, the signature of the system, and what it wrote.
 Written = tuple[Article, str, Draft]
 

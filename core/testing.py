@@ -14,9 +14,9 @@ from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
 from core.summarizers.importance import unit_rows
-from core.summarizers.systems import UNCUT, Document, Draft, Embeddings, System
+from core.summarizers.systems import Document, Draft, Embeddings, System
 from core.text.dataset import BUNDLED
-from core.text.length import LengthUnit
+from core.text.length import UNCUT, LengthUnit
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article, Segment, SegmentedArticle

@@ -23,14 +23,13 @@ from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
 from core.metrics.fluency import Fluency, FluencyScorer
-from core.metrics.kept import kept
+from core.metrics.kept import KEPT_SIGNATURE, Panel, kept, others
 from core.metrics.metric import Metric, Row
-from core.metrics.panel import KEPT_SIGNATURE, Panel, others
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.metrics.token_matching import Matching, TokenVectors
 from core.models.batching import equal_length_batches, token_batches
-from core.summarizers.lead import first_sentences
+from core.summarizers.composition import first_sentences
 from core.text.language import Language
 from core.types import Article, Score, SegmentedArticle
 

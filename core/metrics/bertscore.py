@@ -1,4 +1,4 @@
-"""BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), with or without idf weights.
+"""BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), without idf weights.
 
 The numbers are those of the `bert_score` library called with one pair at a time. Called with many pairs it masks
 padding with similarity 0, which lifts negative maxima: its batched scores differ by up to 0.03 for one-word
@@ -7,9 +7,7 @@ summaries. Here nothing is padded when tokens are matched, so many pairs can be 
 
 import csv
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -27,7 +25,6 @@ from core.metrics.token_matching import (
     TokenVectors,
     begin_matching,
     begin_recalls,
-    precision_and_recall,
 )
 from core.models import is_folder, model_folder
 from core.models.batching import (
@@ -41,7 +38,6 @@ from core.models.batching import (
 )
 from core.models.loading import load_model, put_fast_on
 from core.models.tokens import IntArray, Tokens, tokenized
-from core.text.words import idf_of
 from core.types import Score
 
 EMPTY = Score(0.0, 0.0, 0.0)
@@ -54,23 +50,6 @@ Values = TypeVar("Values", float, FloatArray)
 Pair = tuple[str, Sequence[Reference]]
 # Candidates, each to be matched with every reference.
 Crossed = tuple[Sequence[str], Sequence[Reference]]
-
-
-@dataclass(frozen=True, slots=True)
-class Idf:
-    """How rare tokens are among references. Special tokens are in every reference, so their weight is 0.
-
-    Attributes:
-        weights: by token id, for the tokens that occur.
-        unseen: the weight of all other tokens.
-    """
-
-    weights: Mapping[int, float]
-    unseen: float
-
-    def of(self, ids: IntArray) -> FloatArray:
-        """The weights of tokens, (tokens,) float64."""
-        return np.array([self.weights.get(i, self.unseen) for i in ids.tolist()], dtype=np.float64)
 
 
 class BertScorer:
@@ -89,30 +68,16 @@ class BertScorer:
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_fast_on(_truncated(model, config), device, config.precision)
         self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
-        name = f"BERTScore's {config.model.name}"
-        self._budget = encoder_budget(name, self._model, self._max_length, device)
+        self._budget = encoder_budget(f"BERTScore's {config.model.name}", device)
 
-    def idf(self, references: Sequence[str]) -> Idf:
-        """Token weights, as bert_score computes them: of a token in c of N references, ln((N + 1) / (c + 1))."""
-        tokens = self._tokenized([text.strip() for text in references if text.strip()])
-        return Idf(idf_of([set(ids.tolist()) for ids in tokens.ids]), math.log(len(tokens.lengths) + 1))
-
-    def score(self, pairs: Sequence[Pair], idf: Idf | None = None) -> list[Score]:
+    def score(self, pairs: Sequence[Pair]) -> list[Score]:
         """Score each candidate against its best reference (the one with the highest F1).
 
         Every distinct text is embedded once, however many pairs it is in. An empty candidate or no non-empty
-        reference scores 0, and so does a text all of whose idf weights are 0.
-
-        Args:
-            pairs: each candidate with its references.
-            idf: weights of the tokens. Without them, all tokens except the special ones count alike.
+        reference scores 0. All tokens except the special ones count alike.
         """
-        return self.begin(pairs, idf)()
-
-    def begin(self, pairs: Sequence[Pair], idf: Idf | None = None) -> Callable[[], list[Score]]:
-        """As `score`, but a GPU is not waited for. Returns the function that waits, and gives the scores."""
-        scores, _ = self.begin_with_recalls(pairs, (), idf)
-        return scores
+        scores, _ = self.begin_with_recalls(pairs, ())
+        return scores()
 
     def recalls(self, crossed: Sequence[Crossed]) -> list[FloatArray]:
         """Of each, the recall of every candidate against every reference, (candidates, references); 0 if one is empty.
@@ -123,7 +88,7 @@ class BertScorer:
         return recalls()
 
     def begin_with_recalls(
-        self, pairs: Sequence[Pair], crossed: Sequence[Crossed], idf: Idf | None = None
+        self, pairs: Sequence[Pair], crossed: Sequence[Crossed]
     ) -> tuple[Callable[[], list[Score]], Callable[[], list[FloatArray]]]:
         """As `score` and `recalls`, every text embedded once for both; a GPU is waited for by what is returned."""
         both = (
@@ -131,7 +96,7 @@ class BertScorer:
             *((*candidates, *references) for candidates, references in crossed),
         )
         texts = list(dict.fromkeys(text.strip() for group in both for text in group if isinstance(text, str)))
-        embedded = zip(texts, self.embed(texts, idf=idf), strict=True)
+        embedded = zip(texts, self.embed(texts), strict=True)
         tokens: dict[str | int, TokenVectors] = {text: of for text, of in embedded if of is not None}
         candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
         keyed = [(candidate.strip(), [_key(reference) for reference in references]) for candidate, references in pairs]
@@ -176,24 +141,17 @@ class BertScorer:
 
         return all_recalls
 
-    def match(self, candidates: Sequence[TokenVectors], reference: TokenVectors) -> list[Score]:
-        """Score each candidate, at least one, against one reference."""
-        return self.match_all([Matching(reference, candidates)])[0]
-
-    def embed(
-        self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
-    ) -> list[TokenVectors | None]:
+    def embed(self, texts: Sequence[str], batches: Batches = token_batches) -> list[TokenVectors | None]:
         """Token vectors of each text, None where there is nothing to match.
 
         Args:
             texts: stripped of the white space around them.
             batches: which texts go through the model together.
-            idf: weights of the tokens.
         """
         filled = [i for i, text in enumerate(texts) if text]
         tokens = self._tokenized([texts[i] for i in filled])
         self.tokens += int(tokens.lengths.sum())
-        weights = np.split(self._weights(tokens.inputs["input_ids"], idf), np.cumsum(tokens.lengths[:-1]))
+        weights = np.split(self._weights(tokens.inputs["input_ids"]), np.cumsum(tokens.lengths[:-1]))
         token_vectors: list[TokenVectors | None] = [None] * len(texts)
 
         def forward(batch: list[int]) -> None:
@@ -217,15 +175,13 @@ class BertScorer:
         options = {"add_prefix_space": True} if isinstance(self._tokenizer, GPT2Tokenizer | RobertaTokenizer) else {}
         return tokenized(self._tokenizer, texts, self._max_length, **options)
 
-    def _weights(self, ids: IntArray, idf: Idf | None) -> FloatArray:
-        if idf is not None:
-            return idf.of(ids)
+    def _weights(self, ids: IntArray) -> FloatArray:
         special = [i for i in (self._tokenizer.sep_token_id, self._tokenizer.cls_token_id) if i is not None]
         return np.isin(ids, special, invert=True).astype(np.float64)
 
     def match_all(self, matchings: Sequence[Matching]) -> list[list[Score]]:
         """The score of each candidate of each matching. From a GPU all are copied at once."""
-        return [[self._score(pair) for pair in pairs] for pairs in precision_and_recall(matchings)]
+        return [[self._score(pair) for pair in pairs] for pairs in begin_matching(matchings)()]
 
     def _score(self, matched: tuple[float, float]) -> Score:
         precision, recall = matched
@@ -270,7 +226,7 @@ class AnchorScorer:
         candidates = [vectors for vectors in embedded if vectors is not None]
         if not references or not candidates:
             return [EMPTY] * len(texts)
-        columns = [self._scorer.match(candidates, reference) for reference in references]
+        columns = [self._scorer.match_all([Matching(reference, candidates)])[0] for reference in references]
         best = (max(scores, key=lambda score: score.f1) for scores in zip(*columns, strict=True))
         return [EMPTY if vectors is None else next(best) for vectors in embedded]
 

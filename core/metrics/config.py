@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from core.errors import RecipeError
-from core.metrics.pairs import References
+from core.metrics.metric import References
 from core.models import ModelRef
 from core.text.tokenizers import Tokenizer, choose_tokenizer, named_tokenizer
 from core.types import Precision
@@ -25,10 +25,8 @@ class Options:
         tokenizer: one of `core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
         bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
         bertscore_layer: the layer that is matched; if not given, the one that its authors or bert-score's tuned.
-        bertscore_idf: BERTScore weighs tokens by how rare they are in the references that are scored.
         fluency_model: the causal language model of `fluency`, as `bertscore_model`; it has no default.
         faithfulness_model: the NLI model of `faithfulness`; it has no default.
-        bertscore_batched: BERTScore in the padded batches of the library bert_score, as published tables have it.
 
     Raises:
         RecipeError: `references` is neither `best` nor `mean`.
@@ -40,8 +38,6 @@ class Options:
     tokenizer: str | None = None
     bertscore_model: str = MINILM
     bertscore_layer: int | None = None
-    bertscore_idf: bool = False
-    bertscore_batched: bool = False
     fluency_model: str | None = None
     faithfulness_model: str | None = None
 

@@ -81,7 +81,7 @@ class FaithfulnessScorer:
         self._entails, self._contradicts = _classes(model, faithfulness.model)
         self._max_length = max_tokens(self._tokenizer, model, _MOST_TOKENS)
         self._model = put_on(model, device, "float32")
-        self._budget = encoder_budget(f"faithfulness's {faithfulness.model.name}", model, self._max_length, device)
+        self._budget = encoder_budget(f"faithfulness's {faithfulness.model.name}", device)
 
     def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
         """SummaC-ZS of each (article, summary); 0 where one has no word. Equal pairs of sentences are read once."""

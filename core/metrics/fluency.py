@@ -87,7 +87,7 @@ class FluencyScorer:
         self._begin = _first_token(self._tokenizer, fluency.model)
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(model, device, "float32")
-        self._budget = TokenBudget(f"fluency's {fluency.model.name}", device, lambda: _TOKENS_AT_ONCE)
+        self._budget = TokenBudget(f"fluency's {fluency.model.name}", device, _TOKENS_AT_ONCE)
         self._log_unigrams = self._log_mean_distribution(_texts(fluency.language))
 
     def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:

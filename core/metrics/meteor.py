@@ -18,8 +18,7 @@ from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_matc
 
 from core.metrics.bleu import MTEVAL, translation_tokenizer
 from core.metrics.config import Options
-from core.metrics.metric import FloatArray, MeanOverRows, Row
-from core.metrics.pairs import References
+from core.metrics.metric import FloatArray, MeanOverRows, References, Row
 from core.text.tokenizers import Tokenizer
 from core.text.wordnet import find_wordnet
 

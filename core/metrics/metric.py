@@ -1,16 +1,20 @@
 """The interface of metrics: rows in, statistics of each row out, and a score from the statistics of any rows.
 
-Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled.
+Statistics are kept apart from the score so that the rows of a corpus metric (BLEU) can be resampled. `PairMetric` has
+what metrics share that compare a prediction with one reference at a time: precision, recall and F1 of each pair, the
+rule for several references, and the mean over rows.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from core.text.rows import cleaned
+from core.types import Score
 
 FloatArray = npt.NDArray[np.float64]
 PRECISION_RECALL_F1 = ("precision", "recall", "f1")
@@ -58,8 +62,8 @@ class Metric(Protocol):
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """Statistics of each row, (rows, statistics).
 
-        They depend on nothing but the row. Exceptions are BERTScore's with idf weights or in batches. Where the score
-        is no mean over rows they are counts, of which `score` needs but the sums.
+        They depend on nothing but the row; content kept depends on the other rows, too. Where the score is no mean
+        over rows they are counts, of which `score` needs but the sums.
         """
 
     def score(self, statistics: FloatArray) -> FloatArray:
@@ -80,3 +84,71 @@ class MeanOverRows:
     def score(self, statistics: FloatArray) -> FloatArray:
         """Mean over rows."""
         return np.asarray(statistics.mean(axis=0), dtype=np.float64)
+
+
+ZERO = Score(0.0, 0.0, 0.0)
+# Against several references: the one with the highest F1, or the means of precision, recall and F1 over all.
+References = Literal["best", "mean"]
+# (prediction, reference)
+ScorePair = Callable[[str, str], Score]
+
+
+@dataclass(frozen=True, slots=True)
+class PairMetric(MeanOverRows):
+    """A metric of prediction and reference; over rows the mean of its precision, recall and F1.
+
+    A row without references scores 0.
+    """
+
+    parts: ClassVar[tuple[str, ...]] = PRECISION_RECALL_F1
+
+    name: str
+    options: str
+    score_pair: ScorePair
+    references: References = "best"
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        return "|".join((self.name, self.options, f"refs:{'best-f1' if self.references == 'best' else 'mean'}"))
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """Precision, recall and F1 of each row, (rows, 3), in [0, 1]."""
+        scores = [self.score_row(row) for row in rows]
+        return np.array([(s.precision, s.recall, s.f1) for s in scores], dtype=np.float64).reshape(len(rows), 3)
+
+    def score_row(self, row: Row) -> Score:
+        """Precision, recall and F1 of one row."""
+        return over_references([self.score_pair(row.prediction, text) for text in row.references], self.references)
+
+
+def over_references(scores: Sequence[Score], references: References) -> Score:
+    """One score of a prediction's scores against each of its references; 0 without references.
+
+    Of several references with the same F1 the first is best. The mean F1 is that of the F1s, as `rouge_score` and its
+    users average, not the F1 of the mean precision and recall.
+    """
+    if not scores:
+        return ZERO
+    if references == "best":
+        return max(scores, key=lambda score: score.f1)
+    return Score(
+        precision=sum(score.precision for score in scores) / len(scores),
+        recall=sum(score.recall for score in scores) / len(scores),
+        f1=sum(score.f1 for score in scores) / len(scores),
+    )
+
+
+def overlap(hits: int, predicted: int, expected: int) -> Score:
+    """Precision, recall and F1 of `hits` among `predicted` and `expected` units; 0 where there are none."""
+    precision, recall = hits / max(predicted, 1), hits / max(expected, 1)
+    # In this order of operations, as `rouge_score` does: equal to the last digit.
+    return Score(precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0)
+
+
+def clipped_overlap(predicted: Counter[Any], expected: Counter[Any]) -> Score:
+    """Precision, recall and F1 of counted units: each counts at most as often as it is on both sides."""
+    # The sum by hand: `Counter.__and__` would build a third counter of up to 500,000 skip bigrams. Over what both sides
+    # have: of a unit that a counter has not, it asks Python.
+    hits = sum(min(predicted[unit], expected[unit]) for unit in predicted.keys() & expected.keys())
+    return overlap(hits, predicted.total(), expected.total())

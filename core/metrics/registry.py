@@ -22,12 +22,12 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
         **dict.fromkeys(("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), "core.metrics.rouge:make_rouge"),
         **dict.fromkeys(
             ("rougeS", "rougeS4", "rougeS*", "rougeSU", "rougeSU4", "rougeSU*"),
-            "core.metrics.rouge_variants:make_skip_bigram",
+            "core.metrics.rouge:make_skip_bigram",
         ),
-        "rouge-lcsubstr": "core.metrics.rouge_variants:make_common_substring",
+        "rouge-lcsubstr": "core.metrics.rouge:make_common_substring",
         **dict.fromkeys(("bleu", "bleu1", "bleu2", "bleu3", "bleu4"), "core.metrics.bleu:make_bleu"),
-        "sacrebleu": "core.metrics.sacrebleu_metrics:make_sacrebleu",
-        **dict.fromkeys(("chrf", "chrf++"), "core.metrics.sacrebleu_metrics:make_chrf"),
+        "sacrebleu": "core.metrics.bleu:make_sacrebleu",
+        **dict.fromkeys(("chrf", "chrf++"), "core.metrics.bleu:make_chrf"),
         "meteor": "core.metrics.meteor:make_meteor",
         "bertscore": "core.metrics.bertscore_metric:make_bertscore",
         "efficiency": "core.metrics.bertscore_metric:make_efficiency",
@@ -35,17 +35,13 @@ METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
         "kept_words": "core.metrics.kept:make_kept_words",
         **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
         **dict.fromkeys(BY_MODEL, "core.metrics.model_metric:make_model_metric"),
-        "dialogsum": "core.metrics.rouge_variants:make_dialogsum",
+        "dialogsum": "core.metrics.rouge:make_dialogsum",
     },
-    besides=", besides rougeN for any N, and rougeSN and rougeSUN for any gap N",
+    besides=", besides rougeN for N from 1 to 9, and rougeSN and rougeSUN for any gap N",
 )
 # Names that stand in no list, and one that does and is made likewise.
-_PATTERNS = {r"rouge[1-9][0-9]*": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
+_PATTERNS = {r"rouge[1-9]": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
 NEED_BACKBONE = ("bertscore", "efficiency", "kept")
-NEED_MODEL = BY_MODEL
-"""Those that have no model unless the options name one."""
-NEED_OTHERS = ("kept", "kept_words")
-"""Those that compare a summary with references of other documents."""
 
 
 def metric_called(name: str) -> str:
@@ -57,7 +53,7 @@ def metric_called(name: str) -> str:
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:
-    """The metric of a name in `METRICS`; besides these rougeN for any N, and rougeSN and rougeSUN for any gap N.
+    """The metric of a name in `METRICS`; also rougeN for N from 1 to 9, and rougeSN and rougeSUN for any gap N.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.

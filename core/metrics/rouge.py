@@ -1,13 +1,29 @@
-"""ROUGE-N, ROUGE-L and ROUGE-Lsum (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries").
+"""The ROUGE family (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"), and what is near to it.
 
 `rouge` has them computed by the library `rouge_score`, with any tokenizer. `Rouge` gives a sweep the same numbers in
 less time.
 
-* `rouge1`, `rouge2`, …: n-grams in common, each counted at most as often as it is on both sides.
+* `rouge1` to `rouge9`: n-grams in common, each counted at most as often as it is on both sides.
 * `rougeL`: longest common subsequence of the whole texts.
 * `rougeLsum`: for each reference sentence the union of its longest common subsequences with every sentence of the
   prediction. Sentences end at newlines and nowhere else: a text without newlines is one sentence, and scores as
   `rougeL`. Unlike the others it is not symmetric: precision is not the recall of the arguments swapped.
+
+ROUGE-S and ROUGE-SU: pairs of words in their order, with other words between them (Lin 2004, section 5). As the script
+ROUGE-1.5.5 counts (options `-2 GAP` and `-2 GAP -u`), from tokens of any kind:
+
+* A skip bigram is two tokens with at most `gap` tokens between them; `gap` 0 is ROUGE-2. The text is one sequence:
+  pairs cross the ends of sentences. Each pair counts at most as often as it is on both sides.
+* ROUGE-SU counts single tokens too. The paper gets them from a begin-of-sentence marker; the script has no marker and
+  counts every token except the last as a unigram, beside the pairs.
+* So a text of one token has neither pairs nor unigrams: it scores 0, even against itself.
+
+`rouge-lcsubstr` is the contiguous reading of ROUGE-L: the longest run of tokens that both texts have in common. ROUGE-L
+proper is the longest common *subsequence* (`core.metrics.rouge`), which may leave words out in between. Some describe
+it as the longest common substring; that is another measure, never higher, under a name of its own.
+
+The score of the DialogSum competition is how well one summary does against several references. The data set has three
+of a dialogue (Chen et al. 2021, "DialogSum: A Real-Life Scenario Dialogue Summarization Dataset").
 """
 
 import functools
@@ -16,14 +32,26 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from core.errors import RecipeError
 from core.metrics.config import Options, RougeConfig, rouge_score_version, text_tokenizer
-from core.metrics.pairs import PairMetric, References, clipped_overlap, over_references, overlap
+from core.metrics.metric import (
+    PRECISION_RECALL_F1,
+    FloatArray,
+    MeanOverRows,
+    Metric,
+    PairMetric,
+    References,
+    Row,
+    clipped_overlap,
+    over_references,
+    overlap,
+)
 from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
 from core.types import Score
 
@@ -31,8 +59,7 @@ if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
 
 VARIANTS = ("rouge1", "rouge2", "rougeL")
-_N = re.compile(r"rouge([1-9][0-9]*)")
-_LIBRARY_MAX_N = 9
+_NAME = re.compile(r"rouge([1-9]|L|Lsum)")
 
 
 def make_rouge(name: str, options: Options) -> PairMetric:
@@ -41,7 +68,7 @@ def make_rouge(name: str, options: Options) -> PairMetric:
 
 
 def rouge(variant: str, tokenizer: Tokenizer | None = None, references: References = "best") -> PairMetric:
-    """One variant of ROUGE: `rouge1`, `rouge2`, … (any n), `rougeL` or `rougeLsum`.
+    """One variant of ROUGE: `rouge1` to `rouge9`, `rougeL` or `rougeLsum`.
 
     Args:
         variant: which.
@@ -53,25 +80,12 @@ def rouge(variant: str, tokenizer: Tokenizer | None = None, references: Referenc
     """
     tokenizer = tokenizer or EnglishTokenizer()
     options = f"{tokenizer.signature}|version:{rouge_score_version()}"
-    ngram = _N.fullmatch(variant)
-    if ngram is None and variant not in ("rougeL", "rougeLsum"):
-        raise RecipeError(f"There is no ROUGE {variant!r}: give rouge1, rouge2, … (any n), rougeL or rougeLsum.")
-    if ngram is not None and int(ngram[1]) > _LIBRARY_MAX_N:
-        return _long_ngrams(variant, int(ngram[1]), tokenizer, options, references)
+    if not _NAME.fullmatch(variant):
+        raise RecipeError(f"There is no ROUGE {variant!r}: give rouge1 to rouge9, rougeL or rougeLsum.")
     from rouge_score.rouge_scorer import RougeScorer  # and with it NLTK and SciPy
 
     scorer = RougeScorer([variant], tokenizer=tokenizer)
     return PairMetric(variant, options, lambda text, reference: _scores(scorer, text, reference)[variant], references)
-
-
-def _long_ngrams(name: str, n: int, tokenizer: Tokenizer, options: str, references: References) -> PairMetric:
-    """ROUGE-N beyond the one digit that `rouge_score` reads."""
-
-    def ngrams(text: str) -> Counter[tuple[str, ...]]:
-        tokens = tokenizer.tokenize(text)
-        return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
-
-    return PairMetric(name, options, lambda text, ref: clipped_overlap(ngrams(text), ngrams(ref)), references)
 
 
 class Rouge:
@@ -126,3 +140,117 @@ def _compare(candidate: _CountedText, reference: _CountedText) -> dict[str, Scor
 def _scores(scorer: "RougeScorer", candidate: str, reference: str) -> dict[str, Score]:
     parts = scorer.score(reference, candidate)
     return {name: Score(float(s.precision), float(s.recall), float(s.fmeasure)) for name, s in parts.items()}
+
+
+DEFAULT_GAP = 2
+
+
+def make_skip_bigram(name: str, options: Options) -> PairMetric:
+    """See `core.metrics.registry`: `rougeS` or `rougeSU`, with a gap behind it, * for any, or with the usual one."""
+    gap = name.removeprefix("rougeS").removeprefix("U")
+    tokenizer = text_tokenizer(options)
+    return skip_bigram(None if gap == "*" else int(gap or DEFAULT_GAP), "U" in name, tokenizer, options.references)
+
+
+def skip_bigram(
+    gap: int | None = DEFAULT_GAP,
+    unigrams: bool = False,
+    tokenizer: Tokenizer | None = None,
+    references: References = "best",
+) -> PairMetric:
+    """ROUGE-S, named as ROUGE-1.5.5 does: `rougeS2`, `rougeS4`, `rougeS*` (any gap), `rougeSU2`, ….
+
+    Args:
+        gap: most tokens between the two of a pair; None for any number. Time and memory grow with the square of the
+            text then: 1,000 tokens have 499,500 pairs.
+        unigrams: ROUGE-SU.
+        tokenizer: `rouge_score`'s without stemmer unless given.
+        references: how several references count.
+    """
+    cut = (tokenizer or EnglishTokenizer()).tokenize
+
+    def units(text: str) -> Counter[tuple[str, ...]]:
+        return skip_bigrams(cut(text), gap, unigrams)
+
+    return PairMetric(
+        name=f"rougeS{'U' if unigrams else ''}{'*' if gap is None else gap}",
+        options=f"{(tokenizer or EnglishTokenizer()).signature}|like:ROUGE-1.5.5",
+        score_pair=lambda text, reference: clipped_overlap(units(text), units(reference)),
+        references=references,
+    )
+
+
+def skip_bigrams(tokens: list[str], gap: int | None, unigrams: bool = False) -> Counter[tuple[str, ...]]:
+    """How often each pair of `tokens` occurs with at most `gap` others between, and each token before the last."""
+    farthest = len(tokens) - 1 if gap is None else min(gap + 1, len(tokens) - 1)
+    counts: Counter[tuple[str, ...]] = Counter()
+    for distance in range(1, farthest + 1):
+        counts.update(zip(tokens, tokens[distance:], strict=False))
+    if unigrams:
+        counts.update((token,) for token in tokens[:-1])
+    return counts
+
+
+def make_common_substring(name: str, options: Options) -> PairMetric:
+    """See `core.metrics.registry`."""
+    return common_substring(text_tokenizer(options), options.references)
+
+
+def common_substring(tokenizer: Tokenizer | None = None, references: References = "best") -> PairMetric:
+    """`rouge-lcsubstr`: precision is the length of the run over that of the prediction, recall over the reference's.
+
+    Args:
+        tokenizer: `rouge_score`'s without stemmer unless given.
+        references: how several references count.
+    """
+    cut = tokenizer or EnglishTokenizer()
+
+    def score_pair(text: str, reference: str) -> Score:
+        predicted, expected = cut.tokenize(text), cut.tokenize(reference)
+        return overlap(longest_run(predicted, expected), len(predicted), len(expected))
+
+    return PairMetric("rouge-lcsubstr", cut.signature, score_pair, references)
+
+
+def longest_run(a: list[str], b: list[str]) -> int:
+    """Length of the longest contiguous run of tokens that is in both `a` and `b`; 0 if they share none."""
+    codes: dict[str, int] = {}
+    codes_b = np.array([codes.setdefault(token, len(codes)) for token in b], dtype=np.int64)
+    # ends[j]: length of the run that ends at the current token of `a` and at b[j - 1].
+    ends = np.zeros(len(b) + 1, dtype=np.int64)
+    longest = 0
+    for token in a:
+        ends[1:] = np.where(codes_b == codes.get(token, -1), ends[:-1] + 1, 0)
+        longest = max(longest, int(ends.max()))
+    return longest
+
+
+def make_dialogsum(name: str, options: Options) -> Metric:
+    """See `core.metrics.registry`. How several references count is part of the score."""
+    best = replace(options, references="best")
+    return DialogSum((make_rouge("rouge1", best), make_rouge("rouge2", best), make_rouge("rougeL", best)))
+
+
+@dataclass(frozen=True, slots=True)
+class DialogSum(MeanOverRows):
+    """Sum of the F1 of ROUGE-1, ROUGE-2 and ROUGE-L, in [0, 3]; over rows the mean.
+
+    Attributes:
+        rouges: the three, with the same options; each takes the reference that is best for itself.
+    """
+
+    name: ClassVar[str] = "dialogsum"
+
+    rouges: tuple[Metric, Metric, Metric]
+
+    @property
+    def signature(self) -> str:
+        """Every option that changes the numbers."""
+        rouge1 = self.rouges[0]
+        return f"dialogsum|sum of f1:rouge1,rouge2,rougeL|{rouge1.signature.removeprefix(f'{rouge1.name}|')}"
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The score of each row, (rows, 1)."""
+        f1 = PRECISION_RECALL_F1.index("f1")
+        rouge1, rouge2, rougel = (metric.statistics(rows)[:, f1 : f1 + 1] for metric in self.rouges)
+        return rouge1 + rouge2 + rougel

@@ -6,8 +6,7 @@ from types import MappingProxyType
 import torch
 
 from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.kept import KeptScorer, kept
-from core.metrics.panel import Panel
+from core.metrics.kept import KeptScorer, Panel, kept
 from core.metrics.rouge import Rouge
 from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from core.metrics.surface import SOURCE_METRICS, efficiency

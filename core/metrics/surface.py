@@ -19,8 +19,6 @@ from core.text.words import count_words
 _TOKEN = re.compile(r"\w+")
 
 EFFICIENCY_SIGNATURE = "efficiency|bertscore_f1/words"
-DENSITY_SIGNATURE = "density|tok:\\w+|case:lower|distinct summary tokens found in the article, over all its tokens"
-COVERAGE_SIGNATURE = "coverage|tok:\\w+|case:lower|share of summary tokens found in the article"
 
 
 def efficiency(f1: float, words: int) -> float:
@@ -106,9 +104,14 @@ class SourceMetric(MeanOverRows):
         return self.measure(row.prediction, row.source)
 
 
-DENSITY = SourceMetric("density", DENSITY_SIGNATURE, density)
-COVERAGE = SourceMetric("coverage", COVERAGE_SIGNATURE, coverage)
-SOURCE_METRICS = (DENSITY, COVERAGE)
+SOURCE_METRICS = (
+    SourceMetric(
+        "density",
+        "density|tok:\\w+|case:lower|distinct summary tokens found in the article, over all its tokens",
+        density,
+    ),
+    SourceMetric("coverage", "coverage|tok:\\w+|case:lower|share of summary tokens found in the article", coverage),
+)
 """Those that every stored summary has."""
 
 

@@ -23,7 +23,7 @@ class TokenVectors:
     """The token vectors of one text, each of length 1, and which of them count (special tokens only match)."""
 
     vectors: torch.Tensor  # (tokens, dimensions) float32
-    weights: FloatArray  # (tokens,) float64, 0 or 1, or the idf weights
+    weights: FloatArray  # (tokens,) float64, 0 or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,11 @@ class Matching:
 Matched = list[list[tuple[float, float]]]
 
 
-def precision_and_recall(matchings: Sequence[Matching]) -> Matched:
-    """Of each candidate of each matching: mean best cosine of its tokens, and of the reference's tokens."""
-    return begin_matching(matchings)()
-
-
 def begin_matching(matchings: Sequence[Matching]) -> Callable[[], Matched]:
-    """As `precision_and_recall`, but a GPU is not waited for. Returns the function that waits."""
+    """Of each candidate of each matching: mean best cosine of its tokens, and of the reference's tokens.
+
+    A GPU is not waited for. Returns the function that waits.
+    """
     if not matchings or matchings[0].reference.vectors.device.type == "cpu":
         matched = [on_cpu(matching) for matching in matchings]
         return lambda: matched

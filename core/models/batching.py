@@ -24,11 +24,8 @@ TOKEN_BUDGET = 2048
 MAX_PADDING = 1 / 8
 # For models that state no maximum (XLNet has none; a tokenizer without one reports 10^30).
 FALLBACK_MAX_TOKENS = 512
-# More keeps no GPU busier: with a model of BERT-base's size they are 2.8 TFLOP, 4 ms of the fastest. One number for
-# nearly every GPU also means the same batches on nearly every GPU.
-_MOST_TOKENS = 16_384
-# Of the memory that is free. The rest is for what else is computed, and for what the estimate below forgets.
-_SHARE_OF_FREE = 0.5
+# On a GPU. More keeps none busier: with a model of BERT-base's size they are 2.8 TFLOP, 4 ms of the fastest.
+GPU_TOKEN_BUDGET = 16_384
 
 # From the lengths of texts, in tokens, and a budget to batches of their indices.
 Batches = Callable[[Sequence[int], int], Iterator[list[int]]]
@@ -108,29 +105,18 @@ def to_device(values: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
 class TokenBudget:
     """How many padded tokens one forward pass of a model may have.
 
-    It is chosen before the first pass, when all models of the process are loaded. When a GPU's memory runs out, it is
-    halved, and stays so. It decides which texts share a pass, never which articles share a bundle.
+    When a GPU's memory runs out, it is halved, and stays so. It decides which texts share a pass, never which articles
+    share a bundle.
 
-    Args:
-        name: of the model, for the log.
-        device: where it is.
-        choose: says how many tokens the first passes have.
+    Attributes:
+        device: where the model is.
+        tokens: the budget of the next pass.
     """
 
-    def __init__(self, name: str, device: torch.device, choose: Callable[[], int]) -> None:
+    def __init__(self, name: str, device: torch.device, tokens: int) -> None:
         self.device = device
-        self._name = name
-        self._choose = choose
-        self._tokens: int | None = None
-
-    @property
-    def tokens(self) -> int:
-        """The budget of the next pass."""
-        if self._tokens is None:
-            self._tokens = self._choose()
-            if self.device.type == "cuda":
-                logger.info("%s: up to %d tokens in a pass", self._name, self._tokens)
-        return self._tokens
+        self.tokens = tokens
+        self._name = name  # of the model, for the log
 
     def run(
         self,
@@ -164,13 +150,13 @@ class TokenBudget:
 
     def _halve(self, failed: int) -> None:
         """Lower the budget to the power of two below the `failed` padded tokens, and free PyTorch's cached memory."""
-        self._tokens = _power_of_two_up_to(min(self.tokens, failed) - 1)
+        self.tokens = 1 << max(min(self.tokens, failed) - 1, 1).bit_length() - 1
         torch.cuda.empty_cache()
         logger.warning(
             "%s: GPU memory ran out in a pass of %d tokens. From now on a pass has %d at most.",
             self._name,
             failed,
-            self._tokens,
+            self.tokens,
         )
 
 
@@ -185,47 +171,6 @@ def _had_memory(forward: Callable[[list[int]], None], batch: list[int]) -> bool:
     return True
 
 
-def _power_of_two_up_to(tokens: int) -> int:
-    return 1 << max(tokens, 1).bit_length() - 1
-
-
-def encoder_budget(name: str, model: torch.nn.Module, max_length: int, device: torch.device) -> TokenBudget:
-    """2,048 tokens on a CPU; on a GPU a power of two, from the free memory of the process's share.
-
-    Args:
-        name: of the model.
-        model: a transformer without a head.
-        max_length: of a text, in tokens.
-        device: where the model is.
-    """
-    token_bytes = bytes_per_token(model, max_length)
-
-    def choose() -> int:
-        return tokens_for(available_bytes(device), token_bytes) if device.type == "cuda" else TOKEN_BUDGET
-
-    return TokenBudget(name, device, choose)
-
-
-def tokens_for(available: int, bytes_per_token: int, most: int = _MOST_TOKENS) -> int:
-    """How many tokens a pass has on a GPU: a power of two, from the bytes per token and the bytes available."""
-    return _power_of_two_up_to(min(most, int(_SHARE_OF_FREE * available / bytes_per_token)))
-
-
-def available_bytes(device: torch.device) -> int:
-    """The bytes of a GPU that this process may still use, within its share: free memory, and PyTorch's unused cache."""
-    free, total = torch.cuda.mem_get_info(device)
-    used = torch.cuda.memory_allocated(device)
-    unused = torch.cuda.memory_reserved(device) - used
-    share = int(torch.cuda.get_per_process_memory_fraction(device) * total)
-    return max(0, min(free + unused, share - used))
-
-
-def bytes_per_token(model: torch.nn.Module, max_length: int) -> int:
-    """About what a pass of a transformer needs for a padded token beside its weights, at most.
-
-    Of one layer at a time: 16 vectors of the hidden size (input, queries, keys, values, output, and two of the four
-    times wider inner layer), and for each head 4 rows of scores against `max_length` tokens, twice in XLNet.
-    """
-    config: Any = next(m.config for m in model.modules() if hasattr(getattr(m, "config", None), "num_attention_heads"))
-    numbers = 16 * config.hidden_size + 8 * config.num_attention_heads * max_length
-    return int(numbers * next(model.parameters()).element_size())
+def encoder_budget(name: str, device: torch.device) -> TokenBudget:
+    """That of a model without a head: 2,048 tokens on a CPU, 16,384 on a GPU."""
+    return TokenBudget(name, device, GPU_TOKEN_BUDGET if device.type == "cuda" else TOKEN_BUDGET)

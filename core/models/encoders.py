@@ -111,7 +111,7 @@ def _sentence_transformer(name: str, folder: Path, device: torch.device, precisi
         return vectors
 
     max_length = max_tokens(model.tokenizer, model, model.max_seq_length)
-    return Encoder(name, model.tokenizer, forward, max_length, encoder_budget(name, model, max_length, device))
+    return Encoder(name, model.tokenizer, forward, max_length, encoder_budget(name, device))
 
 
 def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
@@ -125,4 +125,4 @@ def _mean_pooled(name: str, folder: Path, device: torch.device, precision: Preci
         pooled: torch.Tensor = (hidden * mask).sum(dim=1) / mask.sum(dim=1)
         return pooled
 
-    return Encoder(name, tokenizer, forward, max_length, encoder_budget(name, model, max_length, device))
+    return Encoder(name, tokenizer, forward, max_length, encoder_budget(name, device))

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from core.errors import NwsError, RecipeError, SegmentationError
 from core.models import ModelRef
-from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens, most_new_tokens_text
-from core.summarizers.systems import UNCUT
+from core.models.prompt_template import DEFAULT_PROMPT, PromptTemplate
 from core.text.length import require_summary_length
 from core.text.rows import cleaned
 
@@ -85,9 +84,7 @@ class Endpoint:
     @property
     def revision(self) -> str:
         """What a run records: all that is sent but the articles. Which weights answer, only the endpoint knows."""
-        unit = self.prompt.unit
-        tokens = str(most_new_tokens(UNCUT, unit)) if self.has_uncut else most_new_tokens_text(unit)
-        settings = f"temperature=0, seed of the run, max_tokens={tokens}"
+        settings = f"temperature=0, seed of the run, max_tokens={self.prompt.tokens_text}"
         return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}"
 
 

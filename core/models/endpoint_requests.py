@@ -39,7 +39,7 @@ from core.models.endpoint import (
     refusal,
     retry_after,
 )
-from core.summarizers.prompt_template import most_new_tokens
+from core.models.prompt_template import most_new_tokens
 
 _KEY_VARIABLE = "OPENAI_API_KEY"
 _CONNECT_SECONDS = 10.0

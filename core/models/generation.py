@@ -2,8 +2,8 @@
 
 import copy
 import functools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,24 +14,32 @@ from transformers import LogitsProcessor, LogitsProcessorList
 
 from core.errors import ModelError
 from core.models import model_folder
-from core.models.batching import TokenBudget, available_bytes, max_tokens, to_device, token_batches, tokens_for
+from core.models.batching import TokenBudget, max_tokens, to_device, token_batches
+from core.models.exact_length import ExactLength, WordTable
+from core.models.generators import Generator, Half, complete
 from core.models.loading import load_model, only_errors
 from core.models.model_input import Prompt, prompt_maker
+from core.models.prompt_template import most_new_tokens
 from core.models.tokens import IntArray
-from core.summarizers.exact_length import ExactLength, WordTable
-from core.summarizers.generators import Generator, Half, complete
-from core.summarizers.prompt_template import most_new_tokens
-from core.summarizers.systems import UNCUT, Draft
+from core.text.length import UNCUT
 from core.text.rows import cleaned
 from core.types import AMPERE
 
 CPU_TOKEN_BUDGET = 8_192
 # Tokens of articles and summaries in one batch, times beams. 32 articles of BART-large with 4 beams have 150,000: with
 # all of them in one batch an H100 wrote 7.5 articles a second, and 0.9 in batches of 7 to 10.
-MOST_GPU_TOKENS = 262_144
+GPU_TOKEN_BUDGET = 262_144
 # Articles are padded to a multiple of this on a GPU: libraries prepare for each shape that they have not seen.
 SOURCE_MULTIPLE = 64
 _CURE = "Give a checkpoint that was saved with its decoder and language-model head."
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedText:
+    """What a model wrote for one article, on one line, and what else is stored with it."""
+
+    text: str
+    extra: Mapping[str, float | str]
 
 
 class LoadedGenerator:
@@ -49,7 +57,9 @@ class LoadedGenerator:
         self._model = model
         self._seed = seed
         self._words = WordTable(tokenizer) if generator.is_exact else None
-        self._budget = TokenBudget(generator.model.name, device, self._choose_budget)
+        self._budget = TokenBudget(
+            generator.model.name, device, GPU_TOKEN_BUDGET if device.type == "cuda" else CPU_TOKEN_BUDGET
+        )
         self._window = max_tokens(tokenizer, model)
         self._make_prompt = prompt_maker(generator, tokenizer)
         # Whether article and summary have a window each, instead of sharing one.
@@ -62,7 +72,9 @@ class LoadedGenerator:
         )
         self.prompt("a")  # that the prompt fits is to be known before any article is tried
 
-    def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None) -> list[Draft]:
+    def __call__(
+        self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None
+    ) -> list[GeneratedText]:
         """A summary of each text on one line, in their order. In float32 it does not depend on what else is in a batch.
 
         In `extra` are `input_tokens`, what the model would have read without a limit (prompt, article and special
@@ -83,7 +95,7 @@ class LoadedGenerator:
             self._write_all(n, [i for i, length in enumerate(asked) if length == n], prompts, keys, written)
         dtype = str(self._model.dtype).removeprefix("torch.")
         counts = [{"input_tokens": len(one.ids) + one.truncated, "truncated_tokens": one.truncated} for one in prompts]
-        return [Draft(n, written[i], extra={**counts[i], "dtype": dtype}) for i, n in enumerate(asked)]
+        return [GeneratedText(written[i], {**counts[i], "dtype": dtype}) for i in range(len(texts))]
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
         """What the model reads for `text`: as much of the article as fits beside prompt and special tokens.
@@ -106,13 +118,6 @@ class LoadedGenerator:
     def _new_tokens(self, n: int) -> int:
         config = self.config(n)
         return int(config.max_new_tokens or config.max_length)
-
-    def _choose_budget(self) -> int:
-        if self._budget.device.type != "cuda":
-            return CPU_TOKEN_BUDGET
-        beams = self.config().num_beams or 1
-        token_bytes = generator_bytes_per_token(self._model, beams, self._window)
-        return tokens_for(available_bytes(self._budget.device), token_bytes, MOST_GPU_TOKENS)
 
     def _source_length(self, ids: list[int]) -> int:
         """How many tokens the model reads for a prompt if it is the longest of its batch, padding included."""
@@ -199,38 +204,6 @@ def _padded(rows: list[list[int]], width: int, fill: int, pad_left: bool) -> dic
     ids = np.full(mask.shape, fill, dtype=np.int64)
     ids[mask] = np.concatenate(rows)
     return {"input_ids": ids, "attention_mask": mask.astype(np.int64)}
-
-
-def generator_bytes_per_token(model: torch.nn.Module, beams: int, window: int) -> int:
-    """About how many bytes a token of a batch takes beside the weights, at most, where the tokens of all beams count.
-
-    The decoder keeps keys and values of each token in each layer: of those it has written, and of those it attends to
-    in the article, which it holds for each beam. The encoder's passes are over by then. They are as large as those of
-    `core.models.batching.bytes_per_token`, with scores only where attention is not fused, and have no beams.
-
-    Args:
-        model: a transformer that writes.
-        beams: of its search, at least 1.
-        window: the most tokens that it reads.
-    """
-    config: Any = model.config
-    config = config.get_text_config(decoder=True) if hasattr(config, "get_text_config") else config
-    heads = _first(config, "decoder_attention_heads", "num_attention_heads")
-    hidden = _first(config, "d_model", "hidden_size")
-    layers = _first(config, "decoder_layers", "num_decoder_layers", "num_hidden_layers")
-    head_size = _first(config, "head_dim", "d_kv", default=hidden // heads)
-    cached = 2 * layers * (getattr(config, "num_key_value_heads", None) or heads) * head_size
-    fused = getattr(config, "_attn_implementation", "eager") != "eager"
-    passing = 16 * hidden + (0 if fused else 8 * heads * window)
-    # An encoder reads the article once, its output is held for each beam; others read their prompt for each beam.
-    needed = max(cached + hidden, passing / beams) if config.is_encoder_decoder else cached + passing
-    return int(needed * next(model.parameters()).element_size())
-
-
-def _first(config: Any, *names: str, default: int = 0) -> int:
-    """The first of these that a config has: families call the same thing by several names."""
-    values: list[int | None] = [getattr(config, name, None) for name in names]
-    return next((value for value in values if value is not None), default)
 
 
 def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: Any, window: int, n: int) -> Any:

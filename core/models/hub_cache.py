@@ -198,21 +198,8 @@ def upload_model(folder: Path, files: Sequence[str], repository: str, private: b
         )
     except HFValidationError as error:
         raise RecipeError(f"{repository!r} is no name of a repository such as organisation/name: {error}") from error
-    except HfHubHTTPError as error:
-        raise HubError(_refusal(repository, error)) from error
-    except HUB_FAILURES as error:
-        raise HubError(f"The Hub cannot be reached, so nothing was uploaded to {repository}: {error}") from error
-    except ValueError as error:  # what it says of the metadata in README.md
-        raise HubError(f"The Hub refuses the model card: {error} Mend README.md, or export again.") from error
+    except _NO_ANSWER as error:  # or what the Hub says of the token, or of the metadata in README.md
+        raise HubError(
+            f"The Hub refuses or cannot be reached, so nothing was uploaded to {repository}: {error}"
+        ) from error
     return str(url)
-
-
-def _refusal(repository: str, error: HfHubHTTPError) -> str:
-    """The Hub's message, and how to solve the problem."""
-    advice = {
-        401: "The token is not valid: make a new one, and keep it with `hf auth login` or in HF_TOKEN.",
-        403: "The token may not write there: take one that may, or name a repository of your own.",
-    }
-    message = error.server_message or str(error)
-    cure = advice.get(error.response.status_code, "Try again later.")
-    return f"The Hub refuses the upload to {repository} ({error.response.status_code}): {message} {cure}"

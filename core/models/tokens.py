@@ -2,11 +2,10 @@
 
 The texts of a sweep are made of few words: chunks repeat the words of their sentences, and summaries those of chunks.
 A tokenizer of BERT's kind cuts at white space first, so the tokens of a text are the tokens of its words, one behind
-the other. Looking words up takes a ninth of the time, and models of one vocabulary share the words.
+the other. Looking words up takes a ninth of the time.
 """
 
 import functools
-import hashlib
 import itertools
 import json
 import unicodedata
@@ -130,37 +129,26 @@ class WordIds:
             self._known.update(zip(new, (encoding.ids for encoding in encodings), strict=True))
 
 
-_VOCABULARIES: dict[str, WordIds | None] = {}
-"""By the SHA-256 of all that decides a tokenizer's ids: tokenizers that are alike share the words."""
-
-
 def _words_of(tokenizer: Any) -> WordIds | None:
     backend = getattr(tokenizer, "backend_tokenizer", None)
-    return None if backend is None or tokenizer.split_special_tokens else _shared_words(backend)
+    return None if backend is None or tokenizer.split_special_tokens else _word_ids(backend)
 
 
-@functools.lru_cache(maxsize=64)  # by the object: writing a vocabulary out takes some ten milliseconds
-def _shared_words(backend: Tokenizer) -> WordIds | None:
-    description = json.loads(backend.to_str())
-    description.update(truncation=None, padding=None)  # of the last call
-    text = json.dumps(description, sort_keys=True)
-    key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    if key not in _VOCABULARIES:
-        _VOCABULARIES[key] = _word_ids(description, Tokenizer.from_str(text))
-    return _VOCABULARIES[key]
-
-
-def _word_ids(description: dict[str, Any], backend: Tokenizer) -> WordIds | None:
+@functools.lru_cache(maxsize=64)  # by the object, which keeps the words it has met
+def _word_ids(backend: Tokenizer) -> WordIds | None:
     """None where a token may reach over a space, or where the parts of a text are of several types.
 
     BERT's normalizer looks at single characters, its pre-tokenizer cuts at white space, and WordPiece works inside
     what was cut. Special tokens are found before that, so none may hold a space.
     """
+    description = json.loads(backend.to_str())
+    description.update(truncation=None, padding=None)  # of the last call
     kinds = [(description[part] or {}).get("type") for part in ("normalizer", "pre_tokenizer", "model")]
     if kinds != ["BertNormalizer", "BertPreTokenizer", "WordPiece"]:
         return None
     if any(" " in token["content"] for token in description["added_tokens"]):
         return None
+    backend = Tokenizer.from_str(json.dumps(description))
     whole, bare = backend.encode("a a"), backend.encode("a a", add_special_tokens=False)
     start = next((i for i in range(len(whole.ids)) if whole.ids[i : i + len(bare.ids)] == bare.ids), None)
     if start is None or any(whole.type_ids) or len(bare.ids) != 2:

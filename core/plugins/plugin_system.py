@@ -9,8 +9,8 @@ from typing import Any, cast, get_args
 
 from core.errors import PluginError, SegmentationError
 from core.plugins.load import Plugin, Write, blaming, definition, require_signature
-from core.summarizers.systems import UNCUT, Document, Draft, System, require_name
-from core.text.length import LengthUnit, length_of, require_summary_length
+from core.summarizers.systems import Document, Draft, System, require_name
+from core.text.length import UNCUT, LengthUnit, length_of, require_summary_length
 from core.text.rows import cleaned
 from core.types import CHOSEN_SCORES, SystemKind
 

@@ -8,9 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from core.names import Registry
-from core.summarizers.composition import compose, filled, taken_room, words_at
+from core.summarizers.composition import compose, filled, first_sentences, taken_room, words_at
 from core.summarizers.importance import FloatArray, centroid, chunk_weights, ranking, rounded
-from core.summarizers.lead import first_sentences
 from core.summarizers.systems import Document, Draft, UsualSystem
 from core.text.length import LengthUnit, fitting, room
 from core.types import SegmentedArticle
@@ -21,9 +20,9 @@ IMPORTANCE: Registry[Callable[[SegmentedArticle, FloatArray], FloatArray]] = Reg
     {
         "textrank": "core.summarizers.importance:by_textrank",
         "centroid": "core.summarizers.importance:by_centroid",
-        "textrank-words": "core.summarizers.lexical_importance:by_textrank_words",
-        "lexrank": "core.summarizers.lexical_importance:by_lexrank",
-        "position": "core.summarizers.lexical_importance:by_position",
+        "textrank-words": "core.summarizers.importance:by_textrank_words",
+        "lexrank": "core.summarizers.importance:by_lexrank",
+        "position": "core.summarizers.importance:by_position",
     },
 )
 

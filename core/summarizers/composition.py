@@ -62,6 +62,11 @@ def words_at(article: SegmentedArticle, positions: Collection[int]) -> str:
     return " ".join(article.words[position] for position in sorted(positions))
 
 
+def first_sentences(article: SegmentedArticle, count: int) -> str:
+    """The text of the first `count` sentences, or of all if there are fewer."""
+    return " ".join(sentence.text for sentence in article.sentences[:count])
+
+
 def adjacent_share(positions: Sequence[int]) -> float:
     """Share of neighbours in a summary that are neighbours in the article, from 0 to 1; 1 for fewer than two words.
 

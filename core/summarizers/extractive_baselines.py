@@ -1,26 +1,38 @@
-"""The extractive baselines by name. A name stands for the same method in every run; the run records its encoder."""
+"""The extractive baselines by name, and those of them that need nothing but the words of the article.
 
-from dataclasses import fields
-from typing import Any
+A name stands for the same method in every run; the run records its encoder. The beginning of an article as it stands is
+a strong baseline in news, where the most important comes first. Those that draw from the article show what n of its
+words gain in whatever they are put together of.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
 
 from core.names import Registry
+from core.summarizers.composition import compose, words_at
 from core.summarizers.rulers import RULERS
-from core.summarizers.systems import System
+from core.summarizers.systems import Document, Draft, System, UsualSystem
+from core.text.length import UNCUT, cut, fitting, room
+from core.text.words import word_spans
+from core.types import SegmentedArticle, SystemKind
 
 # Each a frozen dataclass that follows `System`.
 BASELINES: Registry[Any] = Registry(
     "system",
     {
-        "lead3": "core.summarizers.lead:Lead3",
+        "lead3": "core.summarizers.extractive_baselines:Lead3",
         "lead2+chunks": "core.summarizers.chunk_systems:LeadChunks",
         "lead3-search": "core.summarizers.chunk_systems:LeadSearch",
         **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.summarizers.chunk_systems:ChunkSystem"),
         **dict.fromkeys(("lexrank", "position"), "core.summarizers.chunk_systems:ChunkSystem"),
         "window-oracle": "core.summarizers.oracles:WindowOracle",
         "oracle": "core.summarizers.oracles:Oracle",
-        "lead": "core.summarizers.lead:Lead",
-        "random": "core.summarizers.random_controls:Random",
-        "random-words": "core.summarizers.random_controls:RandomWords",
+        "lead": "core.summarizers.extractive_baselines:Lead",
+        "random": "core.summarizers.extractive_baselines:Random",
+        "random-words": "core.summarizers.extractive_baselines:RandomWords",
         "reference-words": "core.summarizers.rulers:ReferenceWords",
         "person": "core.summarizers.rulers:Person",
         "other-article": "core.summarizers.rulers:OtherArticle",
@@ -46,3 +58,93 @@ def make_baseline(name: str, encoder: str, seed: int) -> System:
     kind = BASELINES[name]
     system: System = kind(**{field.name: given[field.name] for field in fields(kind)})
     return system
+
+
+@dataclass(frozen=True, slots=True)
+class Lead(UsualSystem):
+    """Control: the first n words. Its curve shows what length alone does."""
+
+    kind: ClassVar[SystemKind] = "control"
+    signature: ClassVar[str] = "lead"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        text = document.segmented.article.text
+        return [Draft(n, cut(text, n, document.length_unit)) for n in lengths]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead3(UsualSystem):
+    """The first three sentences, uncut and cut to n (See et al. 2017, section 5).
+
+    Where they have fewer than n words, the words that follow them make up for it.
+    """
+
+    has_uncut: ClassVar[bool] = True
+    signature: ClassVar[str] = "lead3"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        text = document.segmented.article.text
+        _, end = word_spans(text)[document.segmented.sentences[:3][-1].end - 1]
+        whole = Draft(UNCUT, " ".join(text[:end].split()))
+        return [whole, *(Draft(n, cut(text, n, document.length_unit)) for n in lengths)]
+
+
+DRAWS = 5
+"""How often each draws. With one draw, chance would affect everything that is compared with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Random(UsualSystem):
+    """Control: chunks in orders drawn from `seed` and the article's content, the same on every machine.
+
+    The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
+    """
+
+    kind: ClassVar[SystemKind] = "control"
+
+    seed: int
+
+    signature: ClassVar[str] = "random"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article, unit = document.segmented, document.length_unit
+        return _drafts(
+            *(article, self.seed, len(article.chunks), lengths), lambda order, n: compose(article, order, n, unit)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RandomWords(UsualSystem):
+    """Control: n of the article's words, each place as likely as any other and drawn once, in document order.
+
+    Unlike the chunks of `Random` they are no phrases, stop words are among them, and a word that the article repeats
+    may be drawn at several places. Seeds, texts and scores are as there.
+    """
+
+    kind: ClassVar[SystemKind] = "control"
+
+    seed: int
+
+    signature: ClassVar[str] = "random-words"
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        article, unit = document.segmented, document.length_unit
+
+        def write(order: list[int], n: int) -> str:
+            drawn = (article.words[position] for position in order)
+            return words_at(article, order[: fitting(drawn, room(n, unit), unit)])
+
+        return _drafts(article, self.seed, len(article.words), lengths, write)
+
+
+def _drafts(
+    article: SegmentedArticle, seed: int, items: int, lengths: Sequence[int], write: Callable[[list[int], int], str]
+) -> list[Draft]:
+    """What is written, at each n, of `items` things in each of `DRAWS` orders."""
+    generator = np.random.default_rng([seed, int(article.article.content_hash, 16)])
+    orders = [generator.permutation(items).tolist() for _ in range(DRAWS)]
+    drafts = []
+    for n in lengths:
+        text, *redraws = [write(order, n) for order in orders]
+        drafts.append(Draft(n, text, tuple(redraws)))
+    return drafts

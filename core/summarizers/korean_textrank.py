@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from scipy import sparse
 
-from core.summarizers.importance import DAMPING, FloatArray
+from core.summarizers.importance import DAMPING, FloatArray, stationary
 from core.summarizers.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
 from core.text.korean_analysers import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
 from core.text.tokenizers import Tokenizer
@@ -22,8 +22,6 @@ MAX_SHARE = 0.1
 # In few documents nothing is too frequent.
 ALWAYS_ALLOWED = 50
 _ROWS = 512
-_TOLERANCE = 1e-12
-_MAX_ITERATIONS = 1000
 # Ranks (times the number of sentences) that differ by less are equal.
 RANK_DECIMALS = 9
 
@@ -112,14 +110,13 @@ def pagerank(graph: sparse.csr_matrix) -> FloatArray:
     count = graph.shape[0]
     strength = np.asarray(graph.sum(axis=1)).ravel()
     inverse = np.divide(1.0, strength, out=np.zeros(count), where=strength > 0)
-    ranks: FloatArray = np.full(count, 1.0 / count)
-    for _ in range(_MAX_ITERATIONS):
+
+    def step(ranks: FloatArray) -> FloatArray:
         spare = ranks[strength == 0].sum()
         updated: FloatArray = (1.0 - DAMPING + DAMPING * spare) / count + DAMPING * (graph @ (ranks * inverse))
-        if np.abs(updated - ranks).sum() < _TOLERANCE:
-            return updated
-        ranks = updated
-    return ranks
+        return updated
+
+    return stationary(count, step)
 
 
 def rank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:

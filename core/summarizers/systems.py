@@ -7,7 +7,7 @@ from typing import ClassVar, NoReturn, Protocol, TypeAlias
 
 from core.errors import RecipeError
 from core.summarizers.importance import FloatArray
-from core.text.length import LengthUnit, kept_to, length_of
+from core.text.length import UNCUT, LengthUnit, kept_to, length_of
 from core.types import Article, SegmentedArticle, SystemKind
 
 # From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
@@ -16,8 +16,6 @@ AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
 FluencyOf: TypeAlias = Callable[[Sequence[str]], list[float]]
 # Signatures of NWS's own systems have a "|".
 _NAME = re.compile(r"[\w.+-]{1,100}")
-UNCUT = 0
-"""The n of a summary that was given no length."""
 
 
 @dataclass(frozen=True, slots=True)

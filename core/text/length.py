@@ -20,6 +20,8 @@ from core.text.words import count_words, first_words, word_spans
 from core.types import Article
 
 LengthUnit: TypeAlias = Literal["words", "characters"]
+UNCUT = 0
+"""The n of a summary that was given no length."""
 MAX_WORDS = 10_000
 MAX_CHARACTERS = 100_000
 MAX_SENTENCES = 3_000

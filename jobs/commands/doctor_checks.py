@@ -17,9 +17,9 @@ from rich.console import Console
 from cluster.session import local_session
 from core.errors import NwsError
 from core.models import KNOWN_MODELS, model_folder
+from core.models.generators import KNOWN_GENERATORS
 from core.models.hub_cache import HUB_FAILURES
 from core.models.smollm2 import smollm2_gguf
-from core.summarizers.generators import KNOWN_GENERATORS
 from core.text.segmentation import (
     DEFAULT_TRAINED_PIPELINE,
     REUPLOADED_PIPELINE,

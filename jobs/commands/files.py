@@ -61,12 +61,6 @@ class ScoreOptions:
     bertscore_layer: int | None = _bertscore(
         "--bertscore-layer N", "Layer of that backbone; default: the one tuned for it.", min=1
     )
-    bertscore_idf: bool = _bertscore(
-        "--bertscore-idf", "BERTScore weighs tokens by how rare they are in the references.", False
-    )
-    bertscore_batched: bool = _bertscore(
-        "--bertscore-batched", "BERTScore in padded batches as the library bert_score, to the last bit.", False
-    )
 
 
 @grouped

@@ -21,9 +21,9 @@ from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from cluster.worker_info import Busy, WorkerInfo
 from core.models import ModelRef, model_folder, parameters
+from core.models.generators import Generator
 from core.provenance import Software, are_as_imported, differences, software
 from core.stage import Stage
-from core.summarizers.generators import Generator
 from core.types import AMPERE, ROWS_DEPEND, Precision
 from core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
 from jobs.drive.run import Run

@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 
 from core.analysis.points import POLICY
 from core.models.endpoint import Endpoint
+from core.models.generators import Generator
 from core.provenance import are_as_imported, code_as_imported, is_known
 from core.stage import Stage, Writer
-from core.summarizers.generators import Generator
 from core.summarizers.predictions import Predictions
 from core.summarizers.rulers import OTHER_ARTICLE
-from core.summarizers.systems import UNCUT, Draft, Stored, SummarizedArticle, uncut_and_cut
+from core.summarizers.systems import Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.text.dataset import OpenDataset
+from core.text.length import UNCUT
 from core.types import CHOSEN_SCORES, Article, ArticleIds, BundleResult, IdNumbers, id_numbers
 from jobs.drive.run import Run
 from jobs.recipes.plan import Plan

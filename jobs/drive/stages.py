@@ -12,7 +12,7 @@ from typing import Any
 
 from cluster.sweep_pool import SweepPool
 from core.errors import StoreError
-from core.metrics.panel import Panel, others
+from core.metrics.kept import Panel, others
 from core.metrics.specs import KEPT
 from core.stage import Stage
 from core.summarizers.systems import Draft, Stored, SummarizedArticle

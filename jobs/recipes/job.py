@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from core.errors import RecipeError
-from core.metrics.panel import Panel
+from core.metrics.kept import Panel
 from core.models import ModelRef
 from core.models.tokens import MOST_UNREAD, unread_share
 from core.plugins.load import Plugin

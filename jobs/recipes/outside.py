@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
+from core.models.generators import KNOWN_GENERATORS
 from core.plugins.load import Plugin, PluginSpec, read_plugin
 from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems
 from core.provenance import file_sha256
 from core.stage import Stage
 from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.generators import KNOWN_GENERATORS
 from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
 from core.testing import trial_document
 from core.text.length import cut

@@ -5,16 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import RecipeError
-from core.metrics.panel import Panel
+from core.metrics.kept import Panel
 from core.models import ModelRef, resolve_model, tokenizer_folder
 from core.models.endpoint import PREFIX, Endpoint, default_url
+from core.models.generators import Generator, complete, parse_generator
+from core.models.prompt_template import DEFAULT_PROMPTS, PromptTemplate
 from core.stage import Stage
 from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.generators import Generator, complete, parse_generator
-from core.summarizers.lead import Lead
-from core.summarizers.prompt_template import DEFAULT_PROMPTS, PromptTemplate
-from core.summarizers.random_controls import Random
+from core.summarizers.extractive_baselines import BASELINES, Lead, Random, make_baseline
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
 from core.summarizers.systems import System
 from core.text.dataset import OpenDataset

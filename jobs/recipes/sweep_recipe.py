@@ -10,11 +10,11 @@ from pydantic import Field, field_validator, model_validator
 
 from core.errors import ModelError
 from core.models.endpoint import PREFIX
+from core.models.generators import KNOWN_GENERATORS, parse_generator
+from core.models.prompt_template import PromptTemplate
 from core.names import did_you_mean
 from core.summarizers.chunk_systems import IMPORTANCE
 from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
-from core.summarizers.prompt_template import PromptTemplate
 from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import (
     ENCODER,

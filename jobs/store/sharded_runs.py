@@ -19,7 +19,7 @@ from jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, r
 from jobs.store.tables import RunRow, ShardedRunRow, SystemRow
 
 if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
-    from core.metrics.panel import Panel
+    from core.metrics.kept import Panel
     from core.text.language import Language
 
 MOST_FAILED = 3
@@ -90,7 +90,7 @@ class ShardedRuns(Database):
     @reads
     def parent_decided(self, connection: Connection, run_id: str) -> "tuple[Language | None, tuple[Panel, ...] | None]":
         """The language and the panels that the parent of a shard has decided; None of a run that is no shard."""
-        from core.metrics.panel import Panel
+        from core.metrics.kept import Panel
 
         of_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
         row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(of_parent)).one_or_none()

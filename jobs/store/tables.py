@@ -124,7 +124,7 @@ class ShardedRunRow(Base):
     """What a sharded run has decided from all of its articles, for its shards, which know but their own.
 
     `drivers` is how many are at work at once, `language` that of every article. `panels` has the name of each dataset
-    and the articles of its panel (`core.metrics.panel`). They are not in `runs`, whose rows are written with each beat
+    and the articles of its panel (`core.metrics.kept`). They are not in `runs`, whose rows are written with each beat
     of a heart.
     """
 

@@ -13,7 +13,7 @@ from typing import Any
 from core.errors import CorpusError, RecipeError
 from core.models.endpoint import Endpoint
 from core.models.endpoint_requests import Question
-from core.summarizers.prompt_template import placeholders
+from core.models.prompt_template import placeholders
 from core.text.reader import is_file, naming, read_rows
 from core.text.rows import cleaned, name_of, text_of
 

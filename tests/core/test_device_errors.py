@@ -59,7 +59,7 @@ def test_a_pass_is_halved_whatever_says_that_memory_ran_out(error: RuntimeError)
             raise error
         passes.append(batch)
 
-    TokenBudget("model", GPU, lambda: 64).run([8] * 8, forward)
+    TokenBudget("model", GPU, 64).run([8] * 8, forward)
     assert sorted(i for batch in passes for i in batch) == list(range(8))
 
     def never(batch: list[int]) -> None:
@@ -68,7 +68,7 @@ def test_a_pass_is_halved_whatever_says_that_memory_ran_out(error: RuntimeError)
     with pytest.raises(
         DeviceError, match="no memory left, not even for one text.*" + re.escape(str(error).splitlines()[0][:30])
     ):
-        TokenBudget("model", GPU, lambda: 64).run([8] * 8, never)
+        TokenBudget("model", GPU, 64).run([8] * 8, never)
 
 
 def test_any_other_error_of_the_device_is_not_tried_again() -> None:
@@ -79,7 +79,7 @@ def test_any_other_error_of_the_device_is_not_tried_again() -> None:
         raise OTHERS[0]
 
     with pytest.raises(DeviceError, match=r"^The GPU failed: CUDA error: an illegal memory access was encountered\. "):
-        TokenBudget("model", GPU, lambda: 64).run([8] * 8, forward)
+        TokenBudget("model", GPU, 64).run([8] * 8, forward)
     assert len(tried) == 1
 
 

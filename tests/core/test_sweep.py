@@ -17,17 +17,16 @@ from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.models.generation import LoadedGenerator
+from core.models.generators import KNOWN_GENERATORS, parse_generator
+from core.models.prompt_template import DEFAULT_PROMPT
 from core.stage import MetricsConfig, Stage
 from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.generators import KNOWN_GENERATORS, parse_generator
-from core.summarizers.lead import Lead
-from core.summarizers.prompt_template import DEFAULT_PROMPT
-from core.summarizers.random_controls import Random
+from core.summarizers.extractive_baselines import BASELINES, Lead, Random, make_baseline
 from core.summarizers.rulers import RULERS
-from core.summarizers.systems import UNCUT, Document, Draft
+from core.summarizers.systems import Document, Draft
 from core.sweep import Sweeper, generated, take_share
 from core.text.dataset import Dataset, open_dataset
+from core.text.length import UNCUT
 from core.text.segmentation import unsegmented
 from core.text.words import count_words, first_words
 from core.types import Article

@@ -18,7 +18,8 @@ import garbage
 from core.errors import NwsError, RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, NEED_MODEL, make_metric
+from core.metrics.registry import METRICS, NEED_BACKBONE, make_metric
+from core.metrics.specs import BY_MODEL
 from core.summarizers.composition import compose
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
@@ -159,7 +160,7 @@ def test_segmentation_and_composition() -> None:
 
 
 def test_metrics() -> None:
-    names = sorted(set(METRICS) - {*NEED_BACKBONE, *NEED_MODEL})
+    names = sorted(set(METRICS) - {*NEED_BACKBONE, *BY_MODEL})
     metrics = [make_metric(name, Options(tokenizer=t)) for name in names for t in (None, "char")]
 
     def case(draw: random.Random) -> None:

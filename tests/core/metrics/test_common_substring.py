@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.metrics.metric import Row
-from core.metrics.rouge import rouge
-from core.metrics.rouge_variants import common_substring, longest_run
+from core.metrics.rouge import common_substring, longest_run, rouge
 from core.text.tokenizers import CharTokenizer
 from core.types import Score
 

@@ -10,9 +10,8 @@ import torch
 
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options, RougeConfig
-from core.metrics.kept import KeptScorer, kept
+from core.metrics.kept import KeptScorer, draw_panel, kept, others
 from core.metrics.metric import Row
-from core.metrics.panel import draw_panel, others
 from core.metrics.registry import make_metric
 from core.metrics.rouge import Rouge
 from core.metrics.standard import StandardMetrics

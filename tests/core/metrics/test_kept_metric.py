@@ -11,9 +11,8 @@ import torch
 from core.errors import CorpusError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options
-from core.metrics.kept import with_others
+from core.metrics.kept import OTHERS, others, with_others
 from core.metrics.metric import Row
-from core.metrics.panel import OTHERS, others
 from core.metrics.registry import make_metric
 from core.metrics.specs import KEPT, KEPT_WORDS
 from core.models import parse_model, resolve_model
@@ -78,10 +77,10 @@ def test_the_order_of_rows_does_not_matter_and_a_reference_keeps_all(name: str, 
 
 def test_other_options_of_bertscore_change_nothing(rows: list[Row]) -> None:
     plain = make_metric("kept")
-    assert make_metric("kept", Options(bertscore_batched=True, bertscore_idf=True)).signature == plain.signature
+    assert make_metric("kept", Options(references="mean")).signature == plain.signature
     assert "|layer:6|" in plain.signature
     assert make_metric("kept_words", Options(stemmer=True)).signature != make_metric("kept_words").signature
-    assert kept("kept", rows, bertscore_batched=True, references="mean") == kept("kept", rows)
+    assert kept("kept", rows, references="mean") == kept("kept", rows)
 
 
 def test_rows_of_one_document_are_none_of_its_others() -> None:

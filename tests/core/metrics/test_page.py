@@ -19,4 +19,4 @@ def test_every_example() -> None:
 
 def test_every_metric_is_on_the_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert [name for name in METRICS if f"`{name}`" not in text] == ["rouge3"]  # "any N"
+    assert [name for name in METRICS if f"`{name}`" not in text] == ["rouge3"]  # "…"

@@ -3,8 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from core.metrics.metric import Row
-from core.metrics.pairs import PairMetric, clipped_overlap, over_references, overlap
+from core.metrics.metric import PairMetric, Row, clipped_overlap, over_references, overlap
 from core.types import Score
 
 LOW, HIGH, ALSO_HIGH = Score(1.0, 0.1, 0.2), Score(0.3, 0.6, 0.4), Score(0.6, 0.3, 0.4)

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.panel import OTHERS, PANEL, draw_panel, others
+from core.metrics.kept import OTHERS, PANEL, draw_panel, others
 from core.types import Article
 
 WORDS = [

@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rouge_155 import rouge_155
 
-from core.errors import RecipeError
 from core.metrics.metric import Row
-from core.metrics.rouge import rouge
-from core.metrics.rouge_variants import skip_bigram
+from core.metrics.rouge import rouge, skip_bigram
 from core.text.tokenizers import EnglishTokenizer
 from core.types import Score
 
@@ -76,11 +74,6 @@ def test_names_and_signatures() -> None:
     found = skip_bigram(4, unigrams=True, tokenizer=EnglishTokenizer(stemmer=True), references="mean")
     assert found.name == "rougeSU4"
     assert found.signature == f"rougeSU4|{EnglishTokenizer(stemmer=True).signature}|like:ROUGE-1.5.5|refs:mean"
-
-
-def test_a_negative_gap_is_refused() -> None:
-    with pytest.raises(RecipeError, match="-1"):
-        skip_bigram(-1)
 
 
 def _values(scores: list[Score]) -> list[tuple[float, float, float]]:

@@ -1,7 +1,7 @@
 import torch
 
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.panel import draw_panel
+from core.metrics.kept import draw_panel
 from core.metrics.specs import BY_COLUMN, METRICS, OF_OTHERS, PARTS, SPECS
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model

@@ -9,11 +9,11 @@ from core.metrics.token_matching import (
     Crossing,
     Matching,
     TokenVectors,
+    begin_matching,
     begin_on_device,
     begin_recalls,
     begin_recalls_on_device,
     on_cpu,
-    precision_and_recall,
 )
 
 
@@ -68,12 +68,12 @@ def test_recalls_of_all_with_all_are_those_of_each_pair(
 
 def test_the_device_of_the_vectors_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     here = matching(0, [2, 3], idf=False)
-    assert precision_and_recall([here]) == [on_cpu(here)]
-    assert precision_and_recall([]) == []
+    assert begin_matching([here])() == [on_cpu(here)]
+    assert begin_matching([])() == []
     monkeypatch.setattr(
         token_matching, "begin_on_device", lambda matchings: lambda: ["from the device"] * len(matchings)
     )
     there = Matching(TokenVectors(torch.empty(2, 8, device="meta"), np.ones(2)), here.candidates)
-    assert precision_and_recall([there]) == ["from the device"]
+    assert begin_matching([there])() == ["from the device"]
     monkeypatch.setattr(token_matching, "begin_recalls_on_device", lambda crossings: lambda: ["from the device"])
     assert begin_recalls([Crossing([there.reference], [there.reference])])() == ["from the device"]

@@ -15,7 +15,7 @@ from core.errors import EndpointError, RecipeError
 from core.models import endpoint_requests
 from core.models.endpoint import Endpoint, default_url
 from core.models.endpoint_requests import LoadedEndpoint
-from core.summarizers.prompt_template import PromptTemplate
+from core.models.prompt_template import PromptTemplate
 
 KEY = "sk-not-to-be-seen-0123456789"
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")

@@ -16,8 +16,8 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 from core.errors import ModelError
 from core.models import resolve_model
 from core.models.generation import LoadedGenerator, choose_dtype, load_generator
-from core.summarizers.generators import Generator, parse_generator
-from core.summarizers.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.models.generators import Generator, parse_generator
+from core.models.prompt_template import DEFAULT_PROMPT, PromptTemplate
 from core.text.rows import cleaned
 
 CPU = torch.device("cpu")

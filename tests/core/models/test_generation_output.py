@@ -4,7 +4,7 @@ import torch
 
 from core.models import ModelRef
 from core.models.generation import TopKSampling, clean, first_sentences
-from core.summarizers.generators import for_architecture
+from core.models.generators import for_architecture
 
 MODEL = ModelRef("m", "/m", "")
 

@@ -32,7 +32,7 @@ from core.models.endpoint import (
     retry_after,
 )
 from core.models.endpoint_requests import LoadedEndpoint
-from core.summarizers.prompt_template import PromptTemplate
+from core.models.prompt_template import PromptTemplate
 
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")
 ROOT = Path(__file__).parents[3]

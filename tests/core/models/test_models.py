@@ -20,8 +20,8 @@ from core.models import (
 )
 from core.models.encoders import load_encoder
 from core.models.generation import load_generator
+from core.models.generators import Generator
 from core.provenance import file_sha256
-from core.summarizers.generators import Generator
 
 
 def test_known_names_and_their_hub_ids_are_the_same_model() -> None:

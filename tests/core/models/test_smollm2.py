@@ -12,9 +12,9 @@ import torch
 from core.errors import ModelError
 from core.models import model_folder, parse_model, resolve_model, smollm2, tokenizer_folder
 from core.models.generation import load_generator
+from core.models.generators import KNOWN_GENERATORS, Generator, parse_generator
+from core.models.prompt_template import PromptTemplate
 from core.models.smollm2 import smollm2_folder, smollm2_gguf
-from core.summarizers.generators import KNOWN_GENERATORS, Generator, parse_generator
-from core.summarizers.prompt_template import PromptTemplate
 from core.text.words import count_words
 
 pytestmark = pytest.mark.slow
@@ -92,20 +92,6 @@ def test_the_folder_is_made_once_and_is_looked_at_each_time(made: list[Path]) ->
     (folder / "model.safetensors").write_bytes(b"others")
     with pytest.raises(ModelError, match=r"was changed\. Delete the folder"):
         smollm2_folder()
-
-
-@pytest.mark.parametrize("changed", ["core.models.smollm2._OWN_SHA256", "gguf", "transformers"])
-def test_what_other_code_or_another_library_made_is_not_taken(
-    made: list[Path], monkeypatch: pytest.MonkeyPatch, changed: str
-) -> None:
-    folder = smollm2_folder()
-    if "." in changed:
-        monkeypatch.setattr(changed, "0" * 64)
-    else:
-        others = smollm2.library_versions() | {changed: "0.1"}
-        monkeypatch.setattr(smollm2, "library_versions", lambda: others)
-    assert smollm2_folder() != folder
-    assert len(made) == 2
 
 
 def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ from documents import document
 from core.errors import PluginError, RecipeError
 from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
-from core.summarizers.systems import UNCUT, Draft
+from core.summarizers.systems import Draft
+from core.text.length import UNCUT
 
 TAIL = """
 from collections.abc import Sequence

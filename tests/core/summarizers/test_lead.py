@@ -1,6 +1,6 @@
 from documents import TEXT, document, segmented
 
-from core.summarizers.lead import Lead, Lead3
+from core.summarizers.extractive_baselines import Lead, Lead3
 from core.summarizers.systems import Draft
 
 

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from summa.commons import build_graph
 from summa.summarizer import _set_graph_edge_weights
 
-from core.summarizers.importance import DAMPING
-from core.summarizers.lexical_importance import (
+from core.summarizers.importance import (
+    DAMPING,
     LEXRANK_THRESHOLD,
     lexrank,
     position,

@@ -6,11 +6,11 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.lead import Lead
+from core.summarizers.extractive_baselines import BASELINES, Lead, make_baseline
 from core.summarizers.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, best, likely_windows, windows
 from core.summarizers.rulers import RULERS
-from core.summarizers.systems import UNCUT, Document
+from core.summarizers.systems import Document
+from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
 from core.text.words import count_words, first_words
 from core.types import Article

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from core.errors import CorpusError, RecipeError, SegmentationError
 from core.summarizers import predictions
 from core.summarizers.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
-from core.summarizers.systems import UNCUT, Document
+from core.summarizers.systems import Document
+from core.text.length import UNCUT
 
 
 def written(path: Path, *rows: object) -> Path:

@@ -5,7 +5,8 @@ from documents import document
 
 from core.errors import EmptyArticleError
 from core.summarizers.rulers import OtherArticle, Person, ReferenceWords
-from core.summarizers.systems import UNCUT, no_other
+from core.summarizers.systems import no_other
+from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
 from core.types import Article
 

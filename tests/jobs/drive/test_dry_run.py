@@ -10,7 +10,7 @@ from rich.console import Console
 
 from cluster.resources import Card
 from core.models import parameters, parse_model, resolve_model
-from core.summarizers.generators import parse_generator
+from core.models.generators import parse_generator
 from jobs.drive import dry_run
 from jobs.drive.dry_run import describe, print_description
 from jobs.drive.pools import actor_bytes

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from core.errors import ModelError, RecipeError
+from core.models.generators import KNOWN_GENERATORS
 from core.models.smollm2 import smollm2_folder
 from core.summarizers.chunk_systems import IMPORTANCE
 from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.generators import KNOWN_GENERATORS
 from core.sweep import Sweeper
 from jobs.drive import driver
 from jobs.recipes.job import make_plan

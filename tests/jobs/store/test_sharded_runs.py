@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import FencedError, StoreError
-from core.metrics.panel import Panel
+from core.metrics.kept import Panel
 from core.types import BundleResult
 from jobs.report.summary_rows import write_summary_rows
 from jobs.store import ShardSpec, Store

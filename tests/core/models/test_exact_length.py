@@ -14,10 +14,10 @@ from tokenizers import Tokenizer, decoders, models
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from core.models import resolve_model
+from core.models.exact_length import _BYTE_SIGNS, ExactLength, WordTable, Written
 from core.models.generation import LoadedGenerator, load_generator
-from core.summarizers.exact_length import ExactLength, WordTable, Written, _byte_signs
-from core.summarizers.generators import parse_generator
-from core.summarizers.prompt_template import PromptTemplate
+from core.models.generators import parse_generator
+from core.models.prompt_template import PromptTemplate
 from core.text.rows import cleaned
 from core.text.words import count_words
 
@@ -53,7 +53,7 @@ def fast(pieces: list[str], decoder: Any, unknown: str = "<unk>") -> PreTrainedT
 
 
 def byte_level() -> PreTrainedTokenizerFast:
-    signs = {byte: sign for sign, byte in _byte_signs().items()}
+    signs = {byte: sign for sign, byte in _BYTE_SIGNS.items()}
     pieces = [bytes([byte]) for byte in range(256)] + PIECES
     return fast(["".join(signs[byte] for byte in piece) for piece in pieces], decoders.ByteLevel())
 

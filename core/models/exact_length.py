@@ -17,12 +17,15 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from transformers import LogitsProcessor
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from core.text.words import count_words
 
 # Scores below it rise to it: what other rules of the checkpoint forbid is still better than another number of words.
 _LOWEST = -1e4
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # of SentencePiece, for what has no piece of its own
+# The byte that each sign of a byte-level vocabulary stands for.
+_BYTE_SIGNS: dict[str, int] = {sign: byte for byte, sign in bytes_to_unicode().items()}  # type: ignore[no-untyped-call]
 _CLOSES = re.compile(r"""[.!?…。！？]["'”’»)\]]*""")
 _FIRST_ASCII_END = 0x80
 # More tokens than any character has bytes, so that one that was begun is whole before words have to be hurried.
@@ -282,17 +285,9 @@ def _piece(name: str | None, text: str) -> bytes | None:
         return bytes([byte]) if byte >= _FIRST_ASCII_END else None
     if "\ufffd" not in text:
         return text.encode() or None
-    if all(sign in _byte_signs() for sign in name):
-        return bytes(_byte_signs()[sign] for sign in name)
+    if all(sign in _BYTE_SIGNS for sign in name):
+        return bytes(_BYTE_SIGNS[sign] for sign in name)
     return None
-
-
-@functools.cache
-def _byte_signs() -> dict[str, int]:
-    """The byte that each sign of a byte-level vocabulary stands for (Radford et al. 2019, `bytes_to_unicode`)."""
-    shown = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [byte for byte in range(256) if byte not in shown]
-    return {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(others)}
 
 
 def _decoded(begun: bytes, piece: bytes) -> tuple[str, bytes] | None:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import RecipeError
-from core.summarizers.systems import UNCUT
-from core.text.length import LengthUnit
+from core.text.length import UNCUT, LengthUnit
 from core.text.rows import cleaned
 
 # No word of a language that NWS reads is longer on average, and a model that writes too much is to be seen doing so.
@@ -44,6 +43,13 @@ class PromptTemplate:
     def short_sha256(self) -> str:
         """8 hex digits that identify the prompt."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:8]
+
+    @property
+    def tokens_text(self) -> str:
+        """How many tokens a model may write (`most_new_tokens`), as a run records it."""
+        if not self.asks_for_n:
+            return str(_UNCUT_TOKENS)
+        return f"{_tokens_each(self.unit)}n+{_MORE_TOKENS}" + ("" if self.unit == "words" else f", n in {self.unit}")
 
     def about(self, article: str, n: int) -> str:
         """The prompt for an article and a number of words."""
@@ -91,11 +97,6 @@ DEFAULT_PROMPTS: dict[LengthUnit, PromptTemplate] = {
 def most_new_tokens(n: int, unit: LengthUnit) -> int:
     """How many tokens a model may write that was asked for `n` words or characters, or (`UNCUT`) for no number."""
     return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _tokens_each(unit) * n
-
-
-def most_new_tokens_text(unit: LengthUnit) -> str:
-    """The same for any n, as a run records it."""
-    return f"{_tokens_each(unit)}n+{_MORE_TOKENS}" + ("" if unit == "words" else f", n in {unit}")
 
 
 def _tokens_each(unit: LengthUnit) -> int:

@@ -10,14 +10,11 @@ from typing import Literal
 
 from core.errors import ModelError
 from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
-from core.summarizers.prompt_template import (
+from core.models.prompt_template import (
     DEFAULT_PROMPT,
     DEFAULT_PROMPTS,
     PromptTemplate,
-    most_new_tokens,
-    most_new_tokens_text,
 )
-from core.summarizers.systems import UNCUT
 from core.text.length import LengthUnit
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
@@ -25,7 +22,7 @@ ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
 # How the classes of models that write are called (`architectures` in config.json).
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
-# Part of what a run records: with another rule of core/summarizers/exact_length.py it is another number.
+# Part of what a run records: with another rule of core/models/exact_length.py it is another number.
 EXACT_RULE = "exactly n words, rule 1"
 
 
@@ -102,7 +99,7 @@ class Generator:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it can write no other number of words than it was asked for (`core.summarizers.exact_length`)."""
+        """Whether it can write no other number of words than it was asked for (`core.models.exact_length`)."""
         return self.exact and self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
 
     @property
@@ -122,9 +119,7 @@ class Generator:
             return "prompt and settings of its architecture"
         if self.prompt:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
-            unit = self.prompt.unit
-            tokens = str(most_new_tokens(UNCUT, unit)) if self.has_uncut else most_new_tokens_text(unit)
-            settings = f"{self.settings}, max_new_tokens={tokens}"
+            settings = f"{self.settings}, max_new_tokens={self.prompt.tokens_text}"
             parts = [self.architecture, template, f"prompt={self.prompt.text!r}", settings]
             parts += [EXACT_RULE] if self.is_exact else []
             return "|".join([*parts, f"{self.half} where the device has it"])
