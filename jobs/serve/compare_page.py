@@ -2,15 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
-from jobs.serve.html import rendered
+from core.analysis.content_kept import KEPT
+from jobs.evaluate.compare import compare_runs
+from jobs.evaluate.printed_comparison import notes
+from jobs.report.sweep.numbers import verdict_lengths
 from jobs.store import RunInfo, Store
+from jobs.terminal.metrics import metric_label, metric_name, metric_places, metric_signature
 from jobs.terminal.run_status import duration, made_by
 
-Sides = list[tuple[str, str, str]]
 
-
-def sides_of(a: RunInfo, b: RunInfo) -> Sides:
+def sides_of(a: RunInfo, b: RunInfo) -> list[tuple[str, str, str]]:
     """What made either run, each with its name; what several lines tell is put together."""
     told_a, told_b = _told(a), _told(b)
     return [(name, told_a.get(name, "–"), told_b.get(name, "–")) for name in dict.fromkeys((*told_a, *told_b))]
@@ -34,37 +37,27 @@ def opening_metric(runs: Sequence[RunInfo], metrics: Sequence[str]) -> str:
 
     `metrics` are those that all of them have.
     """
-    from core.analysis.content_kept import KEPT
-    from jobs.terminal.metrics import metric_signature
-
     is_alike = len({metric_signature(run, KEPT) for run in runs}) == 1
     return KEPT if KEPT in metrics and is_alike else "bertscore_f1"
 
 
-def comparison_html(store: Store, a: RunInfo, b: RunInfo | None, metric: str) -> str:
-    """The comparisons of `nws compare` as HTML. It may take seconds: it reads the runs' summaries.
+def comparison_values(store: Store, runs: Sequence[RunInfo], metric: str) -> dict[str, Any]:
+    """The comparisons of `nws compare`, of two runs or the systems of one. It may take seconds: it reads summaries.
 
     Raises:
         NwsError: there is nothing to compare, and why.
     """
-    from jobs.evaluate.compare import compare_runs
-    from jobs.evaluate.printed_comparison import notes
-    from jobs.report.sweep.numbers import verdict_lengths
-    from jobs.terminal.metrics import metric_label, metric_name, metric_places
-
-    result = compare_runs(store, a.id, None if b is None else b.id, [], None, metric)
+    result = compare_runs(store, runs[0].id, runs[1].id if len(runs) == 2 else None, [], None, metric)
     rows = []
     for comparison in result.comparisons:
-        better, worse = verdict_lengths(comparison)
         left_out = result.why_left_out[comparison.dataset, comparison.a, comparison.b]
         sides = ("A", "B") if result.two_runs else (result.names[comparison.a], result.names[comparison.b])
-        told = notes(comparison, result.kinds, a.length_unit, *sides)
-        rows.append((comparison, better, worse, (*left_out, *told)))
-    return rendered(
-        "comparison.html.j2",
-        result=result,
-        rows=rows,
-        metric=metric_name(result.metric),
-        label=metric_label(result.metric, result.signatures[0]),
-        places=metric_places(result.metric),
-    )
+        told = notes(comparison, result.kinds, runs[0].length_unit, *sides)
+        rows.append((comparison, *verdict_lengths(comparison), (*left_out, *told)))
+    return {
+        "result": result,
+        "rows": rows,
+        "metric": metric_name(result.metric),
+        "label": metric_label(result.metric, result.signatures[0]),
+        "places": metric_places(result.metric),
+    }

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from served_runs import HARM, MadeRun, serving
 
+from jobs.serve import app
 from jobs.store import Store, open_store
 
 pytestmark = pytest.mark.slow
@@ -160,7 +161,19 @@ def test_a_server_that_is_gone_is_said(browser: Browser, tmp_path) -> None:
         run = MadeRun(store)
         page = opened(browser, f"http://127.0.0.1:{port}/runs/{run.id}")
         expect(page.locator("#state")).to_contain_text("running")
-    expect(page.locator("#connection")).to_have_text("Not connected: this page may be out of date.")
+    expect(page.locator("#connection")).to_have_text("This page may be out of date. Failed to fetch")
+    page.context.close()
+
+
+def test_an_unexpected_error_is_seen_until_it_is_over(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(browser, site.address)
+    with monkeypatch.context() as broken:
+        broken.setattr(app, "list_values", lambda *_: 1 / 0)
+        told = "This page may be out of date. An error of this server: its terminal says more."
+        expect(page.locator("#connection")).to_have_text(told)
+    expect(page.locator("#connection")).to_be_empty()
     page.context.close()
 
 
