@@ -17,10 +17,11 @@ from core.errors import NwsError, StoreError, StoreUnavailableError
 from jobs.report.page.page import content_policy
 from jobs.report.run_view import Viewer
 from jobs.serve.access import HEADERS, middleware, require_safe
-from jobs.serve.compare_page import comparison_values, opening_metric, sides_of
 from jobs.serve.pages import (
     REASONS,
+    SCRIPT,
     STATES,
+    STYLE,
     Search,
     fingerprint,
     list_values,
@@ -29,16 +30,13 @@ from jobs.serve.pages import (
     policy_sentences,
     report_html,
     run_values,
-    script,
-    style_sheet,
 )
 from jobs.store import RunInfo, Store
-from jobs.terminal.metrics import metric_name, metrics_of
 
 PATIENCE_SECONDS = 1.0
 """For how long a reader waits for what takes seconds, before being told to come again."""
 _MOST_COMPUTED = 12
-_TITLES = {400: "Nothing to compare", 404: "Not here", 409: "This cannot be shown", 503: "The store cannot be read now"}
+_TITLES = {400: "No run is chosen", 404: "Not here", 409: "This cannot be shown", 503: "The store cannot be read now"}
 
 
 class Computed:
@@ -63,7 +61,8 @@ class Computed:
         if not wait([future], PATIENCE_SECONDS).done:
             return None
         if future.exception():
-            self._futures.pop(key, None)
+            with self._lock:
+                self._futures.pop(key, None)
         return future.result()
 
     def _begin(self, key: Hashable, make: Callable[..., Any], args: tuple[Any, ...]) -> Future[Any]:
@@ -110,47 +109,20 @@ class Pages:
         return self._page(request, "run.html.j2", **values)
 
     def report(self, request: Request) -> Response:
-        """The report page of a run, made when it is asked for."""
-        run = self._find(request.path_params["run_id"])
-        html = self._computed.get(("report", fingerprint(run)), report_html, self._store, run)
+        """The report page of a run or several, made when it is asked for."""
+        runs = [self._find(run_id) for run_id in request.query_params.getlist("run")]
+        if not runs:
+            raise HTTPException(400, "Tick runs on the list of all runs, then press “Report of the chosen”.")
+        html = self._computed.get(("report", *map(fingerprint, runs)), report_html, self._store, runs)
         if html is None:
             told = "The report is being written. This page asks again by itself."
             return self._page(request, "frame.html.j2", 202, title="One moment", told=told, asks_again=True)
         policy = f"{content_policy()}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         return HTMLResponse(html, headers={"Content-Security-Policy": policy})
 
-    def compare(self, request: Request) -> Response:
-        """Two runs side by side, or the systems of one."""
-        ids = list(dict.fromkeys(request.query_params.getlist("run")))
-        if not 1 <= len(ids) <= 2:
-            raise HTTPException(400, "Tick one run or two on the list of all runs, then press “Compare the chosen”.")
-        runs = [self._find(run_id) for run_id in ids]
-        metrics = {metric: metric_name(metric) for metric in metrics_of(runs)}
-        asked = request.query_params.get("metric", "")
-        metric = asked if asked in metrics else opening_metric(runs, list(metrics))
-        found, problem = None, ""
-        try:
-            key = ("compare", *map(fingerprint, runs), metric)
-            found = self._computed.get(key, comparison_values, self._store, runs, metric)
-        except StoreUnavailableError:
-            raise
-        except NwsError as error:
-            problem = str(error)
-        return self._page(
-            request,
-            "compare.html.j2",
-            runs=runs,
-            sides=sides_of(*runs) if len(runs) == 2 else [],
-            metrics=metrics,
-            metric=metric,
-            found=found,
-            problem=problem,
-            asks_again=found is None and not problem,
-        )
-
     def failed(self, request: Request, error: Exception) -> Response:
         """Say in words what is wrong: with the store, with the address, or with what is asked."""
-        told, status, headers = str(error), 503 if isinstance(error, StoreError) else 409, None
+        told, status, headers = str(error), 503 if isinstance(error, StoreUnavailableError) else 409, None
         if isinstance(error, HTTPException):
             told, status, headers = error.detail, error.status_code, error.headers
         title = _TITLES.get(status, "This server is only read from")
@@ -196,11 +168,10 @@ def make_app(store: Store, token: str | None, port: int) -> Starlette:
     pages = Pages(store)
     routes = [
         Route("/", pages.runs),
-        Route("/compare", pages.compare),
-        Route("/style.css", lambda request: Response(style_sheet(), media_type="text/css")),
-        Route("/script.js", lambda request: Response(script(), media_type="text/javascript")),
+        Route("/report", pages.report),
+        Route("/style.css", lambda request: Response(STYLE, media_type="text/css")),
+        Route("/script.js", lambda request: Response(SCRIPT, media_type="text/javascript")),
         Route("/runs/{run_id}", pages.run),
-        Route("/runs/{run_id}/report", pages.report),
     ]
     handlers: dict[Any, Any] = {HTTPException: pages.failed, NwsError: pages.failed, 500: _broken}
     return Starlette(routes=routes, middleware=middleware(token, port), exception_handlers=handlers)

@@ -4,7 +4,7 @@ A block of a page that the frame lacks is the HTML of the element of that name: 
 """
 
 import socket
-from collections.abc import Hashable, Mapping, MutableMapping
+from collections.abc import Hashable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,7 @@ from jobs.report.sweep import kept_answer
 from jobs.store import Progress, RunInfo, Store, is_stale
 from jobs.store.runs import RunState
 from jobs.terminal.console import printable, written_out
-from jobs.terminal.numerals import counted, of_length
+from jobs.terminal.numerals import counted
 from jobs.terminal.run_status import duration, made_by
 from jobs.terminal.system_names import names_of
 
@@ -43,6 +43,9 @@ STATES: tuple[RunState, ...] = get_args(RunState)
 _LOG_LINES = 200
 _WRITTEN = 8
 _TEMPLATES = Path(__file__).parent / "templates"
+STYLE = "".join(path.read_text(encoding="utf-8") for path in (TEMPLATES / "page.css", _TEMPLATES / "serve.css"))
+SCRIPT = (_TEMPLATES / "serve.js").read_text(encoding="utf-8")
+"""It puts news into a page. All else reads without it."""
 _ENVIRONMENT = page_environment(_TEMPLATES)
 _ENVIRONMENT.filters |= {"printable": printable, "quoted": lambda text: quote(text, safe="")}
 
@@ -59,16 +62,6 @@ def live_parts(template: str, values: Mapping[str, Any]) -> dict[str, str]:
     return {name: written_out("".join(page.blocks[name](page.new_context(dict(values))))) for name in live}
 
 
-def style_sheet() -> str:
-    """The report page's, and what these pages have beside it."""
-    return "".join(path.read_text(encoding="utf-8") for path in (TEMPLATES / "page.css", _TEMPLATES / "serve.css"))
-
-
-def script() -> str:
-    """What puts news into a page. All else reads without it."""
-    return (_TEMPLATES / "serve.js").read_text(encoding="utf-8")
-
-
 @dataclass(frozen=True, slots=True)
 class Search:
     """What was searched for: words that a run's id, job, state, name or note has, a state or "", and which page."""
@@ -83,20 +76,6 @@ class Search:
         state, page = asked.get("state", ""), asked.get("page", "")
         number = int(page) if page.isascii() and page.isdigit() and len(page) < 6 else 1
         return cls(asked.get("q", ""), state if state in STATES else "", max(number, 1))
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run in the list, its cells as text; `told` is how fast it is, or its answer."""
-
-    run: RunInfo
-    state: str
-    datasets: str
-    lengths: str
-    done: str
-    share: float | None
-    told: tuple[str, ...]
-    time: str
 
 
 def list_values(store: Store, asked: Search, answers: MutableMapping[Hashable, tuple[str, ...]]) -> dict[str, Any]:
@@ -121,36 +100,40 @@ def _headlines(run: RunInfo, answer: Answer) -> tuple[str, ...]:
     return tuple(told.values()) if len(told) == 1 else tuple(f"{dataset}: {text}" for dataset, text in told.items())
 
 
-def _line(run: RunInfo, at: Progress | None, answer: tuple[str, ...]) -> RunLine:
+def _line(run: RunInfo, at: Progress | None, answer: tuple[str, ...]) -> dict[str, Any]:
+    """A run in the list, its cells as text; `told` is how fast it is, or its answer."""
     now = datetime.now(UTC)
     is_gone = is_stale(run, socket.gethostname(), now)
     silent = max(0.0, (now - run.heartbeat_at).total_seconds()) if run.heartbeat_at else 0.0
     at = None if is_gone or run.state != "running" else at
     view = View(run, at, span_until_now(run, at, silent), silent, (), ())
-    of_policies = at is not None and at.unit != "articles"
-    done, total = (at.finished, at.total) if at and of_policies else (run.articles_done, run.total_articles)
+    share, done = _progress(view)
     busy = [actor.busy for actor in at.actors if actor.busy is not None] if at else []
-    share = f", {100 * sum(busy) / len(busy):.0f} % busy" if busy else ""
-    actors = f"{counted(len(at.actors), 'actor')}{share}" if at and at.actors else ""
-    lengths = run.recipe.get("n", ())
-    return RunLine(
-        run,
-        "stale" if is_gone else run.state,
-        ", ".join(run.revisions.get("datasets", {})),
-        f"{counted(len(lengths), 'length')} up to {of_length(max(lengths), run.length_unit)}" if lengths else "",
-        f"{at.finished}/{at.total or '?'} {at.unit}" if at and of_policies else f"{done_text(view)} articles",
-        min(1.0, done / total) if total else None,
-        answer or tuple(filter(None, (rate_text(view), left_text(view) and f"{left_text(view)} left", actors))),
-        duration(run),
-    )
+    how_busy = f", {100 * sum(busy) / len(busy):.0f} % busy" if busy else ""
+    actors = f"{counted(len(at.actors), 'actor')}{how_busy}" if at and at.actors else ""
+    return {
+        "run": run,
+        "state": "stale" if is_gone else run.state,
+        "done": done,
+        "share": share,
+        "told": answer or [rate_text(view), left_text(view) and f"{left_text(view)} left", actors],
+        "time": duration(run),
+    }
+
+
+def _progress(view: View) -> tuple[float | None, str]:
+    """How far a run is, of 1, and in words."""
+    run, at = view.run, view.progress
+    done, total = (at.finished, at.total) if at and at.total else (run.articles_done, run.total_articles)
+    return min(1.0, done / total) if total else None, stage_text(view) or f"{done_text(view)} articles"
 
 
 def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     """A run as it is now; its answer is the one that was stored when it ended, else None."""
     view = viewer.glance()
-    run, at = view.run, view.progress
+    run = view.run
     answer = store.stored_answer(run.id) if view.has_ended else None
-    done, total = (at.finished, at.total) if at and at.total else (run.articles_done, run.total_articles)
+    share, done = _progress(view)
     return {
         "run": run,
         "made_by": made_by(run),
@@ -162,8 +145,8 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "said": [] if answer is None else _said(run, answer),
         "how_sure": f"{kept_answer.HOW_SURE} {kept_answer.WHAT_IT_IS}",
         "of_policies": (),
-        "share": min(1.0, done / total) if total else None,
-        "progress": stage_text(view) or f"{done_text(view)} articles",
+        "share": share,
+        "done": done,
         "facts": [*facts(view), ("time", duration(run))],
         "reasons": view.reasons,
         "written": view.written[:_WRITTEN],
@@ -193,11 +176,11 @@ def policy_sentences(store: Store, run: RunInfo) -> list[tuple[str, tuple[tuple[
     return [(dataset, policy_answer.sentences(numbers, dataset)) for dataset in numbers.scored if numbers.has_policies]
 
 
-def report_html(store: Store, run: RunInfo) -> str:
-    """The report page of a run, as `nws report -o` writes it, and the way back.
+def report_html(store: Store, runs: Sequence[RunInfo]) -> str:
+    """The report page of runs, as `nws report --page` writes it, and the way back.
 
     Raises:
-        NwsError: the run has no summaries, or the store cannot be read.
+        NwsError: one has no summaries, their metrics differ, or the store cannot be read.
     """
-    page = collect(store, [run.id], "bertscore_f1", None)
-    return render(page, {"All runs": "/", f"This run: {run.name or run.id}": f"/runs/{quote(run.id, safe='')}"})
+    page = collect(store, [run.id for run in runs], "bertscore_f1", None)
+    return render(page, {"All runs": "/", **{f"Run {run.id}": f"/runs/{quote(run.id, safe='')}" for run in runs}})

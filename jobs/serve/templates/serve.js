@@ -17,20 +17,14 @@
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  async function news() {
-    const answer = await fetch(location.href, {
-      headers: { Accept: "application/json" },
-      signal: AbortSignal.timeout(LONGEST_MS),
-    });
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.json();
-  }
-
   async function poll() {
     if (isAsking || document.hidden) return;
     isAsking = true;
     try {
-      const { parts, is_live: isLive } = await news();
+      const signal = AbortSignal.timeout(LONGEST_MS);
+      const answer = await fetch(location.href, { headers: { Accept: "application/json" }, signal });
+      if (!answer.ok) throw new Error(await answer.text());
+      const { parts, is_live: isLive } = await answer.json();
       for (const [name, html] of Object.entries(parts)) {
         if (shown.get(name) !== html) fill(document.getElementById(name), html);
         shown.set(name, html);

@@ -57,7 +57,7 @@ def test_a_name_that_was_made_to_lead_here_is_refused(store: Store, host: str) -
     assert answer.headers["x-frame-options"] == "DENY"
 
 
-@pytest.mark.parametrize("address", ["/", "/runs/a", "/script.js", "/style.css", "/runs/a/report", "/?token=wrong"])
+@pytest.mark.parametrize("address", ["/", "/runs/a", "/script.js", "/style.css", "/report?run=a", "/?token=wrong"])
 def test_without_the_token_nothing_is_shown(store: Store, address: str) -> None:
     answer = client(store, TOKEN).get(address)
     assert (answer.status_code, answer.text) == (401, "This server asks for its token: open it once as /?token=TOKEN.")

@@ -74,7 +74,7 @@ def test_many_readers_at_once_are_served_while_a_report_is_computed(
     go_on = threading.Event()
     monkeypatch.setattr(app, "report_html", lambda *_: f"the report {go_on.wait(60)}")
     with serving(url) as port, ThreadPoolExecutor(2 * READERS) as readers:
-        report = f"http://127.0.0.1:{port}/runs/{run.id}/report"
+        report = f"http://127.0.0.1:{port}/report?run={run.id}"
         reports = [readers.submit(httpx.get, report, trust_env=False) for _ in range(READERS)]
         run.write()
         polls = [readers.submit(poll, port, f"/runs/{run.id}") for _ in range(READERS)]

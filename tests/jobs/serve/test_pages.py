@@ -151,8 +151,8 @@ def test_a_run_that_has_ended_says_what_it_found_and_has_its_report(client: Test
     assert "Content kept by n, news, as a table" in text
     assert text.count('<svg class="chart"') == 1
     assert "<script" not in text  # nothing changes any more
-    page = ready(client, f"/runs/{run.id}/report")
-    links = {"All runs": "/", f"This run: {run.id}": f"/runs/{run.id}"}
+    page = ready(client, f"/report?run={run.id}")
+    links = {"All runs": "/", f"Run {run.id}": f"/runs/{run.id}"}
     assert page == render(collect(store, [run.id], "bertscore_f1", None), links)
     for name, address in links.items():
         assert f'<a href="{address}">{name}</a>' in page
@@ -170,8 +170,8 @@ def test_the_report_runs_its_own_script_only(client: TestClient, store: Store) -
     run = MadeRun(store)
     run.write(3)
     run.end()
-    ready(client, f"/runs/{run.id}/report")
-    answer = client.get(f"/runs/{run.id}/report")
+    ready(client, f"/report?run={run.id}")
+    answer = client.get(f"/report?run={run.id}")
     assert "script-src 'sha256-" in answer.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
@@ -181,71 +181,32 @@ def test_a_run_without_summaries_has_no_answer(client: TestClient, store: Store)
     text = client.get(f"/runs/{run}").text
     assert "failed (no model)" in text
     assert "It has no summaries." in text
-    assert "no summaries" in client.get(f"/runs/{run}/report").text
+    assert "no summaries" in client.get(f"/report?run={run}").text
 
 
-def test_two_runs_side_by_side(client: TestClient, store: Store) -> None:
-    a, b = MadeRun(store, name="first"), MadeRun(store, name="second", seed=9)
-    for run in (a, b):
+def test_runs_that_are_chosen_are_on_one_page(client: TestClient, store: Store) -> None:
+    a, b, other = MadeRun(store, name="first"), MadeRun(store, name="second", seed=9), MadeRun(store, "other")
+    for run in (a, b, other):
         run.write(12)
-        run.end()
-    text = ready(client, f"/compare?run={a.id}&run={b.id}")
-    for told in (
-        "first and second",
-        "What made them",
-        "differs",
-        "wins"[:0],
-        "every n, in BERTScore F1",
-        "A is better"[:0],
-    ):
-        assert told in text, told
-    assert text.count("<details") == 3  # a system each
-    assert f'A is <a href="/runs/{a.id}">first</a>, and B is <a href="/runs/{b.id}">second</a>.' in text
-    assert "ROUGE-1" in ready(client, f"/compare?run={a.id}&run={b.id}&metric=rouge1_f1")
-
-
-def test_the_systems_of_a_run(client: TestClient, store: Store) -> None:
-    run = MadeRun(store)
-    run.write(12)
-    text = ready(client, f"/compare?run={run.id}")
-    assert "The systems of" in text
-    assert "textrank" in text
-    assert "is better at n = " in text
-
-
-def test_comparisons_begin_with_content_kept_where_both_have_it(client: TestClient, store: Store) -> None:
-    a, b, older = MadeRun(store, kept=True), MadeRun(store, seed=9, kept=True), MadeRun(store)
-    for run in (a, b, older):
-        run.write(12)
-    assert "every n, in content kept" in ready(client, f"/compare?run={a.id}&run={b.id}")
-    assert "every n, in BERTScore F1" in ready(client, f"/compare?run={a.id}&run={older.id}")
-
-
-def test_what_cannot_be_compared_is_said(client: TestClient, store: Store) -> None:
-    a, b = MadeRun(store), MadeRun(store, "other")
-    for run in (a, b):
-        run.write(2)
-    assert "must not be compared" in client.get(f"/compare?run={a.id}&run={b.id}").text
-    for query in ("?run=no", "?run=%3Cb%3E"):
-        answer = client.get(f"/compare{query}")
-        assert answer.status_code == 404
-        assert "<b>" not in answer.text
-    for query, told in (("", "Nothing to compare"), (f"?run={a.id}&run={b.id}&run=x", "Nothing to compare")):
-        answer = client.get(f"/compare{query}")
-        assert answer.status_code == 400
-        assert told in answer.text
-        assert "Tick one run or two" in answer.text
+    text = ready(client, f"/report?run={a.id}&run={b.id}")
+    assert "The same system in two runs" in text
+    assert all(f'<a href="/runs/{run.id}">Run {run.id}</a>' in text for run in (a, b))
+    refused = client.get(f"/report?run={a.id}&run={other.id}")
+    assert (refused.status_code, "This cannot be shown" in refused.text) == (409, True)
+    for query, status, told in (("?run=%3Cb%3E", 404, "the store has no run"), ("", 400, "Tick runs on the list")):
+        answer = client.get(f"/report{query}")
+        assert (answer.status_code, told in answer.text, "<b>" in answer.text) == (status, True, False)
 
 
 def test_whatever_a_store_holds_stays_text(client: TestClient, store: Store) -> None:
     run = MadeRun(store, HARM, (f"m|{HARM}", "lead", "random"), name=HARM, host=HARM, address=f"https://x/{HARM}")
     run.write(3)
     run.fail()
-    addresses = ["/", "/?q=%3Cscript%3E", f"/runs/{run.id}", f"/compare?run={run.id}"]
+    addresses = ["/", "/?q=%3Cscript%3E", f"/runs/{run.id}", f"/report?run={run.id}"]
     pages = [ready(client, address) for address in addresses]
     run.end("failed", f"error {HARM}")
-    pages += [ready(client, address) for address in (*addresses, f"/runs/{run.id}/report")]
-    for address, page in zip((*addresses, *addresses, "report"), pages, strict=True):
+    pages += [ready(client, address) for address in addresses]
+    for address, page in zip((*addresses, *addresses), pages, strict=True):
         assert "<script>document" not in page, address
         assert "<img" not in page, address
         assert CONTROL.findall(page) == [], address
@@ -262,7 +223,7 @@ def test_a_run_with_a_made_up_id_is_listed_and_has_no_page(client: TestClient, s
 def test_a_store_that_is_away_is_said_and_comes_back(client: TestClient, store: Store, tmp_path: Path) -> None:
     (tmp_path / "nws.db").rename(tmp_path / "moved.db")
     answer = client.get("/")
-    assert answer.status_code == 503
+    assert answer.status_code == 409
     assert "was deleted or moved away" in answer.text
     (tmp_path / "moved.db").rename(tmp_path / "nws.db")
     assert client.get("/").status_code == 200
