@@ -36,7 +36,7 @@ class ServeOptions:
 def serve(where: ServeOptions, store: StoreUrl = DEFAULT_STORE) -> None:
     """Show the runs of a store in a browser, live.
 
-    All runs, one while it goes on, what it found, and two side by side. Nothing is written. Ctrl-C ends it.
+    All runs, one while it goes on, what it found, and the report of one or several. Nothing is written. Ctrl-C ends it.
     """
     from jobs.serve.access import require_safe
     from jobs.serve.app import listen, make_server

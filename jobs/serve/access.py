@@ -3,13 +3,13 @@
 import hmac
 import ipaddress
 import re
-from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,7 +18,6 @@ from core.errors import RecipeError
 
 _LEAST_TOKEN = 16
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]+")
-_THIS_MACHINE = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 _COOKIE_SECONDS = 30 * 24 * 3600
 HEADERS = {
     "Content-Security-Policy": (
@@ -66,29 +65,30 @@ def require_safe(host: str, token: str | None) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
+def middleware(token: str | None, port: int) -> list[Middleware]:
+    """What every request passes first.
+
+    Without a token, it must name this machine as its host: a page elsewhere whose name was made to lead here (DNS
+    rebinding) sends its own name. `port` is where the server listens.
+    """
+    hosts = ["localhost", "127.0.0.1", "[::1]"] if token is None else ["*"]
+    return [Middleware(Access, token=token, port=port), Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
+
+
 class Access:
-    """The middleware that every request passes first.
+    """Lets a request pass that has the token, if there is one, and adds `HEADERS` to every response.
 
-    Without a token, the request must name this machine as its host: a page elsewhere whose name was made to lead here
-    (DNS rebinding) sends its own name. With one, it must have the token: once in the URL (`?token=`), which sets a
-    cookie, or in the header `Authorization: Bearer TOKEN`.
-
-    Attributes:
-        app: what comes next.
-        token: that every request must have; None where only this machine reaches the server.
-        port: where the server listens, by which its cookie is told from those of others on this machine.
+    The token is given once in the URL (`?token=`), which sets a cookie, or in the header `Authorization: Bearer TOKEN`.
+    The cookie is told by the port from those of other servers on this machine. It holds no token.
     """
 
-    app: ASGIApp
-    token: str | None
-    port: int
+    def __init__(self, app: ASGIApp, token: str | None, port: int) -> None:
+        self._app = app
+        self._token = token
+        self._cookie = f"nws_serve_{port}"
+        self._ticket = hmac.new((token or "").encode(), b"nws serve", sha256).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -96,42 +96,24 @@ class Access:
                     headers.setdefault(name, value)
             await send(message)
 
-        answer = self._refusal(Request(scope)) or self.app
+        answer = self._own_answer(Request(scope)) or self._app
         await answer(scope, receive, send_with_headers)
 
-    def _refusal(self, request: Request) -> Response | None:
-        if request.method not in ("GET", "HEAD"):
-            return PlainTextResponse("This server is only read from.", 405, {"Allow": "GET, HEAD"})
-        if (
-            request.headers.get("sec-fetch-site") == "cross-site"
-            and request.headers.get("sec-fetch-mode") != "navigate"
-        ):
+    def _own_answer(self, request: Request) -> Response | None:
+        site, mode = (request.headers.get(f"sec-fetch-{what}") for what in ("site", "mode"))
+        if site == "cross-site" and mode != "navigate":
             return PlainTextResponse("Pages of other sites may not ask this server.", 403)
-        if self.token is None:
-            return None if _names_this_machine(request) else _wrong_host()
-        given = request.query_params.get("token")
-        if given is not None and _same(given, self.token):
+        if self._token is None:
+            return None
+        if _same(request.query_params.get("token", ""), self._token):
             return self._let_in(request)
-        return None if self._has_token(request) else _no_token()
-
-    def _has_token(self, request: Request) -> bool:
         kind, _, bearer = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and _same(bearer.strip(), self.token or ""):
-            return True
-        try:
-            cookie = SimpleCookie(request.headers.get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return False
-        return cookie is not None and _same(cookie.value, self._ticket)
-
-    @property
-    def _cookie(self) -> str:
-        return f"nws_serve_{self.port}"
-
-    @property
-    def _ticket(self) -> str:
-        """What the cookie holds: it lets in, and does not tell the token."""
-        return hmac.new((self.token or "").encode(), b"nws serve", sha256).hexdigest()
+        if kind.lower() == "bearer" and _same(bearer.strip(), self._token):
+            return None
+        if _same(request.cookies.get(self._cookie, ""), self._ticket):
+            return None
+        told = "This server asks for its token: open it once as /?token=TOKEN."
+        return PlainTextResponse(told, 401, {"WWW-Authenticate": "Bearer"})
 
     def _let_in(self, request: Request) -> Response:
         """Set the cookie, and go to the same page without the token in its address.
@@ -139,39 +121,17 @@ class Access:
         By a page that goes on, since a browser that followed a link from elsewhere would send no strict cookie to
         where it is redirected.
         """
-        rest = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+        url = request.url.remove_query_params("token")
         path = "/" + quote(request.scope["path"]).lstrip("/")  # never another host
-        target = escape(path + (f"?{urlencode(rest)}" if rest else ""))
+        target = escape(path + (f"?{url.query}" if url.query else ""))
         answer = HTMLResponse(
             '<!doctype html><html lang="en"><title>nws serve</title>'
-            f'<meta http-equiv="refresh" content="0;url={target}">'
-            f'<p><a href="{target}">Go on</a></p></html>'
+            f'<meta http-equiv="refresh" content="0;url={target}"><p><a href="{target}">Go on</a></p></html>'
         )
-        answer.set_cookie(
-            self._cookie,
-            self._ticket,
-            max_age=_COOKIE_SECONDS,
-            httponly=True,
-            samesite="strict",
-            secure=request.url.scheme == "https",
-        )
+        answer.set_cookie(self._cookie, self._ticket, _COOKIE_SECONDS, httponly=True, samesite="strict")
         return answer
 
 
 def _same(given: str, wanted: str) -> bool:
     """In a time that does not tell how much of it is right."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())
-
-
-def _names_this_machine(request: Request) -> bool:
-    return _THIS_MACHINE.fullmatch(request.headers.get("host", "")) is not None
-
-
-def _wrong_host() -> Response:
-    return PlainTextResponse("This server is read as http://localhost or http://127.0.0.1 only.", 421)
-
-
-def _no_token() -> Response:
-    return PlainTextResponse(
-        "This server asks for its token: open it once as /?token=TOKEN.", 401, {"WWW-Authenticate": "Bearer"}
-    )

@@ -190,6 +190,11 @@ class Means(Database):
         """As it was stored when the run ended; None where it has to be computed."""
         return _stored_answer(connection, run_id)
 
+    @reads
+    def stored_answers(self, connection: Connection, run_ids: Collection[str]) -> dict[str, "Answer"]:
+        """By run, as they were stored when the runs ended; without those that have to be computed."""
+        return _stored_answers(connection, run_ids)
+
 
 def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
     return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
@@ -259,9 +264,13 @@ def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) 
 
 
 def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
-    query = select(AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
-    stored = connection.execute(query.where(AnswerRow.run_id == run_id, RunRow.means_kept)).scalar()
-    return None if stored is None else _adapter().validate_python(stored)
+    return _stored_answers(connection, [run_id]).get(run_id)
+
+
+def _stored_answers(connection: Connection, run_ids: Collection[str]) -> dict[str, "Answer"]:
+    query = select(AnswerRow.run_id, AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
+    stored = connection.execute(query.where(AnswerRow.run_id.in_(run_ids), RunRow.means_kept))
+    return {run_id: _adapter().validate_python(answer) for run_id, answer in stored}
 
 
 def computed_answer(connection: Connection, run_id: str, whole: str | None = None) -> "Answer":

@@ -37,7 +37,7 @@ class MadeRun:
         self.store, self.text, self.systems, self.kept = store, text, systems, kept
         revisions = {"segmentation": text, "encoders": {text: text}, "libraries": {}, "datasets": {text: text}}
         signatures = {of: f"{of} {text}" for of in SIGNATURES} | ({"kept": "kept made"} if kept else {})
-        recipe = {"datasets": [{}]}
+        recipe = {"datasets": [{}], "n": [3, 7]}
         spec = RunSpec(
             *("phase1", recipe, "hash", seed, text, revisions, signatures, len(systems), address),
             name=name,

@@ -1,60 +1,43 @@
 "use strict";
 (() => {
-  const address = document.body.dataset.events;
+  const POLL_MS = 2000;
+  const LONGEST_MS = 20000;
   const connection = document.getElementById("connection");
-  const RETRY_MS = 5000;
-  let source = null;
-  let isOver = false;
-  let timer = 0;
+  const shown = new Map();
+  let isAsking = false;
 
   // The server has escaped all texts in it. What has the focus or was ticked stays so.
-  function fill(element, digest, html) {
-    if (element.dataset.digest === digest) return;
-    const focused = element.contains(document.activeElement) ? document.activeElement : null;
-    const ticked = new Set([...element.querySelectorAll("input:checked")].map((box) => box.value));
-    const open = new Set([...element.querySelectorAll("details[open]")].map((one) => one.id));
+  function fill(element, html) {
+    const focused = element.contains(document.activeElement) ? document.activeElement.id : "";
+    const ticked = new Set([...element.querySelectorAll("input:checked")].map((box) => box.id));
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 4;
     element.innerHTML = html;
-    element.dataset.digest = digest;
-    for (const box of element.querySelectorAll("input[type=checkbox]")) box.checked = ticked.has(box.value);
-    for (const one of element.querySelectorAll("details[id]")) one.open = one.open || open.has(one.id);
+    for (const box of element.querySelectorAll("input")) box.checked ||= ticked.has(box.id);
     if (isAtEnd) element.scrollTop = element.scrollHeight;
-    if (!focused) return;
-    const again = focused.id
-      ? document.getElementById(focused.id)
-      : [...element.querySelectorAll("input")].find((box) => box.value === focused.value);
-    if (again) again.focus({ preventScroll: true });
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  function stop() {
-    clearTimeout(timer);
-    if (source) source.close();
-    source = null;
-  }
-
-  function start() {
-    if (source || isOver) return;
-    source = new EventSource(address);
-    source.addEventListener("parts", (event) => {
-      connection.textContent = "";
-      for (const [name, [digest, html]] of Object.entries(JSON.parse(event.data))) {
-        const element = document.getElementById(name);
-        if (element) fill(element, digest, html);
+  async function poll() {
+    if (isAsking || document.hidden) return;
+    isAsking = true;
+    try {
+      const signal = AbortSignal.timeout(LONGEST_MS);
+      const answer = await fetch(location.href, { headers: { Accept: "application/json" }, signal });
+      if (!answer.ok) throw new Error(await answer.text());
+      const { parts, is_live: isLive } = await answer.json();
+      for (const [name, html] of Object.entries(parts)) {
+        if (shown.get(name) !== html) fill(document.getElementById(name), html);
+        shown.set(name, html);
       }
-    });
-    source.addEventListener("end", () => {
-      isOver = true;
-      stop();
-    });
-    source.addEventListener("error", () => {
-      connection.textContent = "Not connected: this page may be out of date.";
-      stop();
-      timer = setTimeout(start, RETRY_MS);
-    });
+      connection.textContent = "";
+      if (!isLive) clearInterval(timer);
+    } catch (error) {
+      connection.textContent = `This page may be out of date. ${error.message}`;
+    } finally {
+      isAsking = false;
+    }
   }
 
-  // A browser has six connections to a server: pages that nobody sees leave theirs to others.
-  document.addEventListener("visibilitychange", () => (document.hidden ? stop() : start()));
   for (const element of document.querySelectorAll(".log")) element.scrollTop = element.scrollHeight;
-  if (!document.hidden) start();
+  const timer = setInterval(poll, POLL_MS);
 })();

@@ -16,7 +16,7 @@ TOKEN = "0123456789abcdef-secret"
 
 
 def client(store: Store, token: str | None = None, base_url: str = "http://127.0.0.1:8300") -> TestClient:
-    return TestClient(make_app(store, token, 8300)[0], base_url=base_url, follow_redirects=False)
+    return TestClient(make_app(store, token, 8300), base_url=base_url, follow_redirects=False)
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def test_this_machine_is_read_by_its_own_names(store: Store, host: str) -> None:
 )
 def test_a_name_that_was_made_to_lead_here_is_refused(store: Store, host: str) -> None:
     answer = client(store).get("/", headers={"Host": host})
-    assert answer.status_code == 421
-    assert "Runs" not in answer.text
+    assert (answer.status_code, answer.text) == (400, "Invalid host header")
+    assert answer.headers["x-frame-options"] == "DENY"
 
 
-@pytest.mark.parametrize("address", ["/", "/runs/a", "/events", "/style.css", "/runs/a/report", "/no", "/?token=wrong"])
+@pytest.mark.parametrize("address", ["/", "/runs/a", "/script.js", "/style.css", "/report?run=a", "/?token=wrong"])
 def test_without_the_token_nothing_is_shown(store: Store, address: str) -> None:
     answer = client(store, TOKEN).get(address)
     assert (answer.status_code, answer.text) == (401, "This server asks for its token: open it once as /?token=TOKEN.")
@@ -96,26 +96,25 @@ def test_a_program_sends_the_token_in_a_header(store: Store) -> None:
 
 
 def test_tokens_are_compared_in_constant_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = []
+    compared: list[bytes] = []
     real = hmac.compare_digest
-    monkeypatch.setattr(access.hmac, "compare_digest", lambda a, b: (compared.append(1), real(a, b))[1])
+    monkeypatch.setattr(access.hmac, "compare_digest", lambda a, b: (compared.append(a), real(a, b))[1])
     visitor = client(store, TOKEN)
     for headers in ({"Authorization": "Bearer x"}, {"Cookie": "nws_serve_8300=x"}):
         visitor.get("/", headers=headers)
     visitor.get("/?token=x")
-    assert len(compared) == 3
+    assert compared.count(b"x") == 3
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"])
 def test_it_is_only_read_from(store: Store, method: str) -> None:
     answer = client(store).request(method, "/")
-    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+    assert (answer.status_code, set(answer.headers["allow"].split(", "))) == (405, {"GET", "HEAD"})
 
 
 def test_head_has_no_body_and_ends(store: Store) -> None:
-    for address in ("/", "/events"):
-        answer = client(store).head(address)
-        assert (answer.status_code, answer.content) == (200, b"")
+    answer = client(store).head("/")
+    assert (answer.status_code, answer.content) == (200, b"")
 
 
 def test_pages_of_other_sites_may_lead_here_and_not_ask(store: Store) -> None:

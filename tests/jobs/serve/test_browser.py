@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from served_runs import HARM, MadeRun, serving
 
+from jobs.serve import app
 from jobs.store import Store, open_store
 
 pytestmark = pytest.mark.slow
@@ -35,13 +36,11 @@ class Site:
             "working": f"/runs/{self.working.id}",
             "ended": f"/runs/{self.ended.id}",
             "harmful": f"/runs/{self.harmful.id}",
-            "compared": f"/compare?run={self.ended.id}",
-            "two": f"/compare?run={self.ended.id}&run={self.working.id}",
             "missing": "/runs/none",
         }[name]
 
 
-PAGES = ("list", "working", "ended", "harmful", "compared", "two", "missing")
+PAGES = ("list", "working", "ended", "harmful", "missing")
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +138,8 @@ def test_the_list_changes_and_keeps_what_was_chosen(browser: Browser, site: Site
     new = MadeRun(site.store, name="just begun")
     expect(page.locator("tr", has_text="just begun")).to_be_visible()
     page.get_by_label(f"Choose {site.working.id}").check()
-    page.get_by_role("button", name="Compare the chosen").click()
-    expect(page.locator("h2", has_text="What made them")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Report of the chosen").click()
+    expect(page.get_by_label("Way back").get_by_role("link")).to_have_count(3, timeout=60_000)
     new.end()
     quiet(page)
 
@@ -160,7 +159,19 @@ def test_a_server_that_is_gone_is_said(browser: Browser, tmp_path) -> None:
         run = MadeRun(store)
         page = opened(browser, f"http://127.0.0.1:{port}/runs/{run.id}")
         expect(page.locator("#state")).to_contain_text("running")
-    expect(page.locator("#connection")).to_have_text("Not connected: this page may be out of date.")
+    expect(page.locator("#connection")).to_have_text("This page may be out of date. Failed to fetch")
+    page.context.close()
+
+
+def test_an_unexpected_error_is_seen_until_it_is_over(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(browser, site.address)
+    with monkeypatch.context() as broken:
+        broken.setattr(app, "list_values", lambda *_: 1 / 0)
+        told = "This page may be out of date. An error of this server: its terminal says more."
+        expect(page.locator("#connection")).to_have_text(told)
+    expect(page.locator("#connection")).to_be_empty()
     page.context.close()
 
 

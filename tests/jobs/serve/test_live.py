@@ -1,14 +1,12 @@
-"""A real server: what changes is seen while it changes, by many at once, on both databases, and it ends."""
+"""A real server: what changes is told to many at once, on both databases, and it ends."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
-from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ from nws_process import NWS, ROOT
 from postgres_server import postgres_server
 from served_runs import MadeRun, serving
 
-from jobs.serve import feeds
+from jobs.serve import app
 from jobs.store import Store, open_store, upgrade_schema
 
 pytestmark = pytest.mark.slow
@@ -42,74 +40,48 @@ def store(url: str) -> Iterator[Store]:
         yield opened
 
 
-def events(port: int, address: str) -> Iterator[dict[str, Any]]:
-    """What the server tells, each event's data, until it ends."""
-    with (
-        httpx.Client(timeout=60, trust_env=False) as client,
-        client.stream("GET", f"http://127.0.0.1:{port}{address}") as answer,
-    ):
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        for line in answer.iter_lines():
-            if line.startswith("data: "):
-                yield json.loads(line.removeprefix("data: "))
+def poll(port: int, address: str) -> dict[str, Any]:
+    """What the server tells a page that is open."""
+    headers = {"Accept": "application/json"}
+    return httpx.get(f"http://127.0.0.1:{port}{address}", headers=headers, timeout=60, trust_env=False).json()
 
 
 def test_what_a_driver_stores_is_told_until_the_run_ends(url: str, store: Store) -> None:
     run = MadeRun(store)
     run.write()
     with serving(url) as port:
-        told = events(port, f"/runs/{run.id}/events")
-        first = next(told)
-        assert {"state", "progress", "written", "failures", "log"} <= set(first)
-        assert "1/30 done, 0 failed" in first["progress"][1]
+        assert "1/30 done, 0 failed" in poll(port, f"/runs/{run.id}")["parts"]["progress"]
         run.write()
         run.fail()
-        later: dict[str, str] = {}
-        while "no word in news" not in later.get("failures", ""):
-            later |= {name: html for name, (_, html) in next(told).items()}
-        assert "2/30 done, 1 failed" in later["progress"]
-        assert "stored 2 of news" in later["log"]
+        run.beat()
+        news = poll(port, f"/runs/{run.id}")
+        assert news["is_live"] is True
+        assert "2/30 done, 1 failed" in news["parts"]["progress"]
+        assert "no word in news" in news["parts"]["failures"]
+        assert "stored 2 of news" in news["parts"]["log"]
         run.end()
-        for parts in told:
-            later |= {name: html for name, (_, html) in parts.items()}
-        assert ">done<" in later["state"]
-        assert "The full report" in later["answer"]
+        news = poll(port, f"/runs/{run.id}")
+        assert news["is_live"] is False
+        assert ">done<" in news["parts"]["state"]
+        assert "The full report" in news["parts"]["answer"]
 
 
-def test_many_readers_ask_the_store_once_and_all_see_it(
+def test_many_readers_at_once_are_served_while_a_report_is_computed(
     url: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = MadeRun(store)
     run.write()
-    looks: Counter[str] = Counter()
-    real = Store.run_info
-
-    def counted(self: Store, run_id: str) -> Any:
-        looks[threading.current_thread().name.split("-")[0]] += 1
-        return real(self, run_id)
-
-    with serving(url) as port:
-        streams = [events(port, f"/runs/{run.id}/events") for _ in range(READERS)]
-        assert all("1/30" in next(stream)["progress"][1] for stream in streams)
-        monkeypatch.setattr(Store, "run_info", counted)
-        began = time.monotonic()
+    go_on = threading.Event()
+    monkeypatch.setattr(app, "report_html", lambda *_: f"the report {go_on.wait(60)}")
+    with serving(url) as port, ThreadPoolExecutor(2 * READERS) as readers:
+        report = f"http://127.0.0.1:{port}/report?run={run.id}"
+        reports = [readers.submit(httpx.get, report, trust_env=False) for _ in range(READERS)]
         run.write()
-        for stream in streams:
-            while "2/30" not in next(stream).get("progress", ("", ""))[1]:
-                pass
-        assert sum(looks.values()) <= time.monotonic() - began + 2  # one a second, not one a reader
-        for stream in streams:
-            stream.close()
-
-
-def test_more_readers_than_there_is_room_for_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feeds, "MOST_READERS", 1)
-    url = f"sqlite:///{tmp_path / 'nws.db'}"
-    with open_store(url), serving(url) as port:
-        one = events(port, "/events")
-        next(one)
-        assert httpx.get(f"http://127.0.0.1:{port}/events", trust_env=False).status_code == 503
-        one.close()
+        polls = [readers.submit(poll, port, f"/runs/{run.id}") for _ in range(READERS)]
+        assert all("2/30" in news.result()["parts"]["progress"] for news in polls)
+        assert all("asks again by itself" in told.result().text for told in reports)
+        go_on.set()
+        assert httpx.get(report, trust_env=False).text == "the report True"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,10 +1,11 @@
 """What the pages show of a store, whoever filled it."""
 
-import asyncio
 import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,13 +14,15 @@ from served_runs import HARM, MadeRun
 from starlette.testclient import TestClient
 from training_run import small_training
 
+from core.errors import NwsError
 from jobs.drive import driver
 from jobs.report.page.page import collect, render
-from jobs.serve import runs_page
+from jobs.serve import app
+from jobs.serve import pages as shown_pages
 from jobs.serve.app import make_app
-from jobs.serve.feeds import Feeds, Seen
 from jobs.store import RunSpec, Store, open_store
 
+PARTS_OF_A_RUN = {"state", "answer", "progress", "written", "failures", "log"}
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -36,18 +39,14 @@ def store(url: str) -> Iterator[Store]:
 
 @pytest.fixture
 def client(url: str, store: Store) -> Iterator[TestClient]:
-    with (
-        open_store(url, read_only=True) as opened,
-        TestClient(make_app(opened, None, 8300)[0], base_url="http://localhost") as browser,
-    ):
-        yield browser
+    with open_store(url, read_only=True) as opened:
+        yield TestClient(make_app(opened, None, 8300), base_url="http://localhost")
 
 
 def ready(client: TestClient, address: str) -> str:
     """The page, once it is computed."""
     deadline = time.monotonic() + 120
-    unready = ('http-equiv="refresh"', "The answer is being computed")
-    while any(told in (answer := client.get(address)).text for told in unready):
+    while 'http-equiv="refresh"' in (answer := client.get(address)).text:
         assert time.monotonic() < deadline
     return answer.text
 
@@ -68,7 +67,8 @@ def test_the_list_has_what_is_known_of_each_run(client: TestClient, store: Store
         "breakfast",
         "running",
         "3/30 articles",
-        ">1<",
+        "1 failed",
+        ">news<small>2 lengths up to 7 words<",
         " articles/s",
         "1 actor, 90 % busy",
         f"/runs/{working.id}",
@@ -97,7 +97,7 @@ def test_search_by_words_and_state(client: TestClient, store: Store) -> None:
 
 
 def test_many_runs_stand_on_several_pages(client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs_page, "RUNS_OF_A_PAGE", 2)
+    monkeypatch.setattr(shown_pages, "RUNS_OF_A_PAGE", 2)
     ids = [MadeRun(store, name=f"run {i}").id for i in range(5)]
     pages = [client.get("/", params={"page": page, "q": "run"}).text for page in (1, 2, 3)]
     assert [sum(f'href="/runs/{run}"' in page for run in ids) for page in pages] == [2, 2, 1]
@@ -120,7 +120,7 @@ def test_a_run_in_work(client: TestClient, store: Store) -> None:
             "1 on news, news: 90 % busy",
         ),
         *("m|textrank wrote 7 of news1", "EmptyArticleError: no word in news", "stored 2 of news", "kept"[:0]),
-        *('href="http://head:8265"', f'data-events="/runs/{run.id}/events"'),
+        *('href="http://head:8265"', "/script.js"),
     ):
         assert told in text, told
     assert "What it found" not in text
@@ -150,9 +150,9 @@ def test_a_run_that_has_ended_says_what_it_found_and_has_its_report(client: Test
     assert "keep" in text.split('class="headline"')[1]
     assert "Content kept by n, news, as a table" in text
     assert text.count('<svg class="chart"') == 1
-    assert "data-events" not in text  # nothing changes any more
-    page = ready(client, f"/runs/{run.id}/report")
-    links = {"All runs": "/", f"This run: {run.id}": f"/runs/{run.id}"}
+    assert "<script" not in text  # nothing changes any more
+    page = ready(client, f"/report?run={run.id}")
+    links = {"All runs": "/", f"Run {run.id}": f"/runs/{run.id}"}
     assert page == render(collect(store, [run.id], "bertscore_f1", None), links)
     for name, address in links.items():
         assert f'<a href="{address}">{name}</a>' in page
@@ -170,8 +170,8 @@ def test_the_report_runs_its_own_script_only(client: TestClient, store: Store) -
     run = MadeRun(store)
     run.write(3)
     run.end()
-    ready(client, f"/runs/{run.id}/report")
-    answer = client.get(f"/runs/{run.id}/report")
+    ready(client, f"/report?run={run.id}")
+    answer = client.get(f"/report?run={run.id}")
     assert "script-src 'sha256-" in answer.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
@@ -181,71 +181,32 @@ def test_a_run_without_summaries_has_no_answer(client: TestClient, store: Store)
     text = client.get(f"/runs/{run}").text
     assert "failed (no model)" in text
     assert "It has no summaries." in text
-    assert "no summaries" in client.get(f"/runs/{run}/report").text
+    assert "no summaries" in client.get(f"/report?run={run}").text
 
 
-def test_two_runs_side_by_side(client: TestClient, store: Store) -> None:
-    a, b = MadeRun(store, name="first"), MadeRun(store, name="second", seed=9)
-    for run in (a, b):
+def test_runs_that_are_chosen_are_on_one_page(client: TestClient, store: Store) -> None:
+    a, b, other = MadeRun(store, name="first"), MadeRun(store, name="second", seed=9), MadeRun(store, "other")
+    for run in (a, b, other):
         run.write(12)
-        run.end()
-    text = ready(client, f"/compare?run={a.id}&run={b.id}")
-    for told in (
-        "first and second",
-        "What made them",
-        "differs",
-        "wins"[:0],
-        "every n, in BERTScore F1",
-        "A is better"[:0],
-    ):
-        assert told in text, told
-    assert text.count("<details") == 3  # a system each
-    assert f'A is <a href="/runs/{a.id}">first</a>, and B is <a href="/runs/{b.id}">second</a>.' in text
-    assert "ROUGE-1" in ready(client, f"/compare?run={a.id}&run={b.id}&metric=rouge1_f1")
-
-
-def test_the_systems_of_a_run(client: TestClient, store: Store) -> None:
-    run = MadeRun(store)
-    run.write(12)
-    text = ready(client, f"/compare?run={run.id}")
-    assert "The systems of" in text
-    assert "textrank" in text
-    assert "is better at n = " in text
-
-
-def test_comparisons_begin_with_content_kept_where_both_have_it(client: TestClient, store: Store) -> None:
-    a, b, older = MadeRun(store, kept=True), MadeRun(store, seed=9, kept=True), MadeRun(store)
-    for run in (a, b, older):
-        run.write(12)
-    assert "every n, in content kept" in ready(client, f"/compare?run={a.id}&run={b.id}")
-    assert "every n, in BERTScore F1" in ready(client, f"/compare?run={a.id}&run={older.id}")
-
-
-def test_what_cannot_be_compared_is_said(client: TestClient, store: Store) -> None:
-    a, b = MadeRun(store), MadeRun(store, "other")
-    for run in (a, b):
-        run.write(2)
-    assert "must not be compared" in client.get(f"/compare?run={a.id}&run={b.id}").text
-    for query in ("?run=no", "?run=%3Cb%3E"):
-        answer = client.get(f"/compare{query}")
-        assert answer.status_code == 404
-        assert "<b>" not in answer.text
-    for query, told in (("", "No run is chosen"), (f"?run={a.id}&run={b.id}&run=x", "Too many runs are chosen")):
-        answer = client.get(f"/compare{query}")
-        assert answer.status_code == 400
-        assert told in answer.text
-        assert "Tick one run or two" in answer.text
+    text = ready(client, f"/report?run={a.id}&run={b.id}")
+    assert "The same system in two runs" in text
+    assert all(f'<a href="/runs/{run.id}">Run {run.id}</a>' in text for run in (a, b))
+    refused = client.get(f"/report?run={a.id}&run={other.id}")
+    assert (refused.status_code, "This cannot be shown" in refused.text) == (409, True)
+    for query, status, told in (("?run=%3Cb%3E", 404, "the store has no run"), ("", 400, "Tick runs on the list")):
+        answer = client.get(f"/report{query}")
+        assert (answer.status_code, told in answer.text, "<b>" in answer.text) == (status, True, False)
 
 
 def test_whatever_a_store_holds_stays_text(client: TestClient, store: Store) -> None:
     run = MadeRun(store, HARM, (f"m|{HARM}", "lead", "random"), name=HARM, host=HARM, address=f"https://x/{HARM}")
     run.write(3)
     run.fail()
-    addresses = ["/", "/?q=%3Cscript%3E", f"/runs/{run.id}", f"/compare?run={run.id}"]
+    addresses = ["/", "/?q=%3Cscript%3E", f"/runs/{run.id}", f"/report?run={run.id}"]
     pages = [ready(client, address) for address in addresses]
     run.end("failed", f"error {HARM}")
-    pages += [ready(client, address) for address in (*addresses, f"/runs/{run.id}/report")]
-    for address, page in zip((*addresses, *addresses, "report"), pages, strict=True):
+    pages += [ready(client, address) for address in addresses]
+    for address, page in zip((*addresses, *addresses), pages, strict=True):
         assert "<script>document" not in page, address
         assert "<img" not in page, address
         assert CONTROL.findall(page) == [], address
@@ -262,7 +223,7 @@ def test_a_run_with_a_made_up_id_is_listed_and_has_no_page(client: TestClient, s
 def test_a_store_that_is_away_is_said_and_comes_back(client: TestClient, store: Store, tmp_path: Path) -> None:
     (tmp_path / "nws.db").rename(tmp_path / "moved.db")
     answer = client.get("/")
-    assert answer.status_code == 503
+    assert answer.status_code == 409
     assert "was deleted or moved away" in answer.text
     (tmp_path / "moved.db").rename(tmp_path / "nws.db")
     assert client.get("/").status_code == 200
@@ -275,26 +236,102 @@ def test_the_list_reads_no_summary(store: Store, url: str) -> None:
     asked: list[str] = []
     with open_store(url, read_only=True) as opened:
         sa.event.listen(opened._reader, "before_cursor_execute", lambda *args: asked.append(args[2]))
-        TestClient(make_app(opened, None, 8300)[0], base_url="http://localhost").get("/?q=a b&state=running")
+        TestClient(make_app(opened, None, 8300), base_url="http://localhost").get("/?q=a b&state=running")
     tables = [set(re.findall(r"(?:FROM|JOIN) (\w+)", sql)) for sql in asked if sql.startswith("SELECT")]
     assert tables
-    assert set().union(*tables) == {"runs", "progress"}
+    assert set().union(*tables) == {"runs", "progress", "answers"}
 
 
 def test_a_training_says_whether_its_policies_are_better(
     client: TestClient, store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
     run = driver.start(store, small_training(tiny_models, tmp_path, passes=2), "inline", Console(quiet=True)).run_id
-    assert "are the policies better?" in ready(client, f"/runs/{run}")
+    deadline = time.monotonic() + 120
+    while (news := polled(client, f"/runs/{run}"))["is_live"]:
+        assert time.monotonic() < deadline
+    assert "are the policies better?" in news["parts"]["answer"]
     assert "trained on" in client.get(f"/runs/{run}").text
 
 
-def test_a_reader_is_told_that_nobody_looks_any_more() -> None:
-    async def look() -> Seen:
-        raise ZeroDivisionError
+def polled(client: TestClient, address: str) -> dict[str, Any]:
+    """What an open page is told."""
+    return client.get(address, headers={"Accept": "application/json"}).json()
 
-    async def told() -> list[dict[str, tuple[str, str]]]:
-        return [parts async for parts in Feeds().follow("page", look, 1)]
 
-    (parts,) = asyncio.run(asyncio.wait_for(told(), 5))
-    assert parts["notice"][1] == "No longer up to date: `nws serve` has failed here, and says why. Load the page again."
+def test_what_is_polled_is_what_the_page_shows(client: TestClient, store: Store) -> None:
+    run = MadeRun(store, kept=True)
+    run.write(3)
+    for address, parts in (("/", {"rows", "total"}), (f"/runs/{run.id}", PARTS_OF_A_RUN)):
+        news, page = polled(client, address), client.get(address).text
+        assert (set(news["parts"]), news["is_live"]) == (parts, True)
+        assert "3/30" in news["parts"]["rows" if address == "/" else "progress"]
+        assert news["parts"]["log" if "log" in parts else "total"] in page
+    run.end()
+    ended = polled(client, f"/runs/{run.id}")
+    assert ended["is_live"] is False
+    assert "The full report" in ended["parts"]["answer"]
+
+
+def test_the_list_has_the_answer_of_each_run_that_has_ended(client: TestClient, store: Store) -> None:
+    run, without = MadeRun(store, kept=True), MadeRun(store)
+    for made in (run, without):
+        made.write(30)
+        assert "reference&#39;s content" not in client.get("/").text
+    for made in (run, without):
+        made.end()
+    headline = client.get(f"/runs/{run.id}").text.split('class="headline">')[1].split("<")[0]
+    lines = client.get("/").text.split("<tr")
+    assert headline in next(line for line in lines if run.id in line)
+    assert "–</td>" in next(line for line in lines if without.id in line)
+
+
+def test_an_answer_that_was_not_stored_is_waited_for(client: TestClient, store: Store) -> None:
+    run = MadeRun(store, kept=True)
+    run.write(12)
+    run.end()
+    with store.writing() as connection:
+        connection.execute(sa.text("update runs set means_kept = false"))
+    news = polled(client, f"/runs/{run.id}")
+    assert news["is_live"] is True
+    assert f"nws resume {run.id}" in news["parts"]["answer"]
+
+
+def test_whatever_goes_wrong_is_told_to_an_open_page(
+    client: TestClient, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poll = {"Accept": "application/json"}
+    answer = client.get("/runs/none", headers=poll)
+    assert (answer.status_code, answer.text[:32]) == (404, "Not here: the store has no run '")
+    monkeypatch.setattr(app, "list_values", lambda *_: 1 / 0)
+    client = TestClient(client.app, base_url="http://localhost", raise_server_exceptions=False)
+    answer = client.get("/", headers=poll)
+    assert (answer.status_code, answer.text) == (500, "An error of this server: its terminal says more.")
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+
+
+def test_what_takes_seconds_is_computed_once_and_fails_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "PATIENCE_SECONDS", 0.01)
+    computed, begun, go_on = app.Computed(), [], threading.Event()
+
+    def make(name: str) -> str:
+        begun.append(name)
+        assert go_on.wait(60)
+        if name == "broken":
+            raise NwsError("no")
+        return f"made {name}"
+
+    assert [computed.get(name, make, name) for name in ("a", "b", "a")] == [None] * 3
+    assert begun == ["a"]  # one at a time
+    go_on.set()
+    monkeypatch.setattr(app, "PATIENCE_SECONDS", 60)
+    assert [computed.get(name, make, name) for name in ("a", "b", "a")] == ["made a", "made b", "made a"]
+    for _ in range(2):
+        with pytest.raises(NwsError, match="no"):
+            computed.get("broken", make, "broken")
+    assert begun == ["a", "b", "broken", "broken"]
+    assert [computed.get(name, make, str(name)) for name in range(20)][-1] == "made 19"
+    go_on.clear()
+    monkeypatch.setattr(app, "PATIENCE_SECONDS", 0.01)
+    with pytest.raises(NwsError, match="Too many pages are being computed"):
+        [computed.get(name, make, str(name)) for name in range(50, 70)]
+    go_on.set()
