@@ -33,7 +33,6 @@ from jobs.commands import (
     serve,
     show,
     submit,
-    watch,
     write,
 )
 from jobs.commands.groups import Command, JobCommand
@@ -81,7 +80,6 @@ app.command("rm", cls=Command)(manage.remove)
 app.command("drive", cls=Command, hidden=True)(resume.drive)
 app.command("ls", cls=Command)(manage.list_runs)
 app.command("status", cls=Command)(manage.status)
-app.command("watch", cls=Command)(watch.watch)
 app.command("serve", cls=Command)(serve.serve)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(show.show)

@@ -2,6 +2,8 @@
 
 import json
 import socket
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +15,11 @@ from jobs.commands.shared import changing, chosen_run, err, out, reading, shown,
 from jobs.terminal.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
-    from jobs.store import LogLine
+    from jobs.report.run_view import View, Viewer
+    from jobs.store import LogLine, Store
+
+
+_SECONDS_BETWEEN_LINES = 5.0
 
 
 def list_runs(
@@ -44,24 +50,69 @@ def status(
     run: Annotated[
         str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
     ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            "-w",
+            help="Draw it anew every second until the run ends. Where there is no terminal, print a line every 5 s. "
+            "With --json, print an object every second, one a line.",
+        ),
+    ] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Show how a run stands.
 
-    Prints its progress, what made its numbers, and the articles that failed.
+    Prints its progress, speed and actors, what made its numbers, and the articles that failed.
     """
-    from jobs.terminal.run_status import as_dict, print_status
+    from jobs.report.run_view import Viewer, print_facts, status_facts, status_json
 
     with reading(store) as opened:
-        info = opened.run_info(chosen_run(opened, run))
-        failures = opened.failures(info.id)
-        policies = opened.policy_infos(info.id)
-        shards = opened.shards(info.id)
-    if as_json:
-        print(json.dumps(as_dict(info, failures, policies, shards)))
-    else:
-        print_status(info, failures, policies, out, store_flag(store), shards)
+        run_id = chosen_run(opened, run)
+        if watch:
+            _watch(opened.waiting(), run_id, store_flag(store), as_json)  # the driver itself logs that it waits
+            return
+        view = Viewer(opened, run_id).glance()
+        if as_json:
+            print(json.dumps(status_json(opened, view)))
+        else:
+            print_facts(status_facts(opened, view, store_flag(store)), PrintableConsole())
+
+
+def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
+    from rich.live import Live
+
+    from jobs.report.run_view import Viewer, facts_table, line, status_facts, status_json
+
+    viewer = Viewer(opened, run)
+    try:
+        if as_json:
+            _repeat(viewer, lambda view: print(json.dumps(status_json(opened, view)), flush=True), 1)
+        elif out.is_terminal:
+            with Live(console=PrintableConsole(), auto_refresh=False) as live:
+                _repeat(
+                    viewer, lambda view: live.update(facts_table(status_facts(opened, view, where)), refresh=True), 1
+                )
+        else:
+            _repeat(viewer, lambda view: out.print(line(view)), _SECONDS_BETWEEN_LINES)
+    except KeyboardInterrupt:
+        err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}", markup=False)
+        raise typer.Exit(130) from None
+
+
+def _repeat(viewer: "Viewer", show: "Callable[[View], None]", seconds: float) -> None:
+    """Show a run every so many seconds, until it has ended."""
+    while True:
+        view = viewer.look()
+        show(view)
+        if view.has_ended:
+            return
+        _pause(seconds)
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)
 
 
 def logs(

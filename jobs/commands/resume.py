@@ -104,9 +104,8 @@ def _resume_shards(
     if target.no_wait:
         _resume_apart(opened, run, target.address, actors, at_once, take_over)
         err.print(f"Submitted {run}, of {info.shards} shards, to {target.address}.")
-        err.print(
-            f"What starts its drivers is a process of this machine. Follow it with: nws watch {run}{store_flag(store)}"
-        )
+        follow = f"nws status {run} --watch{store_flag(store)}"
+        err.print(f"What starts its drivers is a process of this machine. Follow it with: {follow}")
         return dataclasses.replace(outcome_of(info), state="submitted")
     head = Head(target.address)
     start = drivers_there(opened, run, head, actors.accelerator, actors.actors)

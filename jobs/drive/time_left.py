@@ -1,4 +1,4 @@
-"""The speed of a run and the time left: one estimate for the bar, the plain lines and `nws watch`."""
+"""The speed of a run and the time left: one estimate for the bar, the plain lines and `nws status`."""
 
 import itertools
 from collections import deque

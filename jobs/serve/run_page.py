@@ -5,11 +5,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from jobs.report.run_view import View, done_text, facts, stage_text, state_text
+from jobs.report.run_view import View, facts, stage_text, state_text
 from jobs.serve.feeds import Parts
 from jobs.serve.html import rendered, rendered_part
-from jobs.store import LogLine, RunInfo, Store, is_stale
-from jobs.terminal.run_status import duration
+from jobs.store import LogLine, NewSummary, RunInfo, Store, is_stale
+from jobs.terminal.run_status import done_text, duration
 from jobs.terminal.system_names import names_of
 
 REASONS = 10
@@ -29,15 +29,24 @@ def parts_of(store: Store, view: View) -> Parts:
     """What of the page changes while the run goes on."""
     run = view.run
     is_gone = is_stale(run, socket.gethostname(), datetime.now(UTC))
-    names = names_of([run], [summary.system for summary in view.written])
+    written = at_one_length(store.summaries_of(run.id, view.newest)) if view.newest else []
+    names = names_of([run], [summary.system for summary in written])
     log: list[LogLine] = store.newest_log(run.id, _LOG_LINES)
     return {
         "state": rendered_part("state", run=run, state=state_text(view), is_gone=is_gone),
         "progress": rendered_part("progress", bar=_bar(view), facts=[*facts(view), ("time", duration(run))]),
         "failures": rendered_part("failures", run=run, reasons=view.reasons),
-        "written": rendered_part("written", written=view.written[:_WRITTEN], total=len(view.written), names=names),
+        "written": rendered_part("written", written=written[:_WRITTEN], total=len(written), names=names),
         "log": rendered_part("log", log=log),
     }
+
+
+def at_one_length(summaries: list[NewSummary]) -> list[NewSummary]:
+    """The summaries at the middle n, the highest F1 first. They are easier to compare at one length."""
+    lengths = sorted({summary.n for summary in summaries if summary.n}) or [0]
+    n = lengths[len(lengths) // 2]
+    shown = (summary for summary in summaries if summary.n == n)
+    return sorted(shown, key=lambda summary: (-summary.bertscore_f1, summary.system))
 
 
 def _bar(view: View) -> Bar | None:
@@ -45,7 +54,7 @@ def _bar(view: View) -> Bar | None:
     if at is not None and at.total:
         return Bar(min(1.0, at.finished / at.total), stage_text(view))
     if run.total_articles:
-        return Bar(min(1.0, run.articles_done / run.total_articles), f"{done_text(view)} articles")
+        return Bar(min(1.0, run.articles_done / run.total_articles), f"{done_text(run)} articles")
     return None
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import get_args
 
-from jobs.report.run_view import View, done_text, left_text, rate_text, span_until_now
+from jobs.report.run_view import View, left_text, rate_text, span_until_now
 from jobs.serve.feeds import Seen
 from jobs.serve.html import rendered_part
 from jobs.store import Progress, RunInfo, Store, is_stale
 from jobs.store.runs import RunState
 from jobs.terminal.numerals import counted
-from jobs.terminal.run_status import duration
+from jobs.terminal.run_status import done_text, duration
 
 RUNS_OF_A_PAGE = 50
 STATES: tuple[RunState, ...] = get_args(RunState)
@@ -69,7 +69,7 @@ def _line(run: RunInfo, at: Progress | None) -> RunLine:
     is_gone = is_stale(run, socket.gethostname(), now)
     silent = max(0.0, (now - run.heartbeat_at).total_seconds()) if run.heartbeat_at else 0.0
     at = None if is_gone or run.state != "running" else at
-    view = View(run, at, span_until_now(run, at, silent), silent, (), ())
+    view = View(run, at, span_until_now(run, at, silent), silent)
     of_policies = at is not None and at.unit != "articles"
     done, total = (at.finished, at.total) if at and of_policies else (run.articles_done, run.total_articles)
     busy = [actor.busy for actor in at.actors if actor.busy is not None] if at else []
@@ -77,7 +77,7 @@ def _line(run: RunInfo, at: Progress | None) -> RunLine:
     return RunLine(
         run,
         "stale" if is_gone else run.state,
-        f"{at.finished}/{at.total or '?'} {at.unit}" if at and of_policies else f"{done_text(view)} articles",
+        f"{at.finished}/{at.total or '?'} {at.unit}" if at and of_policies else f"{done_text(run)} articles",
         min(1.0, done / total) if total else None,
         rate_text(view),
         left_text(view),

@@ -250,7 +250,7 @@ def test_each_driver_of_a_sharded_run_is_a_job(folder: Path, head: Head) -> None
     assert names == {f"{told['run_id']}-a2", f"{told['run_id']}-a3"}
     out, _ = nws(folder, *asked, "--no-wait")
     apart = json.loads(out.splitlines()[-1])["run_id"]
-    nws(folder, "watch", apart)
+    nws(folder, "status", apart, "--watch")
     out, _ = nws(folder, "status", apart, "--json")
     found = json.loads(out.splitlines()[-1])
     assert (found["state"], found["articles_done"], found["shards"]) == ("done", 6, 3)

@@ -46,7 +46,7 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
         ["compare"],
         ["plan"],
         ["resume"],
-        ["watch"],
+        ["status", "--watch"],
     ):
         assert "'b9' fits 2 runs" in nws(*command, "b9").err, command
     for command in (["export", "b9", "--rows", "x.csv"], ["export", "b9", "--policy", "x"], ["compare", "b9b", "b9"]):

@@ -298,3 +298,16 @@ def test_a_reader_is_told_that_nobody_looks_any_more() -> None:
 
     (parts,) = asyncio.run(asyncio.wait_for(told(), 5))
     assert parts["notice"][1] == "No longer up to date: `nws serve` has failed here, and says why. Load the page again."
+
+
+def test_the_middle_length_and_of_uncut_summaries_these() -> None:
+    from jobs.serve.run_page import at_one_length
+    from jobs.store import NewSummary
+
+    def one(system: str, n: int, f1: float) -> NewSummary:
+        return NewSummary("d", "k", system, "system", n, "text", f1)
+
+    some = [one("a", 0, 0.9), one("a", 3, 0.1), one("a", 9, 0.2), one("b", 3, 0.3), one("b", 9, 0.4)]
+    assert [(w.system, w.n) for w in at_one_length(some)] == [("b", 9), ("a", 9)]
+    assert [(w.system, w.n) for w in at_one_length(some[:1])] == [("a", 0)]
+    assert at_one_length([]) == []
