@@ -1,17 +1,17 @@
-"""`nws ls`, `status`, `logs`, `cancel` and `rm`: the runs of a store."""
+"""`nws ls`, `status`, `logs`, `cancel`, `rm` and `serve`: the runs of a store."""
 
 import json
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import ClusterError, RecipeError
-from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
-from jobs.commands.shared import changing, chosen_run, err, out, reading, shown, store_flag
+from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, out, reading, shown, store_flag
 from jobs.terminal.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ def list_runs(
 
 
 def status(
-    run: Annotated[
-        str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
-    ] = None,
+    run: NewestRun = None,
     watch: Annotated[
         bool,
         typer.Option(
@@ -116,9 +114,7 @@ def _pause(seconds: float) -> None:
 
 
 def logs(
-    run: Annotated[
-        str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
-    ] = None,
+    run: NewestRun = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
     job: Annotated[
         bool, typer.Option("--job", help="Of a run on a cluster: what its Ray jobs have printed, read from there.")
@@ -176,7 +172,7 @@ _STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
 
 
 def cancel(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
+    run: NamedRun,
     address: HeadAddress = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -187,8 +183,9 @@ def cancel(
     does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
     could not be stopped.
     """
+    from cluster.job_api import Head
     from jobs.drive.follow import wait_for_end
-    from jobs.drive.ship import end_stopped
+    from jobs.drive.ship import end_stopped, stop_jobs
 
     stopped: list[str] = []
     with changing(store) as opened:
@@ -196,12 +193,11 @@ def cancel(
         before = opened.run_info(run)
         reacting = opened.cancel_run(run, socket.gethostname())
         if reacting:
-            its_driver = f"the driver (pid {before.driver_pid} on {before.driver_host})"
-            err.print(f"Asked {'the drivers of its shards' if before.shards else its_driver} to stop …")
+            err.print("Asked what drives it to stop …")
             reacting = wait_for_end(opened, run, _STOP_SECONDS if before.shards else _PATIENCE_SECONDS)
         where = address or before.address
         if where and not reacting:
-            stopped = _stop_jobs(where, run, before.state in ("pending", "running"))
+            stopped = stop_jobs(Head(where), run)
             if stopped:
                 wait_for_end(opened, run, _STOP_SECONDS)
                 end_stopped(opened, run)
@@ -219,21 +215,8 @@ def cancel(
         raise typer.Exit(1)
 
 
-def _stop_jobs(address: str, run: str, must_answer: bool) -> list[str]:
-    from cluster.job_api import Head
-    from jobs.drive.ship import stop_jobs
-
-    try:
-        return stop_jobs(Head(address), run)
-    except ClusterError as error:
-        if must_answer:
-            raise
-        err.print(f"Whether the run waits there to be resumed is not known: {error}", markup=False)
-        return []
-
-
 def remove(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
+    run: NamedRun,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -265,3 +248,39 @@ def remove(
     if removed.copies:
         copies = counted(removed.copies, "summary")
         out.print(f"Other runs have {copies} copied from it. The copies stay, and name it in reused_from.")
+
+
+def serve(
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Where to listen; 0 is any port that is free.")
+    ] = 8300,
+    host: Annotated[
+        str, typer.Option(metavar="H", help="The address to listen at; others than this machine's own need a token.")
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T",
+            envvar="NWS_SERVE_TOKEN",
+            help="What every reader must have: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
+        ),
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+) -> None:
+    """Show the runs of a store in a browser, live.
+
+    All runs, one while it goes on, what it found, and two side by side. Nothing is written. Ctrl-C ends it.
+    """
+    from jobs.serve.access import require_safe
+    from jobs.serve.app import listen, make_server
+
+    require_safe(host, token)
+    with reading(store) as opened:
+        listening = listen(host, port)
+        server = make_server(opened, listening, host, token)
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if token else "")
+        out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)", markup=False)
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+        err.print("No longer shown. Runs go on.")

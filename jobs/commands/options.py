@@ -39,8 +39,16 @@ LABEL = (
     "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",
 )
 Labels = Annotated[list[str] | None, typer.Option("--label", metavar="NAME=LABEL", help=LABEL[1])]
-_RECIPE = partial(typer.Option, "--recipe", "-r", metavar="NAME", envvar="NWS_RECIPE")
-Recipe = Annotated[str, _RECIPE(help="sample, paper, or a YAML file.")]
+Recipe = Annotated[
+    str,
+    typer.Option(
+        "--recipe",
+        "-r",
+        metavar="NAME",
+        envvar="NWS_RECIPE",
+        help="sample, paper, a YAML file, or, of phase2, as-written: the study's own REINFORCE.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -50,7 +58,6 @@ Settings = Annotated[
         "endpoint.concurrency=4, methods.scope=per-n. Repeatable.",
     ),
 ]
-Phase2Recipe = Annotated[str, _RECIPE(help="sample, paper, as-written (the study's own REINFORCE), or a YAML file.")]
 
 _machines = partial(option, "Machines")
 _run = partial(option, "Run")

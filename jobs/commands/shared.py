@@ -1,23 +1,24 @@
-"""How all commands print, find a store, and end."""
+"""How all commands print, find a store and a run, complete what is typed, and end."""
 
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.errors import NwsError
 from jobs.commands.options import DEFAULT_STORE
 from jobs.terminal.console import ERR, PrintableConsole
 
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from core.learning.policy_system import PolicySystem
     from jobs.drive.run import Outcome
-    from jobs.store import Store
+    from jobs.store import RunInfo, Store
 
 _COMMAND = re.compile(
     r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+"
@@ -91,8 +92,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
         err.print(f"Interrupted; what was finished is stored. Resume it with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)
     if outcome.failures:
-        err.print(f"{counted(outcome.failures, 'article')} failed{_main_reason(outcome, store)}")
-        err.print(f"See why: nws status {outcome.run_id}{where}")
+        err.print(f"{counted(outcome.failures, 'article')} failed. See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
     from jobs.drive.time_left import duration
 
@@ -112,23 +112,6 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
         run = opened.run_info(outcome.run_id)
         if run.job != "phase2":
             print_kept_of_run(opened, run, out, store_flag(store))
-
-
-def _main_reason(outcome: "Outcome", store: str) -> str:
-    """What most of the failed articles failed with, to append to their number."""
-    from core.errors import StoreError
-    from jobs.terminal.console import printable
-    from jobs.terminal.run_status import failure_reasons
-
-    try:
-        with reading(store) as opened:
-            reasons = failure_reasons(opened.failures(outcome.run_id))
-    except StoreError:  # the store went away after the run had ended
-        reasons = []
-    if not reasons:
-        return "."
-    share = "" if outcome.failures == 1 else f"{len(reasons[0].failures)} of them "
-    return f", {share}with {reasons[0].error_class}: {printable(reasons[0].message)}"
 
 
 def chosen_training(opened: "Store", run: str | None) -> str:
@@ -158,3 +141,50 @@ def choose_policies(store: str, run: str | None, system: str | None) -> "PolicyS
             markup=False,
         )
     return chosen
+
+
+def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The ids that begin so, the newest first."""
+    ids = _asked(ctx, lambda store: [run.id for run in store.list_runs()])
+    return [run for run in ids if run.startswith(incomplete)]
+
+
+def complete_system(ctx: typer.Context, incomplete: str) -> list[str]:
+    """What the systems of the run are called."""
+    from jobs.terminal.system_names import names_of
+
+    def ask(store: "Store") -> list[str]:
+        run = _run(ctx, store)
+        return list(names_of([run], store.systems(run.id)).shown.values())
+
+    return [name for name in _asked(ctx, ask) if name.startswith(incomplete)]
+
+
+def complete_metric(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Those of the run."""
+    from jobs.terminal.metrics import metrics_of
+
+    found = _asked(ctx, lambda store: list(metrics_of([_run(ctx, store)])))
+    return [name for name in found if name.startswith(incomplete)]
+
+
+def _run(ctx: typer.Context, store: "Store") -> "RunInfo":
+    """The run that is typed already, or the newest."""
+    named = ctx.params.get("run") or next(iter(ctx.params.get("runs") or ()), None)
+    return store.run_info(chosen_run(store, named, with_summaries=True))
+
+
+def _asked(ctx: typer.Context, ask: "Callable[[Store], list[str]]") -> list[str]:
+    """What the command's store answers; nothing where it cannot be read, since nobody reads errors while typing."""
+    url = ctx.params.get("store") or os.environ.get("NWS_STORE") or DEFAULT_STORE
+    with suppress(NwsError), reading(url) as opened:
+        return ask(opened)
+    return []
+
+
+NamedRun = Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete_run)]
+NewestRun = Annotated[str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete_run)]
+ScoredRun = Annotated[
+    str | None,
+    typer.Argument(help="Run id; default: the newest run with summaries.", autocompletion=complete_run),
+]

@@ -79,6 +79,16 @@ def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
         )
 
 
+def refuse_no_wait(target: TargetOptions) -> None:
+    """Refuse to leave a sharded run alone: this process starts the drivers of its shards.
+
+    Raises:
+        RecipeError: the run is not to be waited for.
+    """
+    if target.no_wait:
+        raise RecipeError("--no-wait is for runs with one driver. Put `nohup` before the command and `&` behind it.")
+
+
 def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
     """Submit a new run to a cluster and follow it. Returns its outcome."""
     from jobs.drive.follow import Place

@@ -186,26 +186,13 @@ def _draw_intervals(panel: Axes, points: Sequence[At], look: Look, beside: float
 
 
 def _draw_markers(panel: Axes, points: Sequence[At], look: Look) -> None:
-    alike: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
-    rings: tuple[list[float], list[float]] = ([], [])
     for at in points:
         marker = look.marker or (_APART_MARKER if at.hollow else "_" if len(points) == 1 else "")
         face = "white" if at.hollow else look.colour
-        for lengths, means in (alike.setdefault((marker, face), ([], [])), rings)[: 1 + at.ringed]:
-            lengths.append(at.x)
-            means.append(at.y)
-    for (marker, face), (lengths, means) in alike.items():
-        panel.plot(lengths, means, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")
-    if rings[0]:
-        panel.plot(
-            *rings,
-            color=look.colour,
-            marker="o",
-            markerfacecolor="none",
-            markersize=_RING_SIZE,
-            markeredgewidth=_RING_WIDTH,
-            linestyle="",
-        )
+        panel.plot(at.x, at.y, color=look.colour, marker=marker, markerfacecolor=face, linestyle="")
+        if at.ringed:
+            (ring,) = panel.plot(at.x, at.y, color=look.colour, marker="o", markerfacecolor="none", linestyle="")
+            ring.set(markersize=_RING_SIZE, markeredgewidth=_RING_WIDTH)
 
 
 def _label(panel: Axes, end: tuple[float, float], label: str, look: Look) -> Annotation:

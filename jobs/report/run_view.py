@@ -17,7 +17,7 @@ from jobs.terminal.numerals import counted
 from jobs.terminal.run_status import (
     as_dict,
     done_text,
-    failure_reasons,
+    failure_lines,
     made_by,
     moment_text,
     plain_values,
@@ -137,7 +137,7 @@ def status_facts(store: Store, view: View, where: str = "") -> list[tuple[str, s
         ("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
         for policy in store.policy_infos(run.id)
     ]
-    told += [("failed", reason.line) for reason in failure_reasons(view.reasons)]
+    told += [("failed", text) for text in failure_lines(view.reasons)]
     return [(name, text) for name, text in (*told, *made_by(run)) if text]
 
 

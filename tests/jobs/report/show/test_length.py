@@ -1,4 +1,4 @@
-from jobs.report.shown_articles import default_length
+from jobs.report.shown_article import default_length
 from jobs.report.sweep.kept_answer import named_length
 
 SCORED = {"bertscore": "b|1", "kept": "k|1"}
@@ -8,8 +8,7 @@ def test_the_n_is_that_of_the_answer_for_the_dataset_of_the_article(store, add_r
     run = add_run(datasets=("news", "papers"), signatures=SCORED)
     named = named_length(store.answer(run.id), "papers", "m|chunks")
     length = default_length(store, run, "m|chunks", "papers", "m")
-    assert (length.n, length.why) == (named, "papers: The n that the answer names for m.")
-    assert default_length(store, run, "m|chunks", None, "m").why == "news: The n that the answer names for m."
+    assert (length.n, length.why) == (named, "The n that the answer names for m.")
 
 
 def test_without_an_answer_it_is_the_middle_one(store, add_run) -> None:
