@@ -13,9 +13,7 @@ from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, 
 from jobs.commands.shared import (
     ScoredRun,
     chosen_run,
-    complete_metric,
     complete_run,
-    complete_system,
     err,
     out,
     reading,
@@ -37,7 +35,6 @@ def compare(
             help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
             "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
             "with itself in RUN2.",
-            autocompletion=complete_system,
         ),
     ] = None,
     n: Annotated[
@@ -46,7 +43,7 @@ def compare(
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"{CHOICES}.", autocompletion=complete_metric),
+        typer.Option(metavar="NAME", help=f"{CHOICES}."),
     ] = "bertscore_f1",
     label: Labels = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -89,7 +86,7 @@ class PlanOptions:
         "longest (what the system's own longest n keeps).",
         "reference",
     )
-    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept", autocompletion=complete_metric)
+    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
     plot: Path | None = plain("--plot FILE", "Draw it, as PNG and beside it as SVG: plan.png.")
     labels: list[str] | None = plain(*LABEL)
 

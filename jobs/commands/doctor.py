@@ -13,7 +13,7 @@ from typing import Literal
 
 import typer
 
-from core.errors import NwsError
+from core.errors import ClusterError, ModelError, NwsError
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import out
 
@@ -48,79 +48,64 @@ def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
 
 def check_all(store: str) -> list[Check]:
     """All checks, in the order in which a person would fix problems."""
-    checks: tuple[Callable[[], Check], ...] = (
-        _libraries,
-        _accelerators,
-        _bundled_model,
-        _packaged_model,
-        _trained_pipeline,
-        _hub,
-        _disk,
-        _ray,
-        lambda: check_store(store),
-    )
-    return [check() for check in checks]
+    return [
+        _check("libraries", "broken", _libraries),
+        _check("accelerators", "broken", _accelerators),
+        _check("model", "broken", _bundled_model),
+        _check("SmolLM2", "missing", _packaged_model),
+        _check("spaCy", "missing", _trained_pipeline),
+        _check("Hub", "missing", _hub),
+        _check("disk", "broken", _disk),
+        _check("Ray", "broken", _ray),
+        check_store(store),
+    ]
 
 
-def _libraries() -> Check:
+def _check(name: str, otherwise: State, find: Callable[[], str]) -> Check:
+    """What was found, or the error that finding it ended in, with the state that it has then."""
+    try:
+        return Check(name, "ok", find())
+    except NwsError as error:
+        return Check(name, otherwise, str(error))
+
+
+def _libraries() -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES)
-    return Check("libraries", "ok", f"Python {sys.version.split()[0]}, {versions}")
+    return f"Python {sys.version.split()[0]}, {versions}"
 
 
-def _accelerators() -> Check:
+def _accelerators() -> str:
     import torch
 
     names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    if names:
-        return Check("accelerators", "ok", ", ".join(names))
-    return Check("accelerators", "ok", f"no GPU: runs use the {os.cpu_count()} CPU cores")
+    return ", ".join(names) or f"no GPU: runs use the {os.cpu_count()} CPU cores"
 
 
-def _bundled_model() -> Check:
+def _bundled_model() -> str:
     from core.models import KNOWN_MODELS, model_folder
 
     ref = KNOWN_MODELS["all-MiniLM-L6-v2"]
-    try:
-        model_folder(ref)
-    except NwsError as error:
-        return Check("model", "broken", str(error))
-    return Check("model", "ok", f"{ref}, bundled and verified: no network needed")
+    model_folder(ref)
+    return f"{ref}, bundled and verified: no network needed"
 
 
-def _packaged_model() -> Check:
+def _packaged_model() -> str:
     from core.models.smollm2 import smollm2_gguf
     from core.summarizers.generators import KNOWN_GENERATORS
 
-    try:
-        smollm2_gguf()
-    except NwsError as error:
-        return Check("SmolLM2", "missing", str(error))
+    smollm2_gguf()
     if importlib.util.find_spec("gguf") is None:
-        return Check("SmolLM2", "missing", "the package gguf, which reads it, is not installed: `pip install gguf`")
-    return Check("SmolLM2", "ok", f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed")
+        raise ModelError("the package gguf, which reads it, is not installed: `pip install gguf`")
+    return f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed"
 
 
-def _trained_pipeline() -> Check:
-    from core.text.segmentation import (
-        DEFAULT_TRAINED_PIPELINE,
-        REUPLOADED_PIPELINE,
-        pipeline_revision,
-        resolve_pipeline,
-    )
+def _trained_pipeline() -> str:
+    from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
 
-    try:
-        return Check("spaCy", "ok", pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE)))
-    except NwsError as error:
-        missing = str(error)
-    try:
-        revision = pipeline_revision(resolve_pipeline(REUPLOADED_PIPELINE))
-    except NwsError:
-        return Check("spaCy", "missing", missing)
-    text = f"{revision}, a re-upload of {DEFAULT_TRAINED_PIPELINE}: it runs where it is named, `auto` does not take it"
-    return Check("spaCy", "ok", text)
+    return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
 
 
-def _hub() -> Check:
+def _hub() -> str:
     import huggingface_hub
 
     from core.models import KNOWN_MODELS
@@ -130,27 +115,24 @@ def _hub() -> Check:
         huggingface_hub.HfApi().model_info(KNOWN_MODELS["bert-base-uncased"].source, timeout=5)
     except HUB_FAILURES as error:
         text = f"the Hugging Face Hub cannot be reached ({error}): only cached and local models and datasets"
-        return Check("Hub", "missing", text)
-    return Check("Hub", "ok", "the Hugging Face Hub answers")
+        raise ModelError(text) from error
+    return "the Hugging Face Hub answers"
 
 
-def _disk() -> Check:
+def _disk() -> str:
     folder = os.environ.get("RAY_TMPDIR", tempfile.gettempdir())
     free = shutil.disk_usage(folder).free / 1e9
     text = f"{free:.0f} GB free in {folder}, where Ray keeps objects and logs"
     if free < _NEEDED_DISK_GB:
-        return Check("disk", "broken", f"{text}: it needs {_NEEDED_DISK_GB} GB. Name another folder with RAY_TMPDIR")
-    return Check("disk", "ok", text)
+        raise ClusterError(f"{text}: it needs {_NEEDED_DISK_GB} GB. Name another folder with RAY_TMPDIR")
+    return text
 
 
-def _ray() -> Check:
+def _ray() -> str:
     from cluster.session import local_session
 
-    try:
-        with local_session() as session:
-            return Check("Ray", "ok", f"starts, bound to loopback, dashboard at {session.dashboard_url}")
-    except NwsError as error:
-        return Check("Ray", "broken", str(error))
+    with local_session() as session:
+        return f"starts, bound to loopback, dashboard at {session.dashboard_url}"
 
 
 def check_store(url: str) -> Check:

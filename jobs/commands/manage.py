@@ -32,15 +32,14 @@ def list_runs(
     A sharded run, whose articles are divided among runs, is one line.
     """
     from jobs.terminal.columns import columns_of, print_for_people, print_rows
-    from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
+    from jobs.terminal.run_status import COLUMNS, as_dict, rows
 
     with reading(store) as opened:
         runs = opened.list_runs(with_shards)
-        updates = opened.updates()
     if as_json:
-        print(json.dumps([as_dict(run) | updates_as_dict(updates.get(run.id)) for run in runs]))
+        print(json.dumps([as_dict(run) for run in runs]))
     else:
-        lines = rows(runs, updates)
+        lines = rows(runs)
         console = PrintableConsole()
         printed = print_for_people if console.is_terminal else print_rows
         printed(columns_of(COLUMNS, lines), lines, console)

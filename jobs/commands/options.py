@@ -83,9 +83,8 @@ class ActorOptions:
 class TargetOptions:
     """Where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
-    # Any text for typer: `require_possible` says in NWS's words which engines there are.
     engine: EngineName = _machines(
-        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray", parser=str
+        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray"
     )
     address: str | None = _machines(
         "--address URL",

@@ -14,9 +14,7 @@ from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_la
 from jobs.commands.shared import (
     ScoredRun,
     chosen_run,
-    complete_metric,
     complete_run,
-    complete_system,
     err,
     out,
     reading,
@@ -44,7 +42,6 @@ class ReportOptions:
         "in place of _f1, kept, kept_words, efficiency, density, coverage, or a plugin's. Files of another "
         "metric than the default go to reports/RUN/METRIC.",
         "bertscore_f1",
-        autocompletion=complete_metric,
     )
     labels: list[str] | None = plain(*LABEL)
     style: Literal["screen", "paper"] = plain(
@@ -137,11 +134,8 @@ class ShowOptions:
         "--system NAME",
         "The system whose words are marked in the article: its name in `nws report`, or a part of it. Default: the "
         "first one that is neither a control nor an upper bound.",
-        autocompletion=complete_system,
     )
-    n: int | None = plain(
-        "--n N", "Length in words, 0: uncut. Default: the n that the answer names; the output says why.", min=0
-    )
+    n: int | None = plain("--n N", "Length in words, 0: uncut. Default: the n that the answer names.", min=0)
     labels: list[str] | None = plain(*LABEL)
 
 

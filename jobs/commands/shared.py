@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ from jobs.terminal.console import ERR, PrintableConsole
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from core.learning.policy_system import PolicySystem
     from jobs.drive.run import Outcome
-    from jobs.store import RunInfo, Store
+    from jobs.store import Store
 
 _COMMAND = re.compile(
     r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+"
@@ -144,41 +144,13 @@ def choose_policies(store: str, run: str | None, system: str | None) -> "PolicyS
 
 
 def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The ids that begin so, the newest first."""
-    ids = _asked(ctx, lambda store: [run.id for run in store.list_runs()])
-    return [run for run in ids if run.startswith(incomplete)]
+    """What a shell offers for a run: the ids of the store that begin so, the newest first.
 
-
-def complete_system(ctx: typer.Context, incomplete: str) -> list[str]:
-    """What the systems of the run are called."""
-    from jobs.terminal.system_names import names_of
-
-    def ask(store: "Store") -> list[str]:
-        run = _run(ctx, store)
-        return list(names_of([run], store.systems(run.id)).shown.values())
-
-    return [name for name in _asked(ctx, ask) if name.startswith(incomplete)]
-
-
-def complete_metric(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Those of the run."""
-    from jobs.terminal.metrics import metrics_of
-
-    found = _asked(ctx, lambda store: list(metrics_of([_run(ctx, store)])))
-    return [name for name in found if name.startswith(incomplete)]
-
-
-def _run(ctx: typer.Context, store: "Store") -> "RunInfo":
-    """The run that is typed already, or the newest."""
-    named = ctx.params.get("run") or next(iter(ctx.params.get("runs") or ()), None)
-    return store.run_info(chosen_run(store, named, with_summaries=True))
-
-
-def _asked(ctx: typer.Context, ask: "Callable[[Store], list[str]]") -> list[str]:
-    """What the command's store answers; nothing where it cannot be read, since nobody reads errors while typing."""
+    None where the store cannot be read, since nobody reads errors while typing.
+    """
     url = ctx.params.get("store") or os.environ.get("NWS_STORE") or DEFAULT_STORE
     with suppress(NwsError), reading(url) as opened:
-        return ask(opened)
+        return [run.id for run in opened.list_runs() if run.id.startswith(incomplete)]
     return []
 
 

@@ -167,9 +167,7 @@ def write(
         print(json.dumps({"file": str(asked.output), **counts, "failures": dict(written.failures)}))
     elif asked.output is not None:
         again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
-        has = f" It has {counted(written.others, 'line')} of other articles, systems, lengths or code, too."
-        others = has if written.others else ""
-        err.print(f"{counted(written.summaries, 'summary')} added to {asked.output}.{again}{others}", markup=False)
+        err.print(f"{counted(written.summaries, 'summary')} added to {asked.output}.{again}", markup=False)
     for article, why in written.failures[:3]:
         err.print(f"No summary of {article!r}: {why}", markup=False)
     if written.failures:

@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import typer
 
 from core.errors import ClusterError, RecipeError
-from jobs.commands.options import ActorOptions, EngineName, ResumeTargetOptions, RunOptions, TargetOptions
+from jobs.commands.options import ActorOptions, ResumeTargetOptions, RunOptions, TargetOptions
 from jobs.commands.shared import err, store_flag
 
 if TYPE_CHECKING:
@@ -21,10 +21,8 @@ def require_possible(engine: str, address: str | None) -> None:
     """Refuse a target that there cannot be.
 
     Raises:
-        RecipeError: the engine or the address is not valid, or they contradict each other.
+        RecipeError: the address is not valid, or the engine contradicts it.
     """
-    if engine not in get_args(EngineName):
-        raise RecipeError(f"There is no engine {engine!r}: use ray or inline.")
     if address:
         from cluster.job_api import require_address
 

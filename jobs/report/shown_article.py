@@ -34,14 +34,6 @@ _MARK = "bold reverse"
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
-    """A number of words (0: uncut), and why it is this one."""
-
-    n: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class ShownSummary:
     """A summary, what its system is, and the position in the article of each of its words (see `align`)."""
 
@@ -75,7 +67,7 @@ class Shown:
     run: RunInfo
     article: Article
     system: str
-    length: Length
+    n: int
     at_n: tuple[ShownSummary, ...]
     uncut: tuple[ShownSummary, ...]
     failures: tuple[FailureInfo, ...]
@@ -96,9 +88,8 @@ class Shown:
         return {
             "run": {name: getattr(run, name) for name in ("id", "job", "state", "seed", "code_version", "signatures")},
             "system": self.system,
-            "n": self.length.n,
+            "n": self.n,
             "unit": run.length_unit,
-            "why_n": self.length.why or None,
             **{name: getattr(article, name) for name in ("dataset", "split", "key", "id", "text")},
             "words": count_words(article.text),
             "references": list(article.references),
@@ -140,7 +131,7 @@ def show(
     first = min(kinds, key=lambda name: system_order(name, kinds[name]))
     chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else first
     article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
-    length = default_length(store, run, chosen, article.dataset, names[chosen]) if n is None else Length(n, "")
+    n = default_length(store, run, chosen, article.dataset) if n is None else n
     words = bare_words(article.text)
     summaries = [
         ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
@@ -151,8 +142,8 @@ def show(
         run,
         article,
         chosen,
-        length,
-        tuple(written for written in summaries if written.summary.n == length.n != 0),
+        n,
+        tuple(written for written in summaries if written.summary.n == n != 0),
         tuple(written for written in summaries if written.summary.n == 0),
         tuple(store.failures(run.id, article.id)),
         names,
@@ -173,18 +164,16 @@ def _find(store: Store, run: RunInfo, name: str) -> Article:
     raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {listed}{rest}. Name one by its id.")
 
 
-def default_length(store: Store, run: RunInfo, system: str, dataset: str, name: str) -> Length:
+def default_length(store: Store, run: RunInfo, system: str, dataset: str) -> int:
     """The n to show a system's summaries at: the one that its answer names for a dataset, or else the middle one.
 
-    `name` is what the system is called.
+    It is 0 for a system that has written uncut summaries only.
     """
-    lengths = [n for n in store.lengths(run.id, system) if n]
-    if not lengths:
-        return Length(0, f"{name} has written no summaries of n {run.length_unit}.")
     answer = store.answer(run.id)
-    if not any((kept.system, kept.dataset) == (system, dataset) for kept in answer.of_systems):
-        return Length(lengths[len(lengths) // 2], f"The middle one of the n of {name}: content kept is not known.")
-    return Length(named_length(answer, dataset, system), f"The n that the answer names for {name}.")
+    if any((kept.system, kept.dataset) == (system, dataset) for kept in answer.of_systems):
+        return named_length(answer, dataset, system)
+    lengths = [n for n in store.lengths(run.id, system) if n] or [0]
+    return lengths[len(lengths) // 2]
 
 
 def print_shown(shown: Shown, console: Console) -> None:
@@ -199,10 +188,9 @@ def print_shown(shown: Shown, console: Console) -> None:
         why = f"{failure.stage}: {failure.error_class}: {failure.message} ({counted(failure.attempts, 'attempt')})"
         console.print()
         print_line(console, f"Failed: {written_out(why)}", style="bold red")
-    if shown.length.n:
+    if shown.n:
         unit = "" if run.length_unit == "words" else f" {run.length_unit}"
-        heading = f"Summaries at n = {shown.length.n}{unit}, scores in F1"
-        _print_heading(console, heading, written_out(shown.length.why))
+        _print_heading(console, f"Summaries at n = {shown.n}{unit}, scores in F1")
         if not shown.at_n:
             _print_indented(Text("There is none."), console)
         _print_summaries(shown, shown.at_n, console)
@@ -238,7 +226,7 @@ def _print_text(shown: Shown, console: Console) -> None:
     legend = ""
     if marked is not None:
         marking, missing = "Highlighted" if has_colour else "In [brackets]", marked.positions.count(None)
-        legend = f"{marking}: the words of {printable(shown.names[shown.system])} at n = {shown.length.n}."
+        legend = f"{marking}: the words of {printable(shown.names[shown.system])} at n = {shown.n}."
         if missing:
             legend += f" {missing} of its {len(marked.positions)} words are not in the article, or in another order."
     _print_heading(console, "Article", legend)

@@ -26,18 +26,13 @@ def plain_values(record: Any) -> dict[str, Any]:
 COLUMNS = ("RUN", "STATE", "ARTICLES", "SUMMARIES", "FAILED", "SUBMITTED (UTC)", "TIME", "NAME", "NOTE")
 
 
-def updates_as_dict(updates: tuple[int, int] | None) -> dict[str, int]:
-    """The updates of a run's policies, done and in total, as plain values; empty if none are trained."""
-    return {} if updates is None else dict(zip(("updates", "total_updates"), updates, strict=True))
-
-
-def rows(runs: Sequence[RunInfo], updates: Mapping[str, tuple[int, int]]) -> list[tuple[object, ...]]:
-    """One row a run under `COLUMNS`; `updates` of the policies of each run, had and to be had."""
+def rows(runs: Sequence[RunInfo]) -> list[tuple[object, ...]]:
+    """One row a run under `COLUMNS`."""
     return [
         (
             run.id,
             state_name(run),
-            done_text(run) + _training(updates.get(run.id, (0, 0))) + (f", {run.shards} shards" if run.shards else ""),
+            done_text(run) + (f", {run.shards} shards" if run.shards else ""),
             run.summaries,
             run.failures,
             f"{run.created_at.astimezone(UTC):%Y-%m-%d %H:%M}",
@@ -57,12 +52,6 @@ def state_name(run: RunInfo) -> str:
 def done_text(run: RunInfo) -> str:
     """How many articles are done, and of how many: "3/24", or "3/?" where that is not known."""
     return f"{run.articles_done}/{'?' if run.total_articles is None else run.total_articles}"
-
-
-def _training(updates: tuple[int, int]) -> str:
-    """How far an unfinished training is. No article is summarised before its end."""
-    done, total = updates
-    return f" (training: {done}/{total} updates)" if done < total else ""
 
 
 def dataset_part(dataset: Mapping[str, Any]) -> str:

@@ -16,42 +16,11 @@ import pytest
 from rich.cells import cell_len
 
 from core.errors import StoreError
-from core.learning.learner import UpdateStatistics
 from jobs.report.run_view import Viewer, print_facts, status_facts
-from jobs.store import PolicyCheckpoint, RoundResult, RunSpec, Store, open_store
+from jobs.store import RunSpec, Store, open_store
 from jobs.terminal.console import PrintableConsole
 
-TOTAL = 30
-NUMBERS = (0.0,) * 9
 REVISIONS = {"segmentation": "s", "encoders": {}, "bertscore": "b", "libraries": {}}
-
-
-def trained(store_url: str, updates: int) -> None:
-    """A run of two policies, of which one has had all its updates."""
-    spec = RunSpec("phase2", {}, "hash", 0, "v", {}, {}, 4)
-    with open_store(store_url) as store:
-        run_id = store.create_run(spec, "phase2-x")
-        epoch = store.claim_run(run_id, "host", 1)
-        store.writer(run_id, epoch).set_total(8)
-        for name, count in (("a", updates), ("b", TOTAL)):
-            checkpoint = PolicyCheckpoint(name, 0, (3,), count, TOTAL, {}, b"")
-            store.writer(run_id, epoch).record_round(
-                [RoundResult(name, UpdateStatistics(count - 1, *NUMBERS), [], (), checkpoint)]
-            )
-        store.create_run(spec, "phase2-waiting")
-
-
-@pytest.mark.parametrize(("updates", "shown"), [(12, "0/8 (training: 42/60 updates)"), (TOTAL, "0/8")])
-def test_the_list_tells_how_far_a_training_is(
-    nws: Callable[..., object], tmp_path: Path, updates: int, shown: str
-) -> None:
-    trained(f"sqlite:///{tmp_path / 'nws.db'}", updates)
-    waiting, training = nws("ls").out.splitlines()[-2:]
-    assert waiting.split()[:3] == ["phase2-waiting", "pending", "0/?"]
-    assert " ".join(training.split()).startswith(f"phase2-x running {shown} 0 0")
-    waiting, training = nws("ls", "--json").json
-    assert (training["updates"], training["total_updates"]) == (updates + TOTAL, 2 * TOTAL)
-    assert "updates" not in waiting
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from jobs.report.shown_article import show
 def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
     of = show(store, add_run(), "a3", "chunks", 5)
     assert of.article.key == "a3"
-    assert (of.system, of.length.n, of.length.why) == ("m|chunks", 5, "")
+    assert (of.system, of.n) == ("m|chunks", 5)
     # Those to choose from, then upper bounds, then controls.
     assert [one.summary.system for one in of.at_n] == ["m|chunks", "writer", "oracle", "lead", "random"]
     assert [one.kind for one in of.at_n] == ["system", "system", "upper bound", "control", "control"]
@@ -53,7 +53,6 @@ def test_as_json(store, add_run) -> None:
         [1, 3, 4, 9, 12],
     )
     assert first["scores"]["rouge1_f1"] == pytest.approx(first["scores"]["bertscore_f1"] / 2)
-    assert told["why_n"] is None
 
 
 def test_what_is_not_there_is_named_with_a_next_step(store, add_run) -> None:
