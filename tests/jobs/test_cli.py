@@ -206,7 +206,7 @@ def test_equal_failures_are_told_once_with_their_number(nws, tmp_path: Path) -> 
     ("arguments", "code", "message"),
     [
         (("submit", "phase1", "--n", "seven"), 2, "such as 7,9,11,13"),
-        (("submit", "phase1", "--engine", "slurm"), 2, "ray or inline"),
+        (("submit", "phase1", "--engine", "slurm"), 2, "not one of 'ray', 'inline'"),
         (("submit", "phase1", "--recipe", "none"), 2, "no recipe 'none'"),
         (("submit", "phase1", "--limit", "0"), 2, "--limit"),
         (("submit", "phase1", "--dataset", "absent.jsonl"), 1, "no file absent.jsonl"),
