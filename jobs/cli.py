@@ -22,19 +22,14 @@ from core.errors import NwsError, RecipeError
 from jobs.commands import (
     compare,
     doctor,
-    export,
     files,
     judge,
     manage,
-    policies,
     query,
     report,
     resume,
-    serve,
-    show,
     submit,
-    watch,
-    write,
+    summarize,
 )
 from jobs.commands.groups import Command, JobCommand
 from jobs.commands.shared import err, out, store_flag, with_store
@@ -81,18 +76,17 @@ app.command("rm", cls=Command)(manage.remove)
 app.command("drive", cls=Command, hidden=True)(resume.drive)
 app.command("ls", cls=Command)(manage.list_runs)
 app.command("status", cls=Command)(manage.status)
-app.command("watch", cls=Command)(watch.watch)
-app.command("serve", cls=Command)(serve.serve)
+app.command("serve", cls=Command)(manage.serve)
 app.command("report", cls=Command)(report.report)
-app.command("show", cls=Command)(show.show)
+app.command("show", cls=Command)(report.show)
 app.command("compare", cls=Command)(compare.compare)
 app.command("plan", cls=Command)(compare.plan)
 app.command("cite", cls=Command)(report.cite)
 app.command("query", cls=Command)(query.query)
-app.command("summarize", cls=Command)(policies.summarize)
-app.command("write", cls=Command)(write.write)
-app.command("export", cls=Command)(export.export)
-app.command("push", cls=Command)(policies.push)
+app.command("summarize", cls=Command)(summarize.summarize)
+app.command("write", cls=Command)(summarize.write)
+app.command("export", cls=Command)(query.export)
+app.command("push", cls=Command)(summarize.push)
 app.command("data", cls=Command)(files.data)
 app.command("score", cls=Command)(files.score)
 app.command("judge", cls=Command)(judge.judge)
@@ -170,7 +164,7 @@ def _options(error: NwsError, words: Sequence[str]) -> list[str]:
     command: Any = typer.main.get_command(app)
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
-    known = {option for parameter in command.params for option in parameter.opts}
+    known = {option for parameter in command.get_params(command.context_class(command)) for option in parameter.opts}
     options = [f"--{name.replace('_', '-')}" for name in error.settings]
     # Several of what an option names one of are a list in a recipe: `systems`.
     options = [option if option in known else option.removesuffix("s") for option in options]

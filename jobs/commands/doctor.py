@@ -1,11 +1,34 @@
-"""`nws doctor`: is this machine able to run NWS?"""
+"""`nws doctor`: is this machine able to run NWS, and what is missing?"""
 
+import importlib.metadata
+import importlib.util
 import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 import typer
 
+from core.errors import ClusterError, ModelError, NwsError
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import out
+
+State = Literal["ok", "missing", "warning", "broken"]
+_LIBRARIES = ("ray", "torch", "transformers", "sentence-transformers", "spacy", "bert-score", "sqlalchemy")
+_NEEDED_DISK_GB = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. `missing` limits what can be run, a `warning` what is safe; `broken` has to be mended."""
+
+    name: str
+    state: State
+    text: str
 
 
 def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
@@ -13,12 +36,119 @@ def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
 
     Looks at libraries, models, spaCy pipelines, Ray, accelerators and the store. Exit 1 if one is broken.
     """
-    from jobs.commands.doctor_checks import check_all, print_checks
-
     checks = check_all(store)
     if as_json:
-        print(json.dumps([check.as_dict() for check in checks]))
+        print(json.dumps([asdict(check) for check in checks]))
     else:
-        print_checks(checks, out)
+        for check in checks:
+            out.print(f"{check.state:<8} {check.name:<13} {check.text}", markup=False)
     if any(check.state == "broken" for check in checks):
         raise typer.Exit(1)
+
+
+def check_all(store: str) -> list[Check]:
+    """All checks, in the order in which a person would fix problems."""
+    return [
+        _check("libraries", "broken", _libraries),
+        _check("accelerators", "broken", _accelerators),
+        _check("model", "broken", _bundled_model),
+        _check("SmolLM2", "missing", _packaged_model),
+        _check("spaCy", "missing", _trained_pipeline),
+        _check("Hub", "missing", _hub),
+        _check("disk", "broken", _disk),
+        _check("Ray", "broken", _ray),
+        check_store(store),
+    ]
+
+
+def _check(name: str, otherwise: State, find: Callable[[], str]) -> Check:
+    """What was found, or the error that finding it ended in, with the state that it has then."""
+    try:
+        return Check(name, "ok", find())
+    except NwsError as error:
+        return Check(name, otherwise, str(error))
+
+
+def _libraries() -> str:
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES)
+    return f"Python {sys.version.split()[0]}, {versions}"
+
+
+def _accelerators() -> str:
+    import torch
+
+    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+    return ", ".join(names) or f"no GPU: runs use the {os.cpu_count()} CPU cores"
+
+
+def _bundled_model() -> str:
+    from core.models import KNOWN_MODELS, model_folder
+
+    ref = KNOWN_MODELS["all-MiniLM-L6-v2"]
+    model_folder(ref)
+    return f"{ref}, bundled and verified: no network needed"
+
+
+def _packaged_model() -> str:
+    from core.models.generators import KNOWN_GENERATORS
+    from core.models.smollm2 import smollm2_gguf
+
+    smollm2_gguf()
+    if importlib.util.find_spec("gguf") is None:
+        raise ModelError("the package gguf, which reads it, is not installed: `pip install gguf`")
+    return f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed"
+
+
+def _trained_pipeline() -> str:
+    from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
+
+    return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
+
+
+def _hub() -> str:
+    import huggingface_hub
+
+    from core.models import KNOWN_MODELS
+    from core.models.hub_cache import HUB_FAILURES
+
+    try:
+        huggingface_hub.HfApi().model_info(KNOWN_MODELS["bert-base-uncased"].source, timeout=5)
+    except HUB_FAILURES as error:
+        text = f"the Hugging Face Hub cannot be reached ({error}): only cached and local models and datasets"
+        raise ModelError(text) from error
+    return "the Hugging Face Hub answers"
+
+
+def _disk() -> str:
+    folder = os.environ.get("RAY_TMPDIR", tempfile.gettempdir())
+    free = shutil.disk_usage(folder).free / 1e9
+    text = f"{free:.0f} GB free in {folder}, where Ray keeps objects and logs"
+    if free < _NEEDED_DISK_GB:
+        raise ClusterError(f"{text}: it needs {_NEEDED_DISK_GB} GB. Name another folder with RAY_TMPDIR")
+    return text
+
+
+def _ray() -> str:
+    from cluster.session import local_session
+
+    with local_session() as session:
+        return f"starts, bound to loopback, dashboard at {session.dashboard_url}"
+
+
+def check_store(url: str) -> Check:
+    """Whether the store can be used, and by whom."""
+    from jobs.store import open_store
+    from jobs.store.address import parse_address
+
+    try:
+        address = parse_address(url)
+        if address.path is not None and not os.path.exists(address.path):
+            return Check("store", "ok", f"{address.shown} does not exist yet; the first run creates it")
+        with open_store(url, read_only=True) as opened:
+            is_superuser = opened.may_do_everything()
+    except NwsError as error:
+        return Check("store", "broken", str(error))
+    if is_superuser:
+        text = f"{address.shown} is the URL of a superuser: `nws query` could read files of the server with it."
+        return Check("store", "warning", f"{text} Use a role of its own, see docs/security.md")
+    return Check("store", "ok", address.shown)

@@ -108,20 +108,9 @@ class JobCommand(Command):
     recipe's keys.
     """
 
-    _params: list[Any]
-    _is_whole: bool
-
-    @property
-    def params(self) -> list[Any]:
-        """The flags of the recipe, and the command's own options, in the one list that click changes for a while."""
-        if not self._is_whole:
-            self._params[:0] = recipe_options(str(self.name))
-            self._is_whole = True
-        return self._params
-
-    @params.setter
-    def params(self, own: list[Any]) -> None:
-        self._params, self._is_whole = own, False
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The flags of the recipe, then the command's own options."""
+        return [*recipe_options(str(self.name)), *super().get_params(ctx)]
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, with what the flags set apart from its own options."""

@@ -1,19 +1,25 @@
-"""`nws ls`, `status`, `logs`, `cancel` and `rm`: the runs of a store."""
+"""`nws ls`, `status`, `logs`, `cancel`, `rm` and `serve`: the runs of a store."""
 
 import json
 import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import ClusterError, RecipeError
-from jobs.commands import complete
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
-from jobs.commands.shared import changing, chosen_run, err, out, reading, shown, store_flag
+from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, out, reading, shown, store_flag
 from jobs.terminal.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
-    from jobs.store import LogLine
+    from jobs.report.run_view import View, Viewer
+    from jobs.store import LogLine, Store
+
+
+_SECONDS_BETWEEN_LINES = 5.0
 
 
 def list_runs(
@@ -26,48 +32,88 @@ def list_runs(
     A sharded run, whose articles are divided among runs, is one line.
     """
     from jobs.terminal.columns import columns_of, print_for_people, print_rows
-    from jobs.terminal.run_status import COLUMNS, as_dict, rows, updates_as_dict
+    from jobs.terminal.run_status import COLUMNS, as_dict, rows
 
     with reading(store) as opened:
         runs = opened.list_runs(with_shards)
-        updates = opened.updates()
     if as_json:
-        print(json.dumps([as_dict(run) | updates_as_dict(updates.get(run.id)) for run in runs]))
+        print(json.dumps([as_dict(run) for run in runs]))
     else:
-        lines = rows(runs, updates)
+        lines = rows(runs)
         console = PrintableConsole()
         printed = print_for_people if console.is_terminal else print_rows
         printed(columns_of(COLUMNS, lines), lines, console)
 
 
 def status(
-    run: Annotated[
-        str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
-    ] = None,
+    run: NewestRun = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            "-w",
+            help="Draw it anew every second until the run ends. Where there is no terminal, print a line every 5 s. "
+            "With --json, print an object every second, one a line.",
+        ),
+    ] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Show how a run stands.
 
-    Prints its progress, what made its numbers, and the articles that failed.
+    Prints its progress, speed and actors, what made its numbers, and the articles that failed.
     """
-    from jobs.terminal.run_status import as_dict, print_status
+    from jobs.report.run_view import Viewer, print_facts, status_facts, status_json
 
     with reading(store) as opened:
-        info = opened.run_info(chosen_run(opened, run))
-        failures = opened.failures(info.id)
-        policies = opened.policy_infos(info.id)
-        shards = opened.shards(info.id)
-    if as_json:
-        print(json.dumps(as_dict(info, failures, policies, shards)))
-    else:
-        print_status(info, failures, policies, out, store_flag(store), shards)
+        run_id = chosen_run(opened, run)
+        if watch:
+            _watch(opened.waiting(), run_id, store_flag(store), as_json)  # the driver itself logs that it waits
+            return
+        view = Viewer(opened, run_id).glance()
+        if as_json:
+            print(json.dumps(status_json(opened, view)))
+        else:
+            print_facts(status_facts(opened, view, store_flag(store)), PrintableConsole())
+
+
+def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
+    from rich.live import Live
+
+    from jobs.report.run_view import Viewer, facts_table, line, status_facts, status_json
+
+    viewer = Viewer(opened, run)
+    try:
+        if as_json:
+            _repeat(viewer, lambda view: print(json.dumps(status_json(opened, view)), flush=True), 1)
+        elif out.is_terminal:
+            with Live(console=PrintableConsole(), auto_refresh=False) as live:
+                _repeat(
+                    viewer, lambda view: live.update(facts_table(status_facts(opened, view, where)), refresh=True), 1
+                )
+        else:
+            _repeat(viewer, lambda view: out.print(line(view)), _SECONDS_BETWEEN_LINES)
+    except KeyboardInterrupt:
+        err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}", markup=False)
+        raise typer.Exit(130) from None
+
+
+def _repeat(viewer: "Viewer", show: "Callable[[View], None]", seconds: float) -> None:
+    """Show a run every so many seconds, until it has ended."""
+    while True:
+        view = viewer.look()
+        show(view)
+        if view.has_ended:
+            return
+        _pause(seconds)
+
+
+def _pause(seconds: float) -> None:
+    time.sleep(seconds)
 
 
 def logs(
-    run: Annotated[
-        str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete.runs)
-    ] = None,
+    run: NewestRun = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
     job: Annotated[
         bool, typer.Option("--job", help="Of a run on a cluster: what its Ray jobs have printed, read from there.")
@@ -125,7 +171,7 @@ _STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
 
 
 def cancel(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
+    run: NamedRun,
     address: HeadAddress = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -136,7 +182,8 @@ def cancel(
     does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
     could not be stopped.
     """
-    from jobs.drive.ship import end_stopped, wait_for_end
+    from cluster.job_api import Head
+    from jobs.drive.ship import end_stopped, stop_jobs, wait_for_end
 
     stopped: list[str] = []
     with changing(store) as opened:
@@ -144,12 +191,11 @@ def cancel(
         before = opened.run_info(run)
         reacting = opened.cancel_run(run, socket.gethostname())
         if reacting:
-            its_driver = f"the driver (pid {before.driver_pid} on {before.driver_host})"
-            err.print(f"Asked {'the drivers of its shards' if before.shards else its_driver} to stop …")
+            err.print("Asked what drives it to stop …")
             reacting = wait_for_end(opened, run, _STOP_SECONDS if before.shards else _PATIENCE_SECONDS)
         where = address or before.address
         if where and not reacting:
-            stopped = _stop_jobs(where, run, before.state in ("pending", "running"))
+            stopped = stop_jobs(Head(where), run)
             if stopped:
                 wait_for_end(opened, run, _STOP_SECONDS)
                 end_stopped(opened, run)
@@ -167,21 +213,8 @@ def cancel(
         raise typer.Exit(1)
 
 
-def _stop_jobs(address: str, run: str, must_answer: bool) -> list[str]:
-    from cluster.job_api import Head
-    from jobs.drive.ship import stop_jobs
-
-    try:
-        return stop_jobs(Head(address), run)
-    except ClusterError as error:
-        if must_answer:
-            raise
-        err.print(f"Whether the run waits there to be resumed is not known: {error}", markup=False)
-        return []
-
-
 def remove(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
+    run: NamedRun,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -209,3 +242,39 @@ def remove(
         return
     summaries, articles = counted(removed.summaries, "summary"), counted(removed.articles, "article")
     out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
+
+
+def serve(
+    port: Annotated[
+        int, typer.Option(metavar="N", min=0, max=65535, help="Where to listen; 0 is any port that is free.")
+    ] = 8300,
+    host: Annotated[
+        str, typer.Option(metavar="H", help="The address to listen at; others than this machine's own need a token.")
+    ] = "127.0.0.1",
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T",
+            envvar="NWS_SERVE_TOKEN",
+            help="What every reader must have: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
+        ),
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+) -> None:
+    """Show the runs of a store in a browser, live.
+
+    All runs, one while it goes on, what it found, and the report of one or several. Nothing is written. Ctrl-C ends it.
+    """
+    from jobs.serve.access import require_safe
+    from jobs.serve.app import listen, make_server
+
+    require_safe(host, token)
+    with reading(store) as opened:
+        listening = listen(host, port)
+        server = make_server(opened, listening, host, token)
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if token else "")
+        out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)", markup=False)
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+        err.print("No longer shown. Runs go on.")

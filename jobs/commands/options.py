@@ -39,8 +39,16 @@ LABEL = (
     "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",
 )
 Labels = Annotated[list[str] | None, typer.Option("--label", metavar="NAME=LABEL", help=LABEL[1])]
-_RECIPE = partial(typer.Option, "--recipe", "-r", metavar="NAME", envvar="NWS_RECIPE")
-Recipe = Annotated[str, _RECIPE(help="sample, paper, or a YAML file.")]
+Recipe = Annotated[
+    str,
+    typer.Option(
+        "--recipe",
+        "-r",
+        metavar="NAME",
+        envvar="NWS_RECIPE",
+        help="sample, paper, a YAML file, or, of phase2, as-written: the study's own REINFORCE.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -50,7 +58,6 @@ Settings = Annotated[
         "endpoint.concurrency=4, methods.scope=per-n. Repeatable.",
     ),
 ]
-Phase2Recipe = Annotated[str, _RECIPE(help="sample, paper, as-written (the study's own REINFORCE), or a YAML file.")]
 
 _machines = partial(option, "Machines")
 _run = partial(option, "Run")
@@ -76,9 +83,8 @@ class ActorOptions:
 class TargetOptions:
     """Where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
-    # Any text for typer: `require_possible` says in NWS's words which engines there are.
     engine: EngineName = _machines(
-        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray", parser=str
+        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray"
     )
     address: str | None = _machines(
         "--address URL",

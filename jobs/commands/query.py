@@ -1,15 +1,16 @@
-"""`nws query`: SQL that reads the store; and `nws db`: its schema."""
+"""`nws query`: SQL that reads the store; `nws export`: its rows and policies as files; and `nws db`: its schema."""
 
 import io
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from core.errors import RecipeError
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.shared import out, reading, shown
+from core.errors import NwsError, RecipeError
+from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
+from jobs.commands.shared import choose_policies, chosen_run, chosen_training, complete_run, err, out, reading, shown
 from jobs.terminal.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _WEEK = 7 * 24 * 3600
 
-Format: TypeAlias = Literal["csv", "parquet", "json", "markdown", "latex"]
+Format: TypeAlias = Literal["csv", "parquet", "markdown", "latex"]
 
 
 def query(
@@ -34,7 +35,7 @@ def query(
     ] = None,
     kind: Annotated[
         Format | None,
-        typer.Option("--format", help="Print the rows for a file or a paper; json is --json. Default: a plain table."),
+        typer.Option("--format", help="Print the rows for a file or a paper. Default: a plain table."),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -47,12 +48,12 @@ def query(
 
     if timeout is not None and not 0 < timeout <= _WEEK:
         raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {timeout:g}.")
-    if as_json and kind not in (None, "json"):
+    if as_json and kind is not None:
         raise RecipeError(f"--json and --format {kind} are two formats: give one of them.")
     if kind == "parquet" and out.is_terminal:
         raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
     with reading(store) as opened, opened.query(sql, timeout) as answer:
-        if as_json or kind == "json":
+        if as_json:
             print(json.dumps(as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
         elif kind is not None:
             _write(kind, answer)
@@ -83,6 +84,102 @@ def _write(kind: Format, answer: "QueryResult") -> None:
     # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
     sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()
+
+
+def export(
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="Run id, as `nws ls` lists it; default: the newest run with summaries, or the newest training.",
+            autocompletion=complete_run,
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder to write the policies of a run of `nws submit phase2` to, with a model card. It must be new "
+            "or empty.",
+        ),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints "
+            "JSON lines.",
+        ),
+    ] = None,
+    with_articles: Annotated[
+        bool, typer.Option("--with-articles", help="Each row of --rows has its article's text and references, too.")
+    ] = False,
+    system: PolicyName = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Write the rows or policies of a run to files.
+
+    They can be read from Python, without Ray or a database.
+    """
+    if (policy is None) == (rows is None):
+        raise RecipeError("What is to be exported? Give --rows FILE or --policy FOLDER, one of them.")
+    if rows is not None:
+        if system is not None:
+            raise RecipeError("--system chooses a policy. With --rows, every system is written.")
+        _export_rows(run, rows, with_articles, store, as_json)
+    elif policy is not None:
+        if with_articles:
+            raise RecipeError("--with-articles goes with --rows.")
+        _export_policy(run, policy, system, store, as_json)
+
+
+def _export_rows(run: str | None, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
+    from jobs.report.summary_rows import STDOUT, write_summary_rows
+    from jobs.terminal.numerals import counted
+
+    if target == STDOUT and as_json:
+        raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
+    with reading(store) as opened, busy("Writing rows"):
+        run = chosen_run(opened, run, with_summaries=True)
+        count, files = write_summary_rows(opened, opened.run_info(run), target, with_articles)
+    if as_json:
+        print(json.dumps({"run": run, "rows": count, "files": [str(file) for file in files]}))
+    elif target == STDOUT:
+        err.print(f"{counted(count, 'summary')} of run {run}")
+    else:
+        out.print(f"{counted(count, 'summary')} of run {run}")
+        for file in files:
+            out.print(str(file))
+
+
+def _export_policy(run: str | None, policy: Path, system: str | None, store: str, as_json: bool) -> None:
+    from core.analysis import METRICS
+    from core.learning.policy_system import save_policies
+    from core.whole_files import replacing
+    from jobs.report.policies.model_card import write_model_card
+    from jobs.report.policies.policy_numbers import policy_results
+
+    chosen = choose_policies(store, run, system)
+    with reading(store) as opened:
+        run = chosen_training(opened, run)
+        info = opened.run_info(run)
+        results = policy_results(opened, info, METRICS)
+    try:
+        if policy.is_dir() and any(policy.iterdir()):
+            raise RecipeError(f"{policy} is not empty: name a new folder.")
+        with replacing(policy) as unfinished:
+            save_policies(chosen, unfinished)
+            write_model_card(info, results, chosen, unfinished)
+    except OSError as error:
+        reason = error.strerror or error
+        raise NwsError(f"The policies cannot be written to {policy}: {reason}. Choose another folder.") from error
+    files = sorted(str(path) for path in policy.rglob("*") if path.is_file())
+    if as_json:
+        print(json.dumps({"run": run, "system": chosen.signature, "files": files}))
+        return
+    out.print(f"{chosen.signature} of run {run}", markup=False)
+    for file in files:
+        out.print(file, markup=False)
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:

@@ -1,6 +1,7 @@
-"""`nws report`: what a run found, as tables, files or one HTML page; and `nws cite`: what a paper of it cites."""
+"""`nws report`: what a run found, as tables, files or one page; `nws show`: an article; `nws cite`: whom to cite."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,11 +9,21 @@ from typing import Annotated, Literal
 import typer
 
 from core.errors import RecipeError
-from jobs.commands import complete
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
-from jobs.commands.shared import chosen_run, err, out, reading, shown, store_flag
+from jobs.commands.shared import (
+    ScoredRun,
+    chosen_run,
+    complete_run,
+    err,
+    out,
+    reading,
+    shown,
+    store_flag,
+)
 from jobs.terminal.console import PrintableConsole, busy
+
+_RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}(-\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +42,6 @@ class ReportOptions:
         "in place of _f1, kept, kept_words, efficiency, density, coverage, or a plugin's. Files of another "
         "metric than the default go to reports/RUN/METRIC.",
         "bertscore_f1",
-        autocompletion=complete.metrics,
     )
     labels: list[str] | None = plain(*LABEL)
     style: Literal["screen", "paper"] = plain(
@@ -47,7 +57,7 @@ def report(
     runs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RUN", help="Run ids; default: the newest run with summaries.", autocompletion=complete.runs
+            metavar="RUN", help="Run ids; default: the newest run with summaries.", autocompletion=complete_run
         ),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -116,11 +126,60 @@ def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as
         typer.launch(path.resolve().as_uri())
 
 
-def cite(
+@dataclass(frozen=True, slots=True)
+class ShowOptions:
+    """Which summaries of an article are shown, and which one is marked in it."""
+
+    system: str | None = plain(
+        "--system NAME",
+        "The system whose words are marked in the article: its name in `nws report`, or a part of it. Default: the "
+        "first one that is neither a control nor an upper bound.",
+    )
+    n: int | None = plain("--n N", "Length in words, 0: uncut. Default: the n that the answer names.", min=0)
+    labels: list[str] | None = plain(*LABEL)
+
+
+@grouped
+def show(
+    how: ShowOptions,
+    article: Annotated[
+        str | None,
+        typer.Argument(
+            help="An article's key, its id or the beginning of that, or a part of its text; default: the first one."
+        ),
+    ] = None,
     run: Annotated[
         str | None,
-        typer.Argument(help="Run id; default: the newest run with summaries.", autocompletion=complete.runs),
+        typer.Argument(
+            help="Run id; default: the newest run with summaries. It may also stand before ARTICLE, or alone.",
+            autocompletion=complete_run,
+        ),
     ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Show an article and its summaries.
+
+    Prints its references, its text, and the summary of every system with its scores. The words of one system are marked
+    in the article.
+    """
+    from jobs.report.shown_article import print_shown
+    from jobs.report.shown_article import show as find_and_align
+
+    if article is not None and _RUN_ID.fullmatch(article):
+        article, run = run, article
+    with reading(store) as opened:
+        info = opened.run_info(chosen_run(opened, run, with_summaries=True))
+        with busy("Looking for the article"):
+            shown = find_and_align(opened, info, article, how.system, how.n, parse_labels(how.labels))
+    if as_json:
+        print(json.dumps(shown.as_dict(), allow_nan=False))
+    else:
+        print_shown(shown, PrintableConsole())
+
+
+def cite(
+    run: ScoredRun = None,
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
     """Print BibTeX of all that a run used.

@@ -1,9 +1,6 @@
 """`nws resume`; `nws add`, which resumes a run with more; and `nws drive`, which Ray jobs run."""
 
-import dataclasses
-import os
 import socket
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -11,12 +8,19 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from core.errors import CorpusError, ModelError, RecipeError, StoreError, StoreUnavailableError
-from jobs.commands import complete, options
+from core.errors import CorpusError, ModelError, RecipeError
+from jobs.commands import options
 from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.shared import changing, chosen_run, err, finish, store_flag
-from jobs.commands.target import require_accelerator, require_here, require_possible, resume_there, where_it_was
+from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
+from jobs.commands.target import (
+    refuse_no_wait,
+    require_accelerator,
+    require_here,
+    require_possible,
+    resume_there,
+    where_it_was,
+)
 
 if TYPE_CHECKING:
     from core.summarizers.predictions import PredictionsSpec
@@ -30,10 +34,7 @@ def resume(
     target: options.ResumeTargetOptions,
     actors: options.ActorOptions,
     resuming: options.ResumeOptions,
-    run: Annotated[
-        str | None,
-        typer.Argument(help="Run id, as `nws ls` lists it; default: the newest run.", autocompletion=complete.runs),
-    ] = None,
+    run: NewestRun = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -76,7 +77,7 @@ def resume_run(
 
     from jobs.drive import driver
 
-    with telling(opened, run, store):
+    with telling(run, store):
         return driver.resume(
             opened, run, target.engine, actors.accelerator, actors.actors, err, take_over, log_to=log_to
         )
@@ -92,72 +93,33 @@ def _resume_shards(
     drivers: int | None,
 ) -> "Outcome":
     from cluster.job_api import Head
-    from jobs.drive.run import outcome_of
     from jobs.drive.shard_drivers import drivers_here, drivers_there
     from jobs.drive.sharded_run import drive_sharded_run
 
-    info = opened.require_free(run, socket.gethostname(), take_over)
+    opened.require_free(run, socket.gethostname(), take_over)
+    refuse_no_wait(target)
     at_once = drivers or opened.shard_drivers(run)
     if not target.address:
         start = drivers_here(opened, run, target.engine, actors.accelerator, actors.actors)
         return drive_sharded_run(opened, run, start, at_once, err, take_over=take_over)
-    if target.no_wait:
-        _resume_apart(opened, run, target.address, actors, at_once, take_over)
-        err.print(f"Submitted {run}, of {info.shards} shards, to {target.address}.")
-        err.print(
-            f"What starts its drivers is a process of this machine. Follow it with: nws watch {run}{store_flag(store)}"
-        )
-        return dataclasses.replace(outcome_of(info), state="submitted")
     head = Head(target.address)
     start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
     return drive_sharded_run(opened, run, start, at_once, err, head.address, take_over)
 
 
-def _resume_apart(
-    opened: "Store", run: str, address: str, actors: options.ActorOptions, drivers: int, take_over: bool
-) -> None:
-    """Start a process that resumes a sharded run, and outlives this one."""
-    from jobs.drive.shard_drivers import NWS
-    from jobs.drive.ship import options_of
-
-    asked = ["--address", address, "--drivers", str(drivers), *options_of(actors.accelerator, actors.actors)]
-    subprocess.Popen(
-        [*NWS, "resume", run, *asked, *(["--take-over"] if take_over else [])],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"NWS_STORE": opened.url},
-        start_new_session=True,
-    )
-
-
 @contextmanager
-def telling(opened: "Store", run: str, store: str) -> Iterator[None]:
-    """A driver ends its run in order when it is interrupted; what comes before and after is said here."""
+def telling(run: str, store: str) -> Iterator[None]:
+    """A driver ends its run in order when it is interrupted; of an interruption before or after that, this tells."""
     try:
         yield
     except KeyboardInterrupt:
-        err.print(_how_it_stands(opened, run, store))
+        err.print(f"Interrupted. If nws ls lists the run, resume it with: nws resume {run}{store_flag(store)}")
         raise
-
-
-def _how_it_stands(opened: "Store", run: str, store: str) -> str:
-    """A message on the state of an interrupted run, and how to resume it."""
-    resume_with = f"Resume it with: nws resume {run}{store_flag(store)}"
-    try:
-        info = opened.run_info(run)
-    except StoreUnavailableError as error:
-        return f"Interrupted. The state of run {run} cannot be read now ({error}). {resume_with}"
-    except StoreError:
-        return "Interrupted before there was a run: nothing is stored."
-    if (info.driver_pid, info.driver_host) != (os.getpid(), socket.gethostname()):
-        return f"Interrupted before the run was taken. {resume_with}"
-    return f"Interrupted again while run {run} was ending. Summaries stored: {info.summaries}. {resume_with}"
 
 
 @grouped
 def drive(
-    run: Annotated[str, typer.Argument(help="Run id.", autocompletion=complete.runs)],
+    run: NamedRun,
     actors: options.ActorOptions,
     epoch: Annotated[
         int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
@@ -203,7 +165,7 @@ def _driven(opened: "Store", run: str, epoch: int | None, actors: options.ActorO
 
 @grouped
 def add(
-    run: Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete.runs)],
+    run: NamedRun,
     predictions: Annotated[
         list[str],
         typer.Argument(

@@ -1,4 +1,4 @@
-"""How all commands print, find a store, and end."""
+"""How all commands print, find a store and a run, complete what is typed, and end."""
 
 import json
 import os
@@ -7,10 +7,11 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.errors import NwsError
 from jobs.commands.options import DEFAULT_STORE
 from jobs.terminal.console import ERR, PrintableConsole
 
@@ -91,8 +92,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
         err.print(f"Interrupted; what was finished is stored. Resume it with: nws resume {outcome.run_id}{where}")
         raise typer.Exit(130)
     if outcome.failures:
-        err.print(f"{counted(outcome.failures, 'article')} failed{_main_reason(outcome, store)}")
-        err.print(f"See why: nws status {outcome.run_id}{where}")
+        err.print(f"{counted(outcome.failures, 'article')} failed. See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
     from jobs.drive.progress import duration
 
@@ -112,23 +112,6 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
         run = opened.run_info(outcome.run_id)
         if run.job != "phase2":
             print_kept_of_run(opened, run, out, store_flag(store))
-
-
-def _main_reason(outcome: "Outcome", store: str) -> str:
-    """What most of the failed articles failed with, to append to their number."""
-    from core.errors import StoreError
-    from jobs.terminal.console import printable
-    from jobs.terminal.run_status import failure_reasons
-
-    try:
-        with reading(store) as opened:
-            reasons = failure_reasons(opened.failures(outcome.run_id))
-    except StoreError:  # the store went away after the run had ended
-        reasons = []
-    if not reasons:
-        return "."
-    share = "" if outcome.failures == 1 else f"{len(reasons[0].failures)} of them "
-    return f", {share}with {reasons[0].error_class}: {printable(reasons[0].message)}"
 
 
 def chosen_training(opened: "Store", run: str | None) -> str:
@@ -158,3 +141,22 @@ def choose_policies(store: str, run: str | None, system: str | None) -> "PolicyS
             markup=False,
         )
     return chosen
+
+
+def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
+    """What a shell offers for a run: the ids of the store that begin so, the newest first.
+
+    None where the store cannot be read, since nobody reads errors while typing.
+    """
+    url = ctx.params.get("store") or os.environ.get("NWS_STORE") or DEFAULT_STORE
+    with suppress(NwsError), reading(url) as opened:
+        return [run.id for run in opened.list_runs() if run.id.startswith(incomplete)]
+    return []
+
+
+NamedRun = Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete_run)]
+NewestRun = Annotated[str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete_run)]
+ScoredRun = Annotated[
+    str | None,
+    typer.Argument(help="Run id; default: the newest run with summaries.", autocompletion=complete_run),
+]

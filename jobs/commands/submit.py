@@ -12,7 +12,7 @@ from jobs.commands.groups import grouped
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
-from jobs.commands.target import require_accelerator, require_here, require_possible, start_there
+from jobs.commands.target import refuse_no_wait, require_accelerator, require_here, require_possible, start_there
 from jobs.terminal.console import busy
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def submit_phase2(
     ctx: typer.Context,
     target: options.TargetOptions,
     run: options.RunOptions,
-    recipe: options.Phase2Recipe = "sample",
+    recipe: options.Recipe = "sample",
     settings: options.Settings = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -100,6 +100,8 @@ def _submit(
     log_to = run.log_to or []
     shards.require_possible(log_to)
     require_here(log_to, target)
+    if shards.is_sharded:
+        refuse_no_wait(target)
     with busy("Loading libraries", at_once=True):
         from jobs.drive import driver
         from jobs.recipes.job import plan_job
@@ -125,7 +127,7 @@ def _submit(
             outcome = start_there(opened, store, plan, target, run)
         else:
             run_id = new_run_id(job)
-            with telling(opened, run_id, store):
+            with telling(run_id, store):
                 outcome = driver.start(
                     opened,
                     plan,

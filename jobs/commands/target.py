@@ -2,12 +2,12 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import typer
 
 from core.errors import ClusterError, RecipeError
-from jobs.commands.options import ActorOptions, EngineName, ResumeTargetOptions, RunOptions, TargetOptions
+from jobs.commands.options import ActorOptions, ResumeTargetOptions, RunOptions, TargetOptions
 from jobs.commands.shared import err, store_flag
 
 if TYPE_CHECKING:
@@ -21,10 +21,8 @@ def require_possible(engine: str, address: str | None) -> None:
     """Refuse a target that there cannot be.
 
     Raises:
-        RecipeError: the engine or the address is not valid, or they contradict each other.
+        RecipeError: the address is not valid, or the engine contradicts it.
     """
-    if engine not in get_args(EngineName):
-        raise RecipeError(f"There is no engine {engine!r}: use ray or inline.")
     if address:
         from cluster.job_api import require_address
 
@@ -77,6 +75,16 @@ def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
             f"--log-to is for runs that this machine drives, and this one is driven at {target.address}. When it is "
             "done, log it with: nws resume RUN --local --log-to …"
         )
+
+
+def refuse_no_wait(target: TargetOptions) -> None:
+    """Refuse to leave a sharded run alone: this process starts the drivers of its shards.
+
+    Raises:
+        RecipeError: the run is not to be waited for.
+    """
+    if target.no_wait:
+        raise RecipeError("--no-wait is for runs with one driver. Put `nohup` before the command and `&` behind it.")
 
 
 def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":

@@ -1,23 +1,33 @@
-"""The state of a run now, read from the store: a few rows by their keys, however large it is."""
+"""The state of a run now, for `nws status` and `nws serve`: a few rows by their keys, however large the run is."""
 
-import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from jobs.drive.progress import Span, duration
 from jobs.drive.ship import HeartbeatMonitor
-from jobs.store import ActorShare, FailureInfo, NewSummary, Progress, RunInfo, Store
+from jobs.store import ActorShare, FailureInfo, Progress, RunInfo, Store
 from jobs.terminal.console import printable
-from jobs.terminal.numerals import counted, decimals
-from jobs.terminal.system_names import system_names
-from jobs.terminal.table_style import role
+from jobs.terminal.numerals import counted
+from jobs.terminal.run_status import (
+    as_dict,
+    done_text,
+    failure_lines,
+    made_by,
+    moment_text,
+    plain_values,
+    state_name,
+)
+from jobs.terminal.run_status import duration as work_time
 
-_REASONS = 3
+_NAME_WIDTH = 12
+_MACHINES = 8
+_SILENCE_WORTH_A_WORD = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +39,16 @@ class View:
         progress: what its driver is at; None while the run has none, or it has not told yet.
         span: of the progress, until now.
         silent_seconds: seconds since the last heartbeat.
-        reasons: why the last articles failed.
-        written: the summaries of one of the articles that were stored last at one n, the highest F1 first.
+        reasons: why articles failed.
+        newest: the id of an article of those that were stored last.
     """
 
     run: RunInfo
     progress: Progress | None
     span: Span
     silent_seconds: float
-    reasons: tuple[FailureInfo, ...]
-    written: tuple[NewSummary, ...]
+    reasons: tuple[FailureInfo, ...] = ()
+    newest: str | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -52,46 +62,20 @@ class View:
             return None
         return self.span.seconds_left(self.progress.total - self.progress.finished)
 
-    def as_dict(self) -> dict[str, Any]:
-        """As plain values, times in ISO 8601."""
-        run, at = self.run, self.progress
-        return {
-            "run_id": run.id,
-            "state": run.state,
-            "articles_done": run.articles_done,
-            "total_articles": run.total_articles,
-            "summaries": run.summaries,
-            "reused": run.reused,
-            "failures": run.failures,
-            "stage": None if at is None else at.stage,
-            "unit": None if at is None else at.unit,
-            "finished": None if at is None else at.finished,
-            "total": None if at is None else at.total,
-            "per_second": self.span.rate,
-            "seconds_left": self.seconds_left,
-            "actors": [] if at is None else [asdict(actor) for actor in at.actors],
-            "last_failures": [
-                asdict(failure) | {"failed_at": failure.failed_at.isoformat()} for failure in self.reasons
-            ],
-            "last_summaries": [asdict(summary) for summary in self.written],
-        }
-
 
 class Viewer:
-    """Looks at a run again and again, and asks only for what has changed.
+    """Looks at a run again and again, and reads its failures only if their number has changed.
 
-    `reasons` is how many failures it tells of, the last ones. A `store` that is `waiting` is waited for.
+    `most_reasons` is how many failures it reads, the last ones; default: all. A `waiting` store is waited for.
     """
 
-    def __init__(self, store: Store, run_id: str, reasons: int = _REASONS) -> None:
+    def __init__(self, store: Store, run_id: str, most_reasons: int | None = None) -> None:
         self._store = store
         self._run_id = run_id
-        self._most_reasons = reasons
+        self._most_reasons = most_reasons
         self._heartbeats = HeartbeatMonitor()
         self._failures = 0
         self._reasons: tuple[FailureInfo, ...] = ()
-        self._newest: str | None = None
-        self._written: tuple[NewSummary, ...] = ()
 
     def look(self) -> View:
         """The run now.
@@ -110,19 +94,15 @@ class Viewer:
         Raises:
             StoreError: there is no such run, or the store cannot be read.
         """
-        store, run_id = self._store, self._run_id
-        run = store.run_info(run_id)
+        run = self._store.run_info(self._run_id)
         silent = self._heartbeats.silent_seconds(run)
-        progress = store.progress(run_id)
+        progress = self._store.progress(run.id)
         if run.failures != self._failures:
-            self._reasons = tuple(store.failures(run_id, newest=self._most_reasons))
+            self._reasons = tuple(self._store.failures(run.id, newest=self._most_reasons))
             self._failures = run.failures
-        newest = progress.newest if progress else None
-        if newest != self._newest:
-            self._written = at_one_length(store.summaries_of(run_id, newest)) if newest else ()
-            self._newest = newest
         at = progress if run.state == "running" else None
-        return View(run, at, span_until_now(run, at, silent), silent, self._reasons, self._written)
+        newest = progress.newest if progress else None
+        return View(run, at, span_until_now(run, at, silent), silent, self._reasons, newest)
 
 
 def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> Span:
@@ -139,76 +119,115 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     return span.later(max(0.0, since) + silent_seconds)
 
 
-def at_one_length(summaries: Sequence[NewSummary]) -> tuple[NewSummary, ...]:
-    """The summaries at the middle n, the highest F1 first. They are easier to compare at one length."""
-    lengths = sorted({summary.n for summary in summaries if summary.n}) or [0]
-    n = lengths[len(lengths) // 2]
-    shown = (summary for summary in summaries if summary.n == n)
-    return tuple(sorted(shown, key=lambda summary: (-summary.bertscore_f1, summary.system)))
+def status_facts(store: Store, view: View, where: str = "") -> list[tuple[str, str]]:
+    """All that `nws status` shows of a run, each with its name. `where` makes commands find its store."""
+    run = view.run
+    told = [
+        ("run", run.id),
+        ("name", run.name or ""),
+        ("note", run.note or ""),
+        ("state", _state_and_help(view, where)),
+    ]
+    if run.parent:
+        told.append(("shard", f"{run.shard} of {run.parent}"))
+    told += _shard_facts(store.shards(run.id)) + facts(view)
+    started = f"{work_time(run)} of work since {moment_text(run.started_at)}" if run.started_at else "not started"
+    told += [("time", started), ("submitted to", run.address or "")]
+    told += [
+        ("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
+        for policy in store.policy_infos(run.id)
+    ]
+    told += [("failed", text) for text in failure_lines(view.reasons)]
+    return [(name, text) for name, text in (*told, *made_by(run)) if text]
 
 
-_MACHINES = 8
-_SYSTEMS = 5
-_SILENCE_WORTH_A_WORD = 15.0
+def _state_and_help(view: View, where: str) -> str:
+    run = view.run
+    if state_name(run) == "stale":
+        return f"stale: its driver is dead, or out of reach. Resume it with: nws resume {run.id}{where}"
+    if run.state == "pending":
+        return f"{state_text(view)}. If that is gone: nws resume {run.parent or run.id}{where}"
+    return state_text(view)
+
+
+def _shard_facts(shards: Sequence[RunInfo]) -> list[tuple[str, str]]:
+    if not shards:
+        return []
+    states = Counter(map(state_name, shards))
+    told = [("shards", f"{len(shards)}: {', '.join(f'{count} {state}' for state, count in states.items())}")]
+    for shard in shards:
+        if shard.state not in ("done", "pending"):
+            error = f" ({shard.error})" if shard.error else ""
+            told.append((f"shard {shard.shard}", f"{shard.id}: {done_text(shard)}, {state_name(shard)}{error}"))
+    return told
+
+
+def print_facts(facts: Sequence[tuple[str, str]], console: Console) -> None:
+    """Print one fact a line. On a terminal long ones are wrapped."""
+    if console.is_terminal:
+        console.print(facts_table(facts))
+        return
+    for name, text in facts:
+        console.print(f"{name:<{_NAME_WIDTH}} {printable(text)}", markup=False, soft_wrap=True)
+
+
+def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
+    """Facts below each other; they fold at any width."""
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(min_width=_NAME_WIDTH, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in facts:
+        table.add_row(name, Text(printable(text)))
+    return table
+
+
+def status_json(store: Store, view: View) -> dict[str, Any]:
+    """What `nws status` knows of a run as plain values, times in ISO 8601."""
+    run, at = view.run, view.progress
+    names = ("id", "shard", "state", "articles_done", "total_articles", "failures", "error")
+    return {
+        **as_dict(run),
+        "failed_articles": [plain_values(failure) for failure in view.reasons],
+        "policies": [plain_values(policy) for policy in store.policy_infos(run.id)],
+        "of_shards": [{name: getattr(shard, name) for name in names} for shard in store.shards(run.id)],
+        "progress": at and {**plain_values(at), "per_second": view.span.rate, "seconds_left": view.seconds_left},
+    }
 
 
 def line(view: View) -> str:
     """The progress of a run on one line."""
-    run = view.run
-    counts = f"{run.state}, {done_text(view)} articles done, {run.failures} failed"
+    counts = f"{view.run.state}, {done_text(view.run)} articles done, {view.run.failures} failed"
     return ", ".join(filter(None, (counts, stage_text(view), _speed(view), _silence(view))))
 
 
-def failure_line(reason: FailureInfo) -> str:
-    """Why an article failed, on one line."""
-    return printable(f"{reason.dataset} {reason.key}: {reason.error_class}: {reason.message}")
-
-
-def screen(view: View) -> RenderableType:
-    """A run, its actors, its last failures and what was written last; it folds at any width."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    failed = _named("failed", [failure_line(reason) for reason in view.reasons])
-    for name, text in (("run", printable(view.run.id)), ("state", state_text(view)), *facts(view), *failed):
-        table.add_row(name, Text(text))
-    return Group(table, *_written(view))
-
-
 def facts(view: View) -> list[tuple[str, str]]:
-    """What is known of a run now, each with its name; several lines of a fact have its name once."""
+    """What changes of a run while it goes on, each with its name."""
     run, at = view.run, view.progress
     reused = f", {run.reused} of them reused" if run.reused else ""
-    told = [("articles", f"{done_text(view)} done, {run.failures} failed"), ("summaries", f"{run.summaries}{reused}")]
+    told = [
+        ("articles", f"{done_text(run)} done, {run.failures} failed"),
+        ("summaries", f"{run.summaries}{reused}"),
+    ]
     if at is not None:
         told += [("at", stage_text(view)), ("speed", _speed(view) or "not known yet")]
-        told += _named("actors", machine_lines(at.actors))
+        told += [("actors", text) for text in machine_lines(at.actors)]
     return told
-
-
-def _named(name: str, lines: Iterable[str]) -> list[tuple[str, str]]:
-    return list(zip(itertools.chain([name], itertools.repeat("")), lines, strict=False))
 
 
 def state_text(view: View) -> str:
     """The state of a run, who drives it, and its error."""
     run = view.run
     if run.state == "pending":
-        return f"pending, waits for {f'its Ray job at {run.address}' if run.address else 'a driver'}"
+        there = f"its Ray job at {run.address}" if run.address else "a driver"
+        return f"pending, waits for {there}"
     if run.state == "running":
         return f"running, pid {run.driver_pid} on {run.driver_host}" + (f", {_silence(view)}" if _silence(view) else "")
-    return run.state + (f" ({printable(run.error)})" if run.error else "")
+    return run.state + (f" ({run.error})" if run.error else "")
 
 
 def _silence(view: View) -> str:
     is_silent = view.run.state == "running" and view.silent_seconds > _SILENCE_WORTH_A_WORD
     return f"not heard of for {duration(view.silent_seconds)}" if is_silent else ""
-
-
-def done_text(view: View) -> str:
-    """How many articles are done, and of how many: "3/24", or "3/?" where that is not known."""
-    total = view.run.total_articles
-    return f"{view.run.articles_done}/{'?' if total is None else total}"
 
 
 def stage_text(view: View) -> str:
@@ -250,23 +269,4 @@ def machine_lines(ready: Sequence[ActorShare]) -> list[str]:
 def _machine(node: str, device: str, actors: list[ActorShare]) -> str:
     shares = [actor.busy for actor in actors if actor.busy is not None]
     busy = f": {' '.join(f'{100 * share:.0f} %' for share in shares)} busy" if shares else ""
-    return printable(f"{len(actors)} on {node}, {device}{busy}")
-
-
-def _written(view: View) -> list[RenderableType]:
-    """What the systems wrote about one article at one n: F1, name, and the text below."""
-    if not view.written:
-        return []
-    first = view.written[0]
-    heading = f"Newest summaries: {first.dataset} {first.key}, n = {first.n or 'uncut'}"
-    lines: list[RenderableType] = [Text(), Text(printable(heading), style="bold")]
-    names = system_names(summary.system for summary in view.written)
-    for summary in view.written[:_SYSTEMS]:
-        lines.append(
-            Text(
-                printable(f"{decimals(summary.bertscore_f1)} {names[summary.system]}{role(summary.kind)}"), style="dim"
-            )
-        )
-        lines.append(Text("     " + printable(summary.text)))
-    further = len(view.written) - _SYSTEMS
-    return lines if further <= 0 else [*lines, Text(f"and {counted(further, 'more system')}", style="dim")]
+    return f"{len(actors)} on {node}, {device}{busy}"

@@ -21,7 +21,6 @@ from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.run_view import (
     View,
     Viewer,
-    done_text,
     facts,
     left_text,
     rate_text,
@@ -30,11 +29,11 @@ from jobs.report.run_view import (
     state_text,
 )
 from jobs.report.sweep import kept_answer
-from jobs.store import Progress, RunInfo, Store, is_stale
+from jobs.store import NewSummary, Progress, RunInfo, Store, is_stale
 from jobs.store.runs import RunState
 from jobs.terminal.console import printable, written_out
 from jobs.terminal.numerals import counted
-from jobs.terminal.run_status import duration, made_by
+from jobs.terminal.run_status import done_text, duration, made_by
 from jobs.terminal.system_names import names_of
 
 REASONS = 10
@@ -106,7 +105,7 @@ def _line(run: RunInfo, at: Progress | None, answer: tuple[str, ...]) -> dict[st
     is_gone = is_stale(run, socket.gethostname(), now)
     silent = max(0.0, (now - run.heartbeat_at).total_seconds()) if run.heartbeat_at else 0.0
     at = None if is_gone or run.state != "running" else at
-    view = View(run, at, span_until_now(run, at, silent), silent, (), ())
+    view = View(run, at, span_until_now(run, at, silent), silent)
     share, done = _progress(view)
     busy = [actor.busy for actor in at.actors if actor.busy is not None] if at else []
     how_busy = f", {100 * sum(busy) / len(busy):.0f} % busy" if busy else ""
@@ -125,7 +124,7 @@ def _progress(view: View) -> tuple[float | None, str]:
     """How far a run is, of 1, and in words."""
     run, at = view.run, view.progress
     done, total = (at.finished, at.total) if at and at.total else (run.articles_done, run.total_articles)
-    return min(1.0, done / total) if total else None, stage_text(view) or f"{done_text(view)} articles"
+    return min(1.0, done / total) if total else None, stage_text(view) or f"{done_text(run)} articles"
 
 
 def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
@@ -134,6 +133,7 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     run = view.run
     answer = store.stored_answer(run.id) if view.has_ended else None
     share, done = _progress(view)
+    written = at_one_length(store.summaries_of(run.id, view.newest)) if view.newest else []
     return {
         "run": run,
         "made_by": made_by(run),
@@ -149,11 +149,19 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "done": done,
         "facts": [*facts(view), ("time", duration(run))],
         "reasons": view.reasons,
-        "written": view.written[:_WRITTEN],
-        "more_written": len(view.written) - _WRITTEN,
-        "names": names_of([run], [summary.system for summary in view.written]),
+        "written": written[:_WRITTEN],
+        "more_written": len(written) - _WRITTEN,
+        "names": names_of([run], [summary.system for summary in written]),
         "log": store.newest_log(run.id, _LOG_LINES),
     }
+
+
+def at_one_length(summaries: Sequence[NewSummary]) -> list[NewSummary]:
+    """The summaries at the middle n, the highest F1 first. They are easier to compare at one length."""
+    lengths = sorted({summary.n for summary in summaries if summary.n}) or [0]
+    n = lengths[len(lengths) // 2]
+    shown = (summary for summary in summaries if summary.n == n)
+    return sorted(shown, key=lambda summary: (-summary.bertscore_f1, summary.system))
 
 
 def _said(run: RunInfo, answer: Answer) -> list[tuple[str, KeptSection | None]]:

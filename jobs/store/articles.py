@@ -1,4 +1,4 @@
-"""The articles of a run with their summaries: single ones, those that a reader may want to see, and many at a time.
+"""The articles of a run with their summaries: single ones, and many at a time.
 
 Each query finds its rows by an index: a store may hold ten million summaries.
 """
@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import JSON, Connection, Row, Select, and_, exists, func, or_, select, union
-from sqlalchemy.orm import aliased
 
 from core.metrics.specs import BY_COLUMN
 from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
@@ -157,40 +156,6 @@ class Articles(Database):
         in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
         query = select(SummaryRow).where(in_run, SummaryRow.article_id == article_id)
         return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
-
-    @reads
-    def extremes(
-        self, connection: Connection, run_id: str, system: str, n: int, count: int, *, highest: bool
-    ) -> list[str]:
-        """The ids of the articles where a system's BERTScore F1 at n is lowest (or highest), from there."""
-        f1 = SummaryRow.bertscore_f1
-        query = (
-            select(SummaryRow.article_id)
-            .where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
-            .where(SummaryRow.system == system, SummaryRow.n == n)
-            .order_by(f1.desc() if highest else f1, SummaryRow.article_id)
-            .limit(count)
-        )
-        return list(connection.execute(query).scalars())
-
-    @reads
-    def most_different(self, connection: Connection, run_id: str, a: str, b: str, n: int, count: int) -> list[str]:
-        """The ids of the articles where the BERTScore F1 of two systems at n differs most, either way, from there."""
-        summary_a, summary_b = aliased(SummaryRow), aliased(SummaryRow)
-        query = (
-            select(summary_a.article_id)
-            .join(
-                summary_b,
-                (summary_b.run_id == summary_a.run_id)
-                & (summary_b.article_id == summary_a.article_id)
-                & (summary_b.n == summary_a.n),
-            )
-            .where(summary_a.system == a, summary_a.n == n, summary_b.system == b)
-            .order_by(func.abs(summary_a.bertscore_f1 - summary_b.bertscore_f1).desc(), summary_a.article_id)
-            .limit(count)
-        )
-        query = query.where(summary_a.run_id.in_(runs_with_rows(connection, run_id)))
-        return list(connection.execute(query).scalars())
 
 
 def _first(articles: Iterable[Article], most: int) -> list[Article]:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Select, and_, column, func, select, table
+from sqlalchemy import Connection, Select, and_, column, select, table
 
 from jobs.store.database import Database, reads
 from jobs.store.engine import require_storable, upsert
@@ -117,12 +117,6 @@ class Checkpoints(Database):
         rows = connection.execute(_columns_for(PolicyInfo).where(PolicyRow.run_id == run_id))
         infos = [PolicyInfo(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows]
         return sorted(infos, key=lambda info: info.name)
-
-    @reads
-    def updates(self, connection: Connection) -> dict[str, tuple[int, int]]:
-        """How many updates the policies of each run that trains any have had together, and how many they shall have."""
-        query = select(PolicyRow.run_id, func.sum(PolicyRow.updates), func.sum(PolicyRow.total_updates))
-        return {row[0]: (row[1], row[2]) for row in connection.execute(query.group_by(PolicyRow.run_id))}
 
     @reads
     def learning_curve(self, connection: Connection, run_id: str) -> list[CurveRow]:

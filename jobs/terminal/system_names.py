@@ -4,7 +4,7 @@ The full name of a system, such as `all-MiniLM-L6-v2|lexrank|chunks`, is that of
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -131,11 +131,14 @@ def system_names(systems: Iterable[str]) -> SystemNames:
     """
     shown = {system: system for system in sorted(set(systems))}
     left_out = []
-    for family, shorten in _FAMILIES.items():
+    for family in ("segments", "generators", "policies"):
         members = {system: parts for system in shown if (parts := _parts(system, family))}
         if members:
-            short, shared = shorten(members)
-            shown |= {system: _joined(system, rest) for system, rest in short.items() if any(rest)}
+            hidden, shared = _not_needed(family, members)
+            for system, parts in members.items():
+                rest = [part for part in parts if part not in hidden]
+                if any(rest):
+                    shown[system] = _joined(system, rest)
             left_out.append((tuple(members), shared))
     while repeated := _repeated(shown):
         shown |= {system: system for system in repeated}
@@ -194,46 +197,21 @@ def _joined(system: str, parts: Sequence[str]) -> str:
     return "|".join(parts) + at + run
 
 
-def _without(parts: _Parts, shared: Collection[str]) -> dict[str, list[str]]:
-    return {system: [part for part in names if part not in shared] for system, names in parts.items()}
-
-
-def _in_common(parts: _Parts) -> tuple[str, ...]:
-    """The parts that all have, in their order."""
-    first, *others = parts.values()
-    return tuple(part for part in dict.fromkeys(first) if all(part in other for other in others))
-
-
-def _short_segments(parts: _Parts) -> tuple[dict[str, list[str]], tuple[str, ...]]:
-    if len(parts) == 1:
-        (names,) = parts.values()
-        alone = (names[0], names[2]) if len(names) == 3 and names[2] == _CHUNKS else ()
-        return _without(parts, alone), alone
-    shared = _in_common(parts)
-    return _without(parts, shared), shared
-
-
-def _short_generators(parts: _Parts) -> tuple[dict[str, list[str]], tuple[str, ...]]:
-    first = {names[0] for names in parts.values()}
-    shared = tuple(part for part in _in_common(parts) if part not in first and not part.startswith(_PROMPT))
-    prompts = {part for names in parts.values() for part in names[1:] if part.startswith(_PROMPT)}
-    models = [names[0] for names in parts.values()]
-    # Of one model with two prompts, the prompts tell its systems apart.
-    hidden = {*shared, *(prompts if len(set(models)) == len(models) else ())}
-    return _without(parts, hidden), shared
-
-
-def _short_policies(parts: _Parts) -> tuple[dict[str, list[str]], tuple[str, ...]]:
-    methods = {names[0] for names in parts.values()}
-    shared = tuple(part for part in _in_common(parts) if part not in methods)
-    return _without(parts, shared), shared
-
-
-_FAMILIES: Mapping[str, Callable[[_Parts], tuple[dict[str, list[str]], tuple[str, ...]]]] = {
-    "segments": _short_segments,
-    "generators": _short_generators,
-    "policies": _short_policies,
-}
+def _not_needed(family: str, members: _Parts) -> tuple[Collection[str], tuple[str, ...]]:
+    """What the names of a family leave out, and what of that is said once: the parts that all of them have."""
+    first, *others = members.values()
+    if family == "segments" and not others:
+        alone = (first[0], first[2]) if len(first) == 3 and first[2] == _CHUNKS else ()
+        return alone, alone
+    shared = tuple(part for part in dict.fromkeys(first) if all(part in other for other in others))
+    if family == "segments":
+        return shared, shared
+    heads = [parts[0] for parts in members.values()]  # models, or methods
+    shared = tuple(part for part in shared if part not in heads and not part.startswith(_PROMPT))
+    if len(set(heads)) < len(heads):  # of one model with two prompts, the prompts tell its systems apart
+        return shared, shared
+    prompts = {part for parts in members.values() for part in parts[1:] if part.startswith(_PROMPT)}
+    return {*shared, *prompts}, shared
 
 
 SYSTEM_NOTES = {

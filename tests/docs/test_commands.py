@@ -37,7 +37,7 @@ def problem(words: list[str]) -> str | None:
 
 def options(command: Any) -> Iterator[Any]:
     """Every option of a command and of those below it."""
-    yield from command.params
+    yield from command.get_params(command.context_class(command))
     for below in getattr(command, "commands", {}).values():
         yield from options(below)
 

@@ -15,9 +15,8 @@ from core.errors import RecipeError, StoreError
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
 from jobs.report.page.page import write_page
-from jobs.report.printed_article import print_shown
 from jobs.report.report_files import PLAIN, REPORTS
-from jobs.report.shown_articles import Extreme, show
+from jobs.report.shown_article import print_shown, show
 from jobs.report.summary_rows import write_summary_rows
 from jobs.store import Store, open_store
 from jobs.tools.comparison import compare_runs
@@ -125,5 +124,5 @@ def test_rows_have_it_as_a_column(store: Store, run: str, tmp_path: Path) -> Non
 
 def test_an_article_is_shown_with_it(store: Store, run: str) -> None:
     said = io.StringIO()
-    print_shown(show(store, store.run_info(run), Extreme(1, highest=False)), Console(file=said, width=200))
+    print_shown(show(store, store.run_info(run)), Console(file=said, width=200))
     assert re.search(r"ROUGE-L \S+  word_recall \.\d{3}", said.getvalue())

@@ -234,7 +234,6 @@ def test_a_driver_that_does_not_react_is_stopped(folder: Path, store: str, sampl
 
 
 def test_each_driver_of_a_sharded_run_is_a_job(folder: Path, head: Head) -> None:
-    """Also that the parent process need not be followed."""
     recipe = (
         "bundle_size: 2\nn: [1, 7]\naccelerator: cpu\nactors: 1\ndatasets: [{name: sample, limit: 6}]\n"
         "pipeline: blank\nencoders: [all-MiniLM-L6-v2]\nbertscore: {model: all-MiniLM-L6-v2, num_layers: 6}\n"
@@ -248,9 +247,6 @@ def test_each_driver_of_a_sharded_run_is_a_job(folder: Path, head: Head) -> None
     assert isinstance(jobs, list)
     names = {job["submission_id"] for job in jobs if str(job["submission_id"]).startswith(told["run_id"])}
     assert names == {f"{told['run_id']}-a2", f"{told['run_id']}-a3"}
-    out, _ = nws(folder, *asked, "--no-wait")
-    apart = json.loads(out.splitlines()[-1])["run_id"]
-    nws(folder, "watch", apart)
-    out, _ = nws(folder, "status", apart, "--json")
+    out, _ = nws(folder, "status", told["run_id"], "--json")
     found = json.loads(out.splitlines()[-1])
     assert (found["state"], found["articles_done"], found["shards"]) == ("done", 6, 3)

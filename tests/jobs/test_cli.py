@@ -131,7 +131,7 @@ def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) ->
     assert "Warning" not in nws("submit", "phase2", "--dry-run").err
 
 
-def test_a_second_interruption_says_what_is_stored(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_interruption_says_how_to_resume(nws, monkeypatch: pytest.MonkeyPatch) -> None:
     real = driver.start
 
     def interrupted_as_it_ends(*args: object, **kwargs: object) -> None:
@@ -142,18 +142,7 @@ def test_a_second_interruption_says_what_is_stored(nws, monkeypatch: pytest.Monk
     result = nws(*SUBMIT)
     (run,) = nws("ls", "--json").json
     assert result.code == 130
-    said = f"Interrupted again while run {run['id']} was ending. Summaries stored: 42. "
-    assert result.err.splitlines()[-1] == f"{said}Resume it with: nws resume {run['id']}"
-
-
-def test_an_interruption_before_there_is_a_run_says_so(nws, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*args: object, **kwargs: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(driver, "fetch_models", interrupted)
-    result = nws(*SUBMIT)
-    assert (result.code, result.out) == (130, "")
-    assert result.err.splitlines()[2:] == ["Interrupted before there was a run: nothing is stored."]
+    assert result.err.splitlines()[-1].endswith(f"resume it with: nws resume {run['id']}")
 
 
 def test_a_query_has_a_timeout(nws) -> None:
@@ -198,18 +187,14 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
     assert (result.code, result.json["failures"], result.json["state"]) == (1, 1, "done")
     assert "EmptyArticleError" in nws("status").out
     run_id = result.json["run_id"]
-    assert result.err.splitlines()[-2:] == [
-        "1 article failed, with EmptyArticleError: Article 'row-1' of news.jsonl holds no word.",
-        f"See why: nws status {run_id}",
-    ]
+    assert result.err.splitlines()[-1] == f"1 article failed. See why: nws status {run_id}"
 
 
 def test_equal_failures_are_told_once_with_their_number(nws, tmp_path: Path) -> None:
     rows = [{"id": f"a{i}", "article": text, "summary": "Bridge."} for i, text in enumerate(["The bridge.", *4 * [""]])]
     (tmp_path / "news.jsonl").write_text("\n".join(map(json.dumps, rows)))
     result = nws("submit", "phase1", "--engine", "inline", "--dataset", "news.jsonl", "--n", "1")
-    reason = "4 articles failed, 4 of them with EmptyArticleError: Article '…' of news.jsonl holds no word."
-    assert result.err.splitlines()[-2] == reason
+    assert result.err.splitlines()[-1].startswith("4 articles failed. See why: nws status ")
     told = [line for line in nws("status").out.splitlines() if line.startswith("failed")]
     assert len(told) == 1
     assert "4 articles: EmptyArticleError: Article '…' of" in told[0]
@@ -221,7 +206,7 @@ def test_equal_failures_are_told_once_with_their_number(nws, tmp_path: Path) -> 
     ("arguments", "code", "message"),
     [
         (("submit", "phase1", "--n", "seven"), 2, "such as 7,9,11,13"),
-        (("submit", "phase1", "--engine", "slurm"), 2, "ray or inline"),
+        (("submit", "phase1", "--engine", "slurm"), 2, "not one of 'ray', 'inline'"),
         (("submit", "phase1", "--recipe", "none"), 2, "no recipe 'none'"),
         (("submit", "phase1", "--limit", "0"), 2, "--limit"),
         (("submit", "phase1", "--dataset", "absent.jsonl"), 1, "no file absent.jsonl"),

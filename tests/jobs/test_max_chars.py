@@ -47,7 +47,7 @@ def test_a_run_of_characters_from_its_submission_to_its_page(nws, tmp_path: Path
         assert heading in page
     assert "summary length n (words)" not in page
 
-    shown = nws("show", run, "--worst", "1")
+    shown = nws("show", run)
     assert "characters, scores in F1" in said(shown.out)
     assert nws("plan", run, "--json").json["unit"] == "characters"
     compared = nws("compare", run, "--system", "lexrank", "--system", "lead")

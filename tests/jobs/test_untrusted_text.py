@@ -52,7 +52,7 @@ def fill(store: Store) -> str:
         ("compare", "RUN"),
         ("compare", "RUN", "--system", EVIL),
         ("logs", "RUN"),
-        ("show", "--worst", "2"),
+        ("show",),
         ("show", "of 0"),
         ("show", "News"),
         ("show", EVIL),

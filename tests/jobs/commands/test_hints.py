@@ -25,7 +25,7 @@ FLAG = " --store 'sqlite:///my runs.db'"
         ("See `nws status p-1`; go on.", f"See `nws status p-1{FLAG}`; go on."),
         ("Compute them with: nws resume phase1-x", f"Compute them with: nws resume phase1-x{FLAG}"),
         ("with `nws resume p-1 --take-over`, or", f"with `nws resume p-1 --take-over{FLAG}`, or"),
-        ("articles with: nws show p-1 --worst 5", f"articles with: nws show p-1 --worst 5{FLAG}"),
+        ("first one with: nws show p-1", f"first one with: nws show p-1{FLAG}"),
         ("See: nws logs p-1. Then", f"See: nws logs p-1{FLAG}. Then"),
         (f"Resume it with: nws resume p-1{FLAG}", f"Resume it with: nws resume p-1{FLAG}"),
         ("Start one with: nws submit phase1", f"Start one with: nws submit phase1{FLAG}"),

@@ -62,7 +62,7 @@ def test_a_system_may_be_named_by_its_label_its_short_name_or_in_full(nws, swept
     told = [nws("compare", "--system", name, "--system", "TextRank", *label) for name in ("Best", "lexrank", LEXRANK)]
     assert "A  Best\nB  TextRank\n" in told[0].out
     assert told[0].out == told[1].out == told[2].out
-    assert "words of Best at" in nws("show", "--worst", "1", "--system", "Best", *label).out
+    assert "words of Best at" in nws("show", "--system", "Best", *label).out
     assert "\nBest" in nws("plan", *label).out
     fits_two = nws("compare", "--system", "rank", "--system", "lead")
     assert "'rank' fits 2 systems of run" in fits_two.err

@@ -41,8 +41,7 @@ def test_markdown_and_latex_are_escaped(nws) -> None:
 
 
 def test_json_is_json(nws) -> None:
-    assert nws("query", SQL, "--format", "json").json == nws("query", SQL, "--json").json
-    assert nws("query", SQL, "--format", "json").json[0]["job"] == "=1+1"
+    assert nws("query", SQL, "--json").json[0]["job"] == "=1+1"
 
 
 def test_parquet_is_bytes_for_a_file(nws, monkeypatch) -> None:

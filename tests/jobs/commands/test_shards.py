@@ -44,6 +44,7 @@ def test_one_id_stands_for_all_shards(nws, sharded: str) -> None:
     [
         (("--drivers", "2"), "give --shards or --shard-articles"),
         (("--shards", "2", "--shard-articles", "2"), "give one of them"),
+        (("--shards", "2", "--no-wait"), "--no-wait is for runs with one driver"),
         (("--shards", "2", "--log-to", "tensorboard"), "--log-to is for runs with one driver"),
     ],
 )

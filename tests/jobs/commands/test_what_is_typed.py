@@ -46,7 +46,7 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
         ["compare"],
         ["plan"],
         ["resume"],
-        ["watch"],
+        ["status", "--watch"],
     ):
         assert "'b9' fits 2 runs" in nws(*command, "b9").err, command
     for command in (["export", "b9", "--rows", "x.csv"], ["export", "b9", "--policy", "x"], ["compare", "b9b", "b9"]):
@@ -109,9 +109,3 @@ def test_a_gpu_is_refused_at_once_where_there_is_none(nws, monkeypatch, accelera
     refused = nws("submit", "phase1", "--accelerator", accelerator, "--engine", engine)
     assert refused.code == 1
     assert f"--accelerator {accelerator} needs a GPU, and this machine has none" in refused.err
-
-
-def test_a_run_in_the_place_of_the_article_is_noticed(nws) -> None:
-    swapped = nws("show", "phase1-20261124-0a1b2c", "cnn-002")
-    assert swapped.code == 2
-    assert "the article comes first, as in nws show 'cnn-002' phase1-20261124-0a1b2c" in " ".join(swapped.err.split())

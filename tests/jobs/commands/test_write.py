@@ -65,8 +65,7 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     assert nws(*asked, "--n", "3", "--json").json["summaries"] == 0
     assert nws(*asked, "--n", "3,5", "--json").json["summaries"] == 3
     assert nws(*asked, "--max-chars", "5", "--json").json["summaries"] == 3
-    told = nws(*asked[:-4], "--system", "random", *asked[-2:], "--n", "3").err
-    assert "It has 9 lines of other articles, systems, lengths or code, too" in " ".join(told.split())
+    nws(*asked[:-4], "--system", "random", *asked[-2:], "--n", "3")
     assert nws(*asked, "--n", "3,5", "--json").json["others"] == 6
 
 

@@ -24,8 +24,8 @@ from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
 from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
+from jobs.report.run_view import Viewer, print_facts, status_facts
 from jobs.store import RunWriter, Store, open_store
-from jobs.terminal.run_status import print_status
 
 QUIET = Console(file=io.StringIO())
 SYSTEMS = 5
@@ -205,7 +205,7 @@ def log(store: Store, run_id: str) -> str:
 
 def status(store: Store, run_id: str) -> str:
     console = Console(file=io.StringIO(), width=1000)
-    print_status(store.run_info(run_id), [], [], console)
+    print_facts(status_facts(store, Viewer(store, run_id).glance()), console)
     return console.file.getvalue()
 
 

@@ -425,10 +425,8 @@ def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
     store: Store, head: FakeHead, news: Path, tmp_path: Path, begin: Callable[[int], tuple[int, str, str]], nws
 ) -> None:
     run_id = ship.ship_run(store, pinned_to(news), "http://head:8265")
-    assert (
-        f"waits for    its Ray job at http://head:8265 to begin. If that is gone: nws resume {run_id}"
-        in (nws("status", run_id)[1])
-    )
+    waits = f"pending, waits for its Ray job at http://head:8265. If that is gone: nws resume {run_id}"
+    assert waits in nws("status", run_id)[1]
     # The driver gets ready: it reads its datasets, here without an end.
     script = (
         "import sys, time; from jobs import cli; from jobs.recipes.job import Job; "

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import StoreError
-from jobs.commands.doctor_checks import check_store
+from jobs.commands.doctor import check_store
 from jobs.store import open_store
 
 ROOT = Path(__file__).parents[3]

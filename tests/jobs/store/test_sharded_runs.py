@@ -112,8 +112,6 @@ def test_all_reads_of_a_run_read_a_sharded_one(store, spec, sharded, articles, s
         lambda run_id: store.lengths(run_id, "lead"),
         lambda run_id: [store.find_articles(run_id, name, 5) for name in ("a1", articles[3].id[:8], "the COUNCIL")],
         lambda run_id: store.summaries(run_id, articles[1].id),
-        lambda run_id: store.extremes(run_id, "lead", 3, 2, highest=True),
-        lambda run_id: store.most_different(run_id, "lead", "mini|centroid", 3, 2),
     ):
         assert read(ids[0]) == read(ids[1])
     exported = []

@@ -4,14 +4,13 @@ import pytest
 
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
-from jobs.report.shown_articles import Different, Extreme, show
+from jobs.report.shown_article import show
 
 
 def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
-    shown = show(store, add_run(), "a3", "chunks", 5)
-    (of,) = shown.articles
+    of = show(store, add_run(), "a3", "chunks", 5)
     assert of.article.key == "a3"
-    assert (shown.system, shown.length.n, shown.length.why) == ("m|chunks", 5, "")
+    assert (of.system, of.n) == ("m|chunks", 5)
     # Those to choose from, then upper bounds, then controls.
     assert [one.summary.system for one in of.at_n] == ["m|chunks", "writer", "oracle", "lead", "random"]
     assert [one.kind for one in of.at_n] == ["system", "system", "upper bound", "control", "control"]
@@ -25,17 +24,9 @@ def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
     assert lead.positions == tuple(align(bare_words(lead.summary.text), words)) == tuple(range(5))
 
 
-@pytest.mark.parametrize(("highest", "keys"), [(False, ["a0", "a1"]), (True, ["a11", "a10"])])
-def test_the_lowest_and_the_highest(store, add_run, highest: bool, keys: list[str]) -> None:
-    shown = show(store, add_run(), Extreme(2, highest), "m|chunks", 5)
-    assert [of.article.key for of in shown.articles] == keys
-
-
-def test_where_two_systems_differ_most(store, add_run) -> None:
-    shown = show(store, add_run(), Different("lead", "chunks", 3), None, 5)
-    assert [of.article.key for of in shown.articles] == ["a11", "a10", "a9"]
-    assert shown.system == "lead"
-    assert shown.wanted == Different("lead", "m|chunks", 3)
+def test_without_a_name_it_is_the_first_article(store, add_run) -> None:
+    run = add_run()
+    assert show(store, run).article.id == min(store.finished_article_ids(run.id))
 
 
 def test_the_first_system_to_choose_is_marked_unless_another_is_named(store, add_run) -> None:
@@ -46,16 +37,15 @@ def test_the_first_system_to_choose_is_marked_unless_another_is_named(store, add
 
 
 def test_an_article_that_failed_says_why(store, add_run) -> None:
-    (of,) = show(store, add_run(failed=1), "a100", None, 5).articles
+    of = show(store, add_run(failed=1), "a100", None, 5)
     assert (of.at_n, of.uncut) == ((), ())
     assert [failure.message for failure in of.failures] == ["no \x1b[2J word"]
 
 
 def test_as_json(store, add_run) -> None:
     told = json.loads(json.dumps(show(store, add_run(), "a1", None, 5).as_dict(), allow_nan=False))
-    (of,) = told["articles"]
-    assert (of["key"], of["dataset"], of["words"]) == ("a1", "news", 16)
-    first = of["summaries"][0]
+    assert (told["key"], told["dataset"], told["words"]) == ("a1", "news", 16)
+    first = told["summaries"][0]
     assert (first["system"], first["kind"], first["n"], first["positions"]) == (
         "m|chunks",
         "system",
@@ -63,13 +53,11 @@ def test_as_json(store, add_run) -> None:
         [1, 3, 4, 9, 12],
     )
     assert first["scores"]["rouge1_f1"] == pytest.approx(first["scores"]["bertscore_f1"] / 2)
-    assert told["why_n"] is None
-    assert show(store, add_run(), Extreme(1, False), None, 5).as_dict()["wanted"] == {"count": 1, "highest": False}
 
 
 def test_what_is_not_there_is_named_with_a_next_step(store, add_run) -> None:
     run = add_run(datasets=("news", "papers"))
-    with pytest.raises(RecipeError, match=f"key or id 'zzz', nor .* nws show {run.id} --worst 5"):
+    with pytest.raises(RecipeError, match=f"key or id 'zzz', nor .* nws show {run.id}"):
         show(store, run, "zzz")
     with pytest.raises(RecipeError, match=r"more than one article for 'a1': \w{16} \((news|papers), a1\); .*by its id"):
         show(store, run, "a1")
@@ -78,8 +66,6 @@ def test_what_is_not_there_is_named_with_a_next_step(store, add_run) -> None:
     with pytest.raises(RecipeError, match=r"no system 'x' in run .*\. Its systems are lead, m\|chunks, oracle,"):
         show(store, run, "a1", "x")
     with pytest.raises(RecipeError, match=r"\'r\' fits 3 systems of run .*: oracle, random and writer\. Name"):
-        show(store, run, Extreme(1, True), "r")
-    with pytest.raises(RecipeError, match=r"a summary by lead and m\|chunks at n = 0\. .* n = 3, 5, 7\."):
-        show(store, run, Different("lead", "chunks", 1), None, 0)
+        show(store, run, None, "r")
     with pytest.raises(StoreError, match="has no summaries to show: 0 articles finished, 1 failed"):
         show(store, add_run(articles=0, failed=1), "a100")

@@ -34,27 +34,20 @@ def test_an_article_of_the_newest_run_or_of_another(add_run, typed) -> None:
     assert "There is no run" in typed("a2", "no-such-run")[2] or "no run" in typed("a2", "no-such-run")[2]
 
 
-def test_articles_that_nobody_named(add_run, typed) -> None:
+def test_of_a_run_alone_the_first_article_is_shown(add_run, typed, store) -> None:
     run = add_run()
-    for arguments in (("--worst", "2"), (run.id, "--worst", "2"), ("--worst", "2", "--system", "chunks")):
+    first = f"id {min(store.finished_article_ids(run.id))}"
+    for arguments in ((), (run.id,)):
         code, out, _ = typed(*arguments, "--n", "5")
-        assert code == 0
-        assert out.index("news / a0") < out.index("news / a1\n")
-    assert "1 of 1: highest" in typed("--best", "1")[1]
-    assert "3 of 3: largest difference" in typed("--differ", "lead", "chunks", "--limit", "3", "--n", "5")[1]
+        assert (code, first in out) == (0, True)
+    assert "news / a2\n" in typed(run.id, "a2", "--n", "5")[1]
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "Which article?"),
-        ((" ",), "Which article?"),
-        (("--worst", "2", "--best", "2"), "--worst and --best choose articles in different ways"),
-        (("a1", "RUN", "--worst", "2"), "--worst and ARTICLE choose articles in different ways"),
         (("a1", "--n", "9"), None),
-        (("--worst", "0"), "Invalid value for '--worst'"),
         (("--n", "-1", "a1"), "Invalid value for '--n'"),
-        (("--worst", "1", "--n", "9"), "There are some at n = 3, 5, 7."),
     ],
 )
 def test_what_cannot_be_shown(add_run, typed, arguments: tuple[str, ...], told: str | None) -> None:

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.alignment import bare_words
-from jobs.report.printed_article import pieces, print_shown
-from jobs.report.shown_articles import Different, Extreme, Shown, show
+from jobs.report.shown_article import Shown, pieces, print_shown, show
 from jobs.terminal.console import PrintableConsole
 
 
@@ -35,11 +34,10 @@ def test_the_words_of_a_summary_stand_in_brackets_where_there_is_no_colour(store
 
 def test_content_kept_stands_before_the_other_scores(store, add_run) -> None:
     shown = show(store, add_run(), "a3", None, 5)
-    article = shown.articles[0]
     scored = tuple(
-        replace(one, summary=replace(one.summary, scores={**one.summary.scores, "kept": 0.287})) for one in article.at_n
+        replace(one, summary=replace(one.summary, scores={**one.summary.scores, "kept": 0.287})) for one in shown.at_n
     )
-    text = printed(replace(shown, articles=(replace(article, at_n=scored),)))
+    text = printed(replace(shown, at_n=scored))
     assert text.partition("m|chunks\n")[2].splitlines()[0].strip().startswith("content kept 29 %  BERTScore .68")
 
 
@@ -52,14 +50,6 @@ def test_on_a_terminal_they_are_highlighted(store, add_run) -> None:
 def test_words_that_are_not_in_the_article_are_counted(store, add_run) -> None:
     text = printed(show(store, add_run(), "a3", "writer", 5), 120)
     assert "1 of its 5 words are not in the article, or in another order." in text
-
-
-def test_why_an_article_was_chosen(store, add_run) -> None:
-    run = add_run()
-    assert "2 of 2: highest BERTScore F1 of m|chunks at n = 5\n" in printed(show(store, run, Extreme(2, True), None, 5))
-    shown = show(store, run, Different("lead", "chunks", 1), None, 5)
-    assert "1 of 1: largest difference in BERTScore F1 between lead and m|chunks at n = 5\n" in printed(shown)
-    assert "1 of 1: lowest BERTScore F1 of writer uncut\n" in printed(show(store, run, Extreme(1, False), "writer", 0))
 
 
 def test_what_failed_is_told_without_control_characters(store, add_run) -> None:

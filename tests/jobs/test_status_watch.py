@@ -1,4 +1,4 @@
-"""`nws watch` beside a driver at work, in a thread of this process."""
+"""`nws status --watch` beside a driver at work, in a thread of this process."""
 
 import io
 import json
@@ -14,7 +14,7 @@ from rich.console import Console
 from undisturbed import STUB_WORK
 
 from bench import stub_work
-from jobs.commands import watch
+from jobs.commands import manage
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
@@ -35,7 +35,7 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     """A run of 12 articles in bundles of 2, of which one is worked on and stored after each look of the watcher."""
     monkeypatch.setattr("jobs.drive.run.BEAT_SECONDS", 0.02)
     monkeypatch.setattr("jobs.drive.progress._BETWEEN_MARKS_SECONDS", 0.0)
-    monkeypatch.setattr(watch, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(manage, "_SECONDS_BETWEEN_LINES", 0.0)
     stub_work.write_articles(tmp_path / "news.jsonl", 12)
     recipe = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [1, 7, 9], "bundle_size": 2}
     plan = make_plan(load_recipe(Phase1Recipe, "sample", recipe))
@@ -44,12 +44,12 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     quiet = Console(file=io.StringIO())
     thread = threading.Thread(target=lambda: driver.start(store, plan, "inline", quiet, STUB_WORK, run_id=RUN))
 
-    def pause() -> None:
+    def pause(seconds: float) -> None:
         before = finished(store)
         gate.release()
         wait_until(lambda: finished(store) > before or store.run_info(RUN).state != "running")
 
-    monkeypatch.setattr(watch, "_pause", pause)
+    monkeypatch.setattr(manage, "_pause", pause)
     thread.start()
     wait_until(lambda: finished(store) == 0)
     yield thread
@@ -70,24 +70,24 @@ def wait_until(true: Callable[[], bool]) -> None:
 
 
 def test_a_json_object_a_refresh_until_the_run_ends(nws, begun: threading.Thread) -> None:
-    result = nws("watch", "--json")
+    result = nws("status", "--watch", "--json")
     assert (result.code, result.err) == (0, "")
     seen = [json.loads(line) for line in result.out.splitlines()]
     assert [one["state"] for one in seen] == ["running"] * (len(seen) - 1) + ["done"]
-    assert [one["finished"] for one in seen[:6]] == [0, 2, 4, 6, 8, 10]
+    assert [one["progress"]["finished"] for one in seen[:6]] == [0, 2, 4, 6, 8, 10]
     assert [one["articles_done"] for one in seen[:6]] == [0, 2, 4, 6, 8, 10]
     for one in seen[2:6]:  # two bundles have landed
-        assert (one["stage"], one["total"], one["failures"]) == ("sweep", 12, 0)
-        assert one["seconds_left"] == pytest.approx((12 - one["finished"]) / one["per_second"])
-        assert one["actors"][0]["node"] == socket.gethostname()
+        at = one["progress"]
+        assert (at["stage"], at["total"], one["failures"]) == ("sweep", 12, 0)
+        assert at["seconds_left"] == pytest.approx((12 - at["finished"]) / at["per_second"])
+        assert at["actors"][0]["node"] == socket.gethostname()
     last = seen[-1]
     assert (last["articles_done"], last["total_articles"], last["summaries"]) == (12, 12, 12 * 7 * 3)
-    assert (last["actors"], last["seconds_left"], last["last_failures"]) == ([], None, [])
-    assert (len(last["last_summaries"]), {one["n"] for one in last["last_summaries"]}) == (7, {7})
+    assert (last["progress"], last["failed_articles"]) == (None, [])
 
 
 def test_plain_lines_where_there_is_no_terminal(nws, begun: threading.Thread) -> None:
-    result = nws("watch", RUN)
+    result = nws("status", "--watch", RUN)
     assert result.code == 0
     lines = result.out.splitlines()
     assert lines[0] == "running, 0/12 articles done, 0 failed, sweep: 0/12 articles"
@@ -97,23 +97,22 @@ def test_plain_lines_where_there_is_no_terminal(nws, begun: threading.Thread) ->
 
 
 def test_a_screen_on_a_terminal(nws, begun: threading.Thread, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "out", Console(force_terminal=True))
+    monkeypatch.setattr(manage, "out", Console(force_terminal=True))
     monkeypatch.setenv("FORCE_COLOR", "1")
-    result = nws("watch", RUN)
+    result = nws("status", "--watch", RUN)
     assert result.code == 0
     assert "\x1b[1A" in result.out  # drawn over what was there
-    assert "Newest summaries: news.jsonl" in result.out
-    assert "state      done" in result.out[result.out.rindex("run        ") :]
+    assert "state        done" in result.out[result.out.rindex("run         ") :]
 
 
 def test_who_stops_watching_leaves_the_run_alone(
     nws, store: Store, begun: threading.Thread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted() -> None:
+    def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(watch, "_pause", interrupted)
-    result = nws("watch")
+    monkeypatch.setattr(manage, "_pause", interrupted)
+    result = nws("status", "--watch")
     assert result.code == 130
     assert f"the run goes on. Stop it with: nws cancel {RUN}" in result.err
     assert begun.is_alive()
@@ -121,11 +120,11 @@ def test_who_stops_watching_leaves_the_run_alone(
 
 
 def test_a_run_that_has_ended_is_told_at_once(nws, store: Store, begun: threading.Thread) -> None:
-    nws("watch")
-    assert nws("watch", RUN).out.splitlines() == ["done, 12/12 articles done, 0 failed"]
+    nws("status", "--watch")
+    assert nws("status", "--watch", RUN).out.splitlines() == ["done, 12/12 articles done, 0 failed"]
 
 
 def test_no_such_run_is_an_error(nws, store: Store) -> None:
-    assert "no run yet" in nws("watch").err
-    result = nws("watch", "nonsense")
+    assert "no run yet" in nws("status", "--watch").err
+    result = nws("status", "--watch", "nonsense")
     assert (result.code, "no run 'nonsense'" in result.err) == (1, True)

@@ -7,7 +7,7 @@ from made_scores import make_scores
 
 from core.errors import ClusterError
 from core.types import Article, BundleResult, Failure, Score, Summary
-from jobs.report.run_view import Viewer, at_one_length
+from jobs.report.run_view import Viewer, status_json
 from jobs.store import ActorShare, Progress, RunSpec, Store
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, systems=2)
@@ -60,17 +60,18 @@ def test_a_run_from_its_submission_to_its_end(store: Store) -> None:
     seen = viewer.look()
     assert (seen.progress, seen.run.articles_done, seen.run.failures) == (at, 1, 1)
     assert [reason.key for reason in seen.reasons] == ["a1"]
-    assert [(one.system, one.n) for one in seen.written] == [("lead", 5), ("mini|textrank", 5)]
-    told = seen.as_dict()
-    assert (told["state"], told["finished"], told["total"], told["actors"][0]["busy"]) == ("running", 2, 3, 0.9)
-    assert told["last_summaries"][0]["text"] == "lead 5"
-    assert told["last_failures"][0]["message"] == "cannot be swept"
+    assert seen.newest == ARTICLES[0].id
+    told = status_json(store, seen)
+    assert (told["state"], told["failed_articles"][0]["message"]) == ("running", "cannot be swept")
+    progress = told["progress"]
+    assert (progress["finished"], progress["total"], progress["actors"][0]["busy"]) == (2, 3, 0.9)
 
     store_one(store, run, ARTICLES[2])
     store.writer(*run).finish("done")
     last = viewer.look()
     assert (last.has_ended, last.run.state, last.progress, last.seconds_left) == (True, "done", None, None)
-    assert [one.text for one in last.written] == ["lead 5", "mini|textrank 5"]  # what was written stays to be seen
+    assert last.newest == ARTICLES[0].id  # what was written stays to be seen
+    assert status_json(store, last)["progress"] is None
 
 
 def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
@@ -108,20 +109,8 @@ def test_each_statement_finds_its_rows_by_an_index(store: Store, run: tuple[str,
     Viewer(store, run[0]).look()
     sa.event.remove(store._reader, "before_cursor_execute", note)
     asked = [(sql, values) for sql, values in statements if sql.startswith("SELECT")]
-    assert len(asked) == 7
+    assert len(asked) == 5
     with store._reader.connect() as connection:
         for sql, values in asked:
             plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values)]
             assert not [step for step in plan if step.startswith("SCAN")], (sql, plan)
-
-
-def test_the_middle_length_and_of_uncut_summaries_these() -> None:
-    from jobs.store import NewSummary
-
-    def one(system: str, n: int, f1: float) -> NewSummary:
-        return NewSummary("d", "k", system, "system", n, "text", f1)
-
-    some = [one("a", 0, 0.9), one("a", 3, 0.1), one("a", 9, 0.2), one("b", 3, 0.3), one("b", 9, 0.4)]
-    assert [(w.system, w.n) for w in at_one_length(some)] == [("b", 9), ("a", 9)]
-    assert [(w.system, w.n) for w in at_one_length(some[:1])] == [("a", 0)]
-    assert at_one_length([]) == ()

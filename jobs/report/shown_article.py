@@ -1,0 +1,283 @@
+"""`nws show`: an article of a run, the summaries of it at one n, and where the words of one of them stand in it.
+
+It is printed as wide as the terminal is, with colour or without.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from core.analysis import system_order
+from core.errors import RecipeError, StoreError
+from core.metrics.specs import KEPT, SPECS
+from core.text.alignment import align, bare_spans, bare_words
+from core.text.length import count_characters, length_of
+from core.text.words import count_words
+from core.types import Article, Summary, SystemKind
+from jobs.report.sweep.kept_answer import named_length, share_text
+from jobs.store import FailureInfo, RunInfo, Store
+from jobs.terminal.console import printable, written_out
+from jobs.terminal.numerals import counted, decimals, of_length
+from jobs.terminal.system_names import SystemNames, names_of
+from jobs.terminal.table_style import print_line, print_shared, print_title, role
+
+_MOST_NAMED = 5
+"""How many articles an error lists if a name fits several."""
+_INDENT = 2
+_WIDEST = 100
+"""Columns beyond which lines of text are hard to follow."""
+_MARK = "bold reverse"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSummary:
+    """A summary, what its system is, and the position in the article of each of its words (see `align`)."""
+
+    summary: Summary
+    kind: SystemKind
+    positions: tuple[int | None, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values; a position counts the words of the article from 0."""
+        summary = self.summary
+        return {
+            "system": summary.system,
+            "kind": self.kind,
+            "n": summary.n,
+            "words": summary.words,
+            "characters": count_characters(summary.text),
+            "text": summary.text,
+            "scores": {**summary.scores, **summary.chosen_scores},
+            "extra": dict(summary.extra),
+            "positions": list(self.positions),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An article with its summaries at the n that was chosen, its uncut ones, and what failed.
+
+    `system` is the one whose words are marked, and `names` is what systems are called.
+    """
+
+    run: RunInfo
+    article: Article
+    system: str
+    n: int
+    at_n: tuple[ShownSummary, ...]
+    uncut: tuple[ShownSummary, ...]
+    failures: tuple[FailureInfo, ...]
+    names: SystemNames
+
+    def by(self, system: str) -> ShownSummary | None:
+        """What a system wrote at the n that was chosen."""
+        return next((written for written in self.at_n if written.summary.system == system), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        run, article = self.run, self.article
+        failure_fields = ("stage", "error_class", "message", "attempts", "node")
+        failures = [
+            {name: getattr(failure, name) for name in failure_fields} | {"failed_at": failure.failed_at.isoformat()}
+            for failure in self.failures
+        ]
+        return {
+            "run": {name: getattr(run, name) for name in ("id", "job", "state", "seed", "code_version", "signatures")},
+            "system": self.system,
+            "n": self.n,
+            "unit": run.length_unit,
+            **{name: getattr(article, name) for name in ("dataset", "split", "key", "id", "text")},
+            "words": count_words(article.text),
+            "references": list(article.references),
+            "summaries": [written.as_dict() for written in (*self.at_n, *self.uncut)],
+            "failures": failures,
+        }
+
+
+def show(
+    store: Store,
+    run: RunInfo,
+    wanted: str | None = None,
+    system: str | None = None,
+    n: int | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Shown:
+    """An article with its summaries.
+
+    Args:
+        store: where `run` is.
+        run: which run.
+        wanted: an article's key, its id or the beginning of that, or a part of its text; default: the first by id.
+        system: whose words are marked: a name, or a part of it that no other system has. Default: the first one that is
+            neither a control nor an upper bound.
+        n: the length of the summaries; default: see `default_length`.
+        labels: of systems, over those of the recipe.
+
+    Raises:
+        StoreError: the run has no summaries.
+        RecipeError: there is no such system or article, or more than one.
+    """
+    kinds = store.systems(run.id)
+    if not kinds:
+        raise StoreError(
+            f"Run {run.id!r} ({run.state}) has no summaries to show: {run.articles_done} articles finished, "
+            f"{run.failures} failed. See `nws status {run.id}`."
+        )
+    names = names_of([run], kinds, labels)
+    first = min(kinds, key=lambda name: system_order(name, kinds[name]))
+    chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else first
+    article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
+    n = default_length(store, run, chosen, article.dataset) if n is None else n
+    words = bare_words(article.text)
+    summaries = [
+        ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
+        for summary in store.summaries(run.id, article.id)
+    ]
+    summaries.sort(key=lambda written: system_order(written.summary.system, written.kind))
+    return Shown(
+        run,
+        article,
+        chosen,
+        n,
+        tuple(written for written in summaries if written.summary.n == n != 0),
+        tuple(written for written in summaries if written.summary.n == 0),
+        tuple(store.failures(run.id, article.id)),
+        names,
+    )
+
+
+def _find(store: Store, run: RunInfo, name: str) -> Article:
+    articles = store.find_articles(run.id, name, _MOST_NAMED + 1)
+    if len(articles) == 1:
+        return articles[0]
+    if not articles:
+        raise RecipeError(
+            f"Run {run.id} has no article with the key or id {name!r}, nor one with that in its text. See its first "
+            f"one with: nws show {run.id}"
+        )
+    listed = "; ".join(f"{article.id} ({article.dataset}, {article.key})" for article in articles[:_MOST_NAMED])
+    rest = "; and more" if len(articles) > _MOST_NAMED else ""
+    raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {listed}{rest}. Name one by its id.")
+
+
+def default_length(store: Store, run: RunInfo, system: str, dataset: str) -> int:
+    """The n to show a system's summaries at: the one that its answer names for a dataset, or else the middle one.
+
+    It is 0 for a system that has written uncut summaries only.
+    """
+    answer = store.answer(run.id)
+    if any((kept.system, kept.dataset) == (system, dataset) for kept in answer.of_systems):
+        return named_length(answer, dataset, system)
+    lengths = [n for n in store.lengths(run.id, system) if n] or [0]
+    return lengths[len(lengths) // 2]
+
+
+def print_shown(shown: Shown, console: Console) -> None:
+    """Print an article. Where there is no colour, the words that a summary has stand in [brackets]."""
+    run, article = shown.run, shown.article
+    print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}")
+    print_shared(shown.names, console)
+    print_title(console, f"{printable(article.dataset)} / {printable(article.key)}")
+    print_line(console, f"{count_words(article.text)} words, id {article.id}", style="dim")
+    _print_references(article.references, console)
+    for failure in shown.failures:
+        why = f"{failure.stage}: {failure.error_class}: {failure.message} ({counted(failure.attempts, 'attempt')})"
+        console.print()
+        print_line(console, f"Failed: {written_out(why)}", style="bold red")
+    if shown.n:
+        unit = "" if run.length_unit == "words" else f" {run.length_unit}"
+        _print_heading(console, f"Summaries at n = {shown.n}{unit}, scores in F1")
+        if not shown.at_n:
+            _print_indented(Text("There is none."), console)
+        _print_summaries(shown, shown.at_n, console)
+    if shown.uncut:
+        _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
+        _print_summaries(shown, shown.uncut, console)
+    _print_text(shown, console)
+
+
+def _print_heading(console: Console, text: str, note: str = "") -> None:
+    console.print()
+    console.print(Text(text, style="bold"))
+    if note:
+        console.print(Text(note, style="dim"))
+
+
+def _print_indented(text: Text, console: Console) -> None:
+    for line in text.wrap(console, max(1, min(console.width, _WIDEST) - _INDENT)):
+        line.rstrip()
+        console.print(Text(" " * _INDENT).append_text(line))
+
+
+def _print_references(references: Sequence[str], console: Console) -> None:
+    several = len(references) > 1
+    _print_heading(console, "References" if several else "Reference", "Each score is that of the best one." * several)
+    for number, reference in enumerate(references, start=1):
+        _print_indented(Text(f"{number}. " * several + written_out(reference)), console)
+
+
+def _print_text(shown: Shown, console: Console) -> None:
+    has_colour = console.color_system is not None
+    marked = shown.by(shown.system)
+    legend = ""
+    if marked is not None:
+        marking, missing = "Highlighted" if has_colour else "In [brackets]", marked.positions.count(None)
+        legend = f"{marking}: the words of {printable(shown.names[shown.system])} at n = {shown.n}."
+        if missing:
+            legend += f" {missing} of its {len(marked.positions)} words are not in the article, or in another order."
+    _print_heading(console, "Article", legend)
+    text = Text()
+    for piece, is_marked in pieces(shown.article.text, marked.positions if marked else ()):
+        plain = written_out(piece)
+        if is_marked:
+            text.append(plain if has_colour else f"[{plain}]", style=_MARK)
+        else:
+            text.append(plain)
+    _print_indented(text, console)
+
+
+def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bool]]:
+    """All of `text`, cut where words at `positions` begin and end, and whether each piece is of such words.
+
+    Neighbours among them are one piece, with what stands between them.
+    """
+    spans = bare_spans(text)
+    chosen = sorted(position for position in positions if position is not None)
+    end = 0
+    for _, group in groupby(enumerate(chosen), key=lambda place: place[1] - place[0]):
+        run = [position for _, position in group]
+        start, after = spans[run[0]][0], spans[run[-1]][1]
+        yield text[end:start], False
+        yield text[start:after], True
+        end = after
+    yield text[end:], False
+
+
+def _print_summaries(shown: Shown, summaries: Sequence[ShownSummary], console: Console) -> None:
+    for written in summaries:
+        console.print()
+        _print_summary(shown, written, console)
+
+
+def _print_summary(shown: Shown, written: ShownSummary, console: Console) -> None:
+    summary, unit = written.summary, shown.run.length_unit
+    name = Text(printable(shown.names[summary.system]), style="bold").append(role(written.kind), style="not bold dim")
+    if unit != "words":
+        length = of_length(length_of(summary.text, unit), unit)
+        name.append(f"  {of_length(summary.words, 'words')}, {length}", style="not bold dim")
+    elif summary.words != summary.n:
+        name.append(f"  {summary.words} words", style="not bold dim")
+    console.print(name)
+    scores = f"{KEPT.label} {share_text(summary.scores[KEPT.column])}  " if KEPT.column in summary.scores else ""
+    scores += "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
+    scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.chosen_scores.items())
+    _print_indented(Text(scores), console)
+    draws = summary.extra.get("draws")
+    if draws is not None:
+        many = f"{draws:g}" if isinstance(draws, float | int) else str(len(draws))
+        _print_indented(Text(f"These are means of {many} draws. The first of them:", style="dim"), console)
+    _print_indented(Text(written_out(summary.text)), console)
