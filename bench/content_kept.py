@@ -34,7 +34,7 @@ from core.analysis.step_down import (
     interval_of_n,
     skewed_intervals,
 )
-from core.summarizers.rulers import OTHER_ARTICLE, PERSON
+from core.systems.rulers import OTHER_ARTICLE, PERSON
 from jobs.store import open_store
 
 ARTICLES = (12, 24, 60, 200)

@@ -24,8 +24,8 @@ from bench.machine import cpu_model
 from bench.parts import MODELS, watched
 from bench.sweep import RESULTS, TOLERANCE, datasets
 from core.metrics.specs import METRICS, PARTS
-from core.summarizers.rulers import RULERS
 from core.sweep import Sweeper, take_share
+from core.systems.rulers import RULERS
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan

@@ -19,8 +19,8 @@ from core.metrics.specs import KEPT, KEPT_WORDS
 from core.metrics.standard import StandardMetrics
 from core.models import parse_model, resolve_model
 from core.stage import MetricsConfig
-from core.summarizers.rulers import RULERS
 from core.sweep import take_share
+from core.systems.rulers import RULERS
 from core.types import Article, SystemKind
 from jobs.store import ArticleTexts, open_store
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from core.analysis.content_kept import KEPT
 from core.analysis.grids import build_grids
 from core.analysis.intervals import mean_intervals
-from core.summarizers.rulers import OTHER_ARTICLE
+from core.systems.rulers import OTHER_ARTICLE
 from core.types import Article
 from jobs.store import open_store
 

@@ -34,7 +34,7 @@ from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency
 from core.models import LANGUAGE_MODELS, parse_model, resolve_model
 from core.stage import MetricsConfig, Stage
-from core.summarizers.composition import adjacent_share, first_sentences
+from core.systems.composition import adjacent_share, first_sentences
 from core.text.dataset import Dataset, open_dataset
 from core.types import Article
 from core.worker_factories import make_episode_runner

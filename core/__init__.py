@@ -1,4 +1,4 @@
-"""The science of NWS: text, models, summarizers, metrics, learning, analysis. Usable without Ray or a database."""
+"""The science of NWS: text, models, systems, metrics, learning, analysis. Usable without Ray or a database."""
 
 import os
 

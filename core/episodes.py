@@ -20,9 +20,9 @@ from core.learning.policies import FeaturePolicies, StudyPolicies, restore_polic
 from core.learning.reward import Reward
 from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
 from core.learning.training_config import ReinforceConfig
-from core.summarizers.importance import FloatArray, unit_rows
-from core.summarizers.systems import Embeddings
 from core.sweep import Encode
+from core.systems.importance import FloatArray, unit_rows
+from core.systems.system import Embeddings
 from core.text.length import LengthUnit
 from core.types import Article, SegmentedArticle
 

@@ -11,7 +11,7 @@ from core.models import ModelRef
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
 from core.plugins.plugin_metric import PluginMetric
-from core.summarizers.systems import System
+from core.systems.system import System
 from core.text.cutting import Units
 from core.text.language import Language
 from core.text.length import UNCUT, LengthUnit

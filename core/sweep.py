@@ -17,8 +17,8 @@ from core.models.endpoint import Endpoint
 from core.models.generators import Generator
 from core.plugins.plugin_metric import Judged, PluginMetric
 from core.stage import Stage
-from core.summarizers.importance import unit_rows
-from core.summarizers.systems import (
+from core.systems.importance import unit_rows
+from core.systems.system import (
     AnchoredF1,
     Document,
     Draft,

@@ -13,8 +13,8 @@ import numpy as np
 from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
-from core.summarizers.importance import unit_rows
-from core.summarizers.systems import Document, Draft, Embeddings, System
+from core.systems.importance import unit_rows
+from core.systems.system import Document, Draft, Embeddings, System
 from core.text.dataset import BUNDLED
 from core.text.length import UNCUT, LengthUnit
 from core.text.segmentation import Segmenter
@@ -83,7 +83,7 @@ def check_system(system: System, articles: Sequence[str] = ()) -> None:
     references.
 
     Args:
-        system: see `core.summarizers.systems.System`.
+        system: see `core.systems.system.System`.
         articles: English texts; three of the bundled sample and one of four words unless given.
 
     Raises:

@@ -20,7 +20,7 @@ from mkdocs.structure.pages import Page
 from typer.main import get_command
 
 from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
-from core.summarizers.predictions import PredictionsSpec
+from core.systems.predictions import PredictionsSpec
 from core.text.dataset import Dataset
 from jobs.cli import app
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe, attributes

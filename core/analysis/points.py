@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.errors import StoreError
 from core.metrics.specs import METRICS
-from core.summarizers.rulers import OTHER_ARTICLE
+from core.systems.rulers import OTHER_ARTICLE
 from core.text.length import LengthUnit
 from core.text.words import repeated_word_share
 from core.types import SystemKind

@@ -16,7 +16,7 @@ from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.metrics.fluency import Fluency
 from core.models import ModelRef
-from core.summarizers.importance import FloatArray
+from core.systems.importance import FloatArray
 from core.text.cutting import Units
 from core.text.language import Language
 from core.text.length import LengthUnit

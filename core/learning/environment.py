@@ -14,9 +14,9 @@ import torch
 from core.arithmetic import multiply_rows
 from core.learning.features import chunk_features, duplicates, repeats, sentence_features
 from core.models.tokens import IntArray
-from core.summarizers.composition import filled, taken_room, words_at
-from core.summarizers.importance import FloatArray, textrank
-from core.summarizers.systems import Embeddings
+from core.systems.composition import filled, taken_room, words_at
+from core.systems.importance import FloatArray, textrank
+from core.systems.system import Embeddings
 from core.text.length import LengthUnit, cost, fitting, room
 from core.types import SegmentedArticle
 

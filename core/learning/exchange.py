@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from core.summarizers.importance import FloatArray
+from core.systems.importance import FloatArray
 from core.types import Article
 
 if TYPE_CHECKING:  # pools of sweeps must not wait for torch

@@ -13,8 +13,8 @@ from scipy import sparse
 from spacy.lang.en.lex_attrs import like_num
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from core.summarizers.importance import FloatArray, centroid_similarity, standardised, textrank
-from core.summarizers.systems import Embeddings
+from core.systems.importance import FloatArray, centroid_similarity, standardised, textrank
+from core.systems.system import Embeddings
 from core.types import Segment, SegmentedArticle
 
 SENTENCE_FEATURES = (

@@ -17,7 +17,7 @@ from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
 from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
 from core.learning.training_config import PolicyConfig
 from core.models.tokens import IntArray
-from core.summarizers.importance import FloatArray
+from core.systems.importance import FloatArray
 
 # From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -15,8 +15,8 @@ from core.learning.environment import PreparedArticle, positions_taken, prepare
 from core.learning.policies import Policies
 from core.learning.sampling import Draw, Greedy, episodes, falling
 from core.learning.training_config import Decoding
-from core.summarizers.composition import adjacent_share, first_sentences, words_at
-from core.summarizers.systems import AnchoredF1, Document, Draft, FluencyOf, UsualSystem, no_fluency
+from core.systems.composition import adjacent_share, first_sentences, words_at
+from core.systems.system import AnchoredF1, Document, Draft, FluencyOf, UsualSystem, no_fluency
 from core.text.length import LengthUnit, cost, room
 
 _GREEDY = Decoding("greedy")

@@ -29,7 +29,7 @@ from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.metrics.token_matching import Matching, TokenVectors
 from core.models.batching import equal_length_batches, token_batches
-from core.summarizers.composition import first_sentences
+from core.systems.composition import first_sentences
 from core.text.language import Language
 from core.types import Article, Score, SegmentedArticle
 

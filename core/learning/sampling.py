@@ -19,7 +19,7 @@ from core.learning.environment import PreparedArticle, Writing
 from core.learning.policies import Policies
 from core.learning.training_config import LogProbability
 from core.models.tokens import IntArray
-from core.summarizers.importance import FloatArray
+from core.systems.importance import FloatArray
 
 # Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.
 _LOGIT_DECIMALS = 5

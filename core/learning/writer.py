@@ -9,8 +9,8 @@ from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem, load_policies
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.models.encoders import load_encoder
-from core.summarizers.systems import no_fluency
 from core.sweep import embed
+from core.systems.system import no_fluency
 from core.text.language import require_language
 from core.text.length import LengthUnit
 from core.text.rows import cleaned

@@ -22,7 +22,7 @@ from core.provenance import file_sha256, files_below, files_sha256
 from core.text.reader import is_file
 
 if TYPE_CHECKING:
-    from core.summarizers.systems import System
+    from core.systems.system import System
 
 SYSTEMS = "nws.systems"
 METRICS = "nws.metrics"

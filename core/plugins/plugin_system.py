@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 
 from core.errors import PluginError, SegmentationError
 from core.plugins.load import Plugin, Write, blaming, definition, require_signature
-from core.summarizers.systems import Document, Draft, System, require_name
+from core.systems.system import Document, Draft, System, require_name
 from core.text.length import UNCUT, LengthUnit, length_of, require_summary_length
 from core.text.rows import cleaned
 from core.types import CHOSEN_SCORES, SystemKind
@@ -107,7 +107,7 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool, unit: L
 
 
 def is_system(value: object) -> bool:
-    """Whether it is an object as `core.summarizers.systems.System`; else it is taken for a function."""
+    """Whether it is an object as `core.systems.system.System`; else it is taken for a function."""
     return hasattr(value, "summarize")
 
 
@@ -129,7 +129,7 @@ def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: 
     if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
         raise PluginError(
             f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
-            "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.summarizers.systems.System')."
+            "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.systems.system.System')."
         )
     named = f"{name} of {plugin.owner(_called(system))}"
     if is_system(system):

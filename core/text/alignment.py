@@ -38,7 +38,7 @@ def align(summary: Sequence[str], article: Sequence[str]) -> list[int | None]:
        and 2 can still be reached, and is left out only if no position allows that.
 
     So the answer is unique. It says where the words occur, not where a system took them from: if they occur twice,
-    nobody can tell. All words of a summary by `core.summarizers.composition` are placed, since they are words of the
+    nobody can tell. All words of a summary by `core.systems.composition` are placed, since they are words of the
     article in order.
 
     Dynamic programming over the ends of both, one row of NumPy for each word of the summary: time and memory (8 bytes)

@@ -175,7 +175,7 @@ def keysentences(
 
     Those of KR-WordRank beside those of TextRank, with their recall.
     """
-    from core.summarizers.korean_key_sentences import check_selection
+    from core.systems.korean_key_sentences import check_selection
     from jobs.tools import keysentences as key_sentences
     from jobs.tools.keysentences import print_key_sentences
 

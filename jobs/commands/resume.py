@@ -23,7 +23,7 @@ from jobs.commands.target import (
 )
 
 if TYPE_CHECKING:
-    from core.summarizers.predictions import PredictionsSpec
+    from core.systems.predictions import PredictionsSpec
     from jobs.drive.pools import Engine
     from jobs.drive.run import Outcome
     from jobs.store import Store
@@ -185,7 +185,7 @@ def add(
     """
     require_possible(target.engine, None if target.local else target.address)
 
-    from core.summarizers.predictions import parse_predictions
+    from core.systems.predictions import parse_predictions
 
     files = [parse_predictions(text) for text in predictions]
     with changing(store) as opened:

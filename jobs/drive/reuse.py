@@ -24,9 +24,9 @@ from core.models.endpoint import Endpoint
 from core.models.generators import Generator
 from core.provenance import are_as_imported, code_as_imported, is_known
 from core.stage import Stage, Writer
-from core.summarizers.predictions import Predictions
-from core.summarizers.rulers import OTHER_ARTICLE
-from core.summarizers.systems import Draft, Stored, SummarizedArticle, uncut_and_cut
+from core.systems.predictions import Predictions
+from core.systems.rulers import OTHER_ARTICLE
+from core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.text.dataset import OpenDataset
 from core.text.length import UNCUT
 from core.types import CHOSEN_SCORES, Article, ArticleIds, BundleResult, IdNumbers, id_numbers

@@ -15,7 +15,7 @@ from core.errors import StoreError
 from core.metrics.kept import Panel, others
 from core.metrics.specs import KEPT
 from core.stage import Stage
-from core.summarizers.systems import Draft, Stored, SummarizedArticle
+from core.systems.system import Draft, Stored, SummarizedArticle
 from core.types import Article, ArticleIds, Landed
 from jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.progress import Advance

@@ -17,7 +17,7 @@ from core.errors import CorpusError, NwsError
 from core.models.endpoint import BACKEND
 from core.provenance import library_versions
 from core.stage import Stage
-from core.summarizers.systems import Draft
+from core.systems.system import Draft
 from core.text.language import Language, article_language
 from core.text.length import count_characters
 from core.text.reader import naming, read_rows

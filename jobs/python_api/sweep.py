@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from core.errors import CorpusError, NwsError, RecipeError
-from core.summarizers.rulers import REFERENCE_WORDS
+from core.systems.rulers import REFERENCE_WORDS
 from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows
 from jobs.python_api.result import SWEEP, Result
 from jobs.store import open_store

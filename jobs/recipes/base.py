@@ -25,7 +25,7 @@ from core.errors import ModelError
 from core.models import LANGUAGE_MODELS, parse_model
 from core.names import did_you_mean
 from core.plugins.load import PluginSpec
-from core.summarizers.predictions import PredictionsSpec, parse_predictions
+from core.systems.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
 from core.text.dataset import Dataset
 from core.text.length import LengthUnit, parse_lengths

@@ -9,7 +9,7 @@ from core.metrics.kept import Panel
 from core.models import ModelRef
 from core.models.tokens import MOST_UNREAD, unread_share
 from core.plugins.load import Plugin
-from core.summarizers.predictions import PredictionsSpec
+from core.systems.predictions import PredictionsSpec
 from core.text.dataset import OpenDataset
 from core.text.language import Language
 from jobs.recipes.base import RunRecipe

@@ -19,8 +19,8 @@ from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
 from core.plugins.plugin_system import PluginSystem, plugin_systems
 from core.provenance import file_sha256
 from core.stage import Stage
-from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.predictions import Predictions, PredictionsSpec, read_predictions
+from core.systems.extractive_baselines import BASELINES
+from core.systems.predictions import Predictions, PredictionsSpec, read_predictions
 from core.testing import trial_document
 from core.text.length import cut
 from core.text.reader import is_file, path_from_anywhere

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from core.errors import RecipeError
 from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
 from core.metrics.specs import KEPT_WORDS
-from core.summarizers.extractive_baselines import BASELINES
+from core.systems.extractive_baselines import BASELINES
 from core.types import Precision
 from jobs.recipes.base import (
     ENCODER,

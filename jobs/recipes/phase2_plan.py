@@ -9,7 +9,7 @@ from core.learning.policy_system import PolicySystem
 from core.learning.reward import FLUENCY, RewardConfig
 from core.metrics.specs import KEPT
 from core.stage import Stage
-from core.summarizers.extractive_baselines import make_baseline
+from core.systems.extractive_baselines import make_baseline
 from core.text.dataset import OpenDataset
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from core.types import Article

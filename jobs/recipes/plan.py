@@ -15,7 +15,7 @@ from core.metrics.specs import BY_MODEL
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.provenance import library_versions
 from core.stage import MetricsConfig, Stage
-from core.summarizers.extractive_baselines import DRAWS
+from core.systems.extractive_baselines import DRAWS
 from core.text.dataset import Dataset, OpenDataset, open_dataset
 from core.text.language import Language, article_language
 from core.text.segmentation import language_data, pipeline_revision, resolve_pipeline

@@ -11,10 +11,10 @@ from core.models.endpoint import PREFIX, Endpoint, default_url
 from core.models.generators import Generator, complete, parse_generator
 from core.models.prompt_template import DEFAULT_PROMPTS, PromptTemplate
 from core.stage import Stage
-from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.extractive_baselines import BASELINES, Lead, Random, make_baseline
-from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
-from core.summarizers.systems import System
+from core.systems.chunk_systems import ChunkSystem
+from core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline
+from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
+from core.systems.system import System
 from core.text.dataset import OpenDataset
 from core.text.language import Language
 from jobs.recipes.plan import Plan, build_plan, common_language, common_stage, find_model, open_corpora, pinned_text

@@ -13,9 +13,9 @@ from core.models.endpoint import PREFIX
 from core.models.generators import KNOWN_GENERATORS, parse_generator
 from core.models.prompt_template import PromptTemplate
 from core.names import did_you_mean
-from core.summarizers.chunk_systems import IMPORTANCE
-from core.summarizers.extractive_baselines import BASELINES
-from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
+from core.systems.chunk_systems import IMPORTANCE
+from core.systems.extractive_baselines import BASELINES
+from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.recipes.base import (
     ENCODER,
     IF_SET,
@@ -46,8 +46,8 @@ class Phase1Recipe(RunRecipe):
     Attributes:
         encoders: what embeds sentences and chunks: bert-base-uncased, xlnet-base-cased,
             electra-base-discriminator, all-MiniLM-L6-v2, a folder, or a Hub id (organisation/name[@revision]).
-        importance: how sentences are weighed (`IMPORTANCE` in `core/summarizers/chunk_systems.py`).
-        rulers: what the content kept is read against (`core/summarizers/rulers.py`). With `reference-words`,
+        importance: how sentences are weighed (`IMPORTANCE` in `core/systems/chunk_systems.py`).
+        rulers: what the content kept is read against (`core/systems/rulers.py`). With `reference-words`,
             `other-article` is added where there are others, and `person` where every article has two references.
     """
 

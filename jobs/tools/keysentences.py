@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from core.errors import CorpusError, RecipeError
-from core.summarizers import korean_textrank, kr_wordrank
-from core.summarizers.korean_key_sentences import check_selection, keyword_recall, share_found
+from core.systems import korean_textrank, kr_wordrank
+from core.systems.korean_key_sentences import check_selection, keyword_recall, share_found
 from core.text.korean_analysers import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file

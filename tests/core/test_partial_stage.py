@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import ModelRef
 from core.stage import MetricsConfig, Stage
-from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.systems import Draft
 from core.sweep import embed, write
+from core.systems.chunk_systems import ChunkSystem
+from core.systems.extractive_baselines import BASELINES, make_baseline
+from core.systems.system import Draft
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 

@@ -20,11 +20,11 @@ from core.models.generation import LoadedGenerator
 from core.models.generators import KNOWN_GENERATORS, parse_generator
 from core.models.prompt_template import DEFAULT_PROMPT
 from core.stage import MetricsConfig, Stage
-from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.extractive_baselines import BASELINES, Lead, Random, make_baseline
-from core.summarizers.rulers import RULERS
-from core.summarizers.systems import Document, Draft
 from core.sweep import Sweeper, generated, take_share
+from core.systems.chunk_systems import ChunkSystem
+from core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline
+from core.systems.rulers import RULERS
+from core.systems.system import Document, Draft
 from core.text.dataset import Dataset, open_dataset
 from core.text.length import UNCUT
 from core.text.segmentation import unsegmented

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import PluginError
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.systems import Document, Draft
+from core.systems.extractive_baselines import BASELINES, make_baseline
+from core.systems.system import Document, Draft
 from core.testing import ENCODER, check_plugin, check_system
 from core.types import SystemKind
 

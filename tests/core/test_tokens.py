@@ -16,7 +16,7 @@ from core.models import encoders, parse_model, resolve_model
 from core.models.generation import load_generator
 from core.models.generators import parse_generator
 from core.stage import MetricsConfig, Stage
-from core.summarizers.chunk_systems import ChunkSystem
+from core.systems.chunk_systems import ChunkSystem
 from core.text.dataset import Dataset, open_dataset
 from core.worker_factories import make_segmenter, make_sweeper
 

@@ -12,7 +12,7 @@ import yaml
 from doc_pages import PAGES, ROOT, blocks, codes
 
 from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
-from core.summarizers.predictions import PredictionsSpec
+from core.systems.predictions import PredictionsSpec
 from core.text.dataset import Dataset
 from jobs.recipes.base import BertScoreRecipe, RougeRecipe
 from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe

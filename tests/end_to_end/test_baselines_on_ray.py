@@ -11,7 +11,7 @@ import yaml
 from nws_process import Rows, assert_equal, finish, rows, start, wait_for_rows
 from rich.console import Console
 
-from core.summarizers.extractive_baselines import BASELINES
+from core.systems.extractive_baselines import BASELINES
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
 from jobs.recipes.job import make_plan

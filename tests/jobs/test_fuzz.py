@@ -20,7 +20,7 @@ from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.metrics.registry import METRICS, NEED_BACKBONE, make_metric
 from core.metrics.specs import BY_MODEL
-from core.summarizers.composition import compose
+from core.systems.composition import compose
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
 from core.types import Article

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.summarizers.systems import AnchoredF1, Document, Embeddings
+from core.systems.system import AnchoredF1, Document, Embeddings
 from core.text.segmentation import Segmenter
 from core.types import Article, SegmentedArticle
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-LEAD = "core/summarizers/extractive_baselines.py"
+LEAD = "core/systems/extractive_baselines.py"
 _PROGRAM = """
 import io, json, subprocess, sys
 import core.arithmetic  # or nobody knows how this process multiplies
 from types import SimpleNamespace
 from rich.console import Console
 from cluster.article_work import Work
-from core.summarizers.extractive_baselines import Lead
+from core.systems.extractive_baselines import Lead
 from core.metrics.specs import BY_COLUMN
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver

@@ -9,8 +9,8 @@ from documents import segmented
 
 from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import Parameters
-from core.summarizers.importance import unit_rows
-from core.summarizers.systems import Embeddings
+from core.systems.importance import unit_rows
+from core.systems.system import Embeddings
 from core.text.length import LengthUnit
 from core.types import SegmentedArticle
 

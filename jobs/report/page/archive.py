@@ -17,7 +17,7 @@ import numpy as np
 from core.analysis import LEAD, Metric
 from core.analysis.content_kept import KEPT
 from core.metrics.specs import BY_COLUMN, SPECS
-from core.summarizers.rulers import OTHER_ARTICLE
+from core.systems.rulers import OTHER_ARTICLE
 from core.text.words import count_words
 from core.types import SystemKind
 from jobs.report.charts import system_looks

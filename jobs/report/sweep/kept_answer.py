@@ -11,7 +11,7 @@ from core.analysis import LEAD, RANDOM, Comparison, Interval, Uncut, lengths_tex
 from core.analysis.answer import Answer
 from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
 from core.analysis.points import Edge
-from core.summarizers.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
+from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.terminal.numerals import counted, listed, of_length
 from jobs.terminal.system_names import FULL_NAMES, SystemNames
 

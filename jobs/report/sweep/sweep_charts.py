@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from core.analysis import LEAD, RANDOM
 from core.analysis.answer import Answer
 from core.analysis.content_kept import KEPT, ContentKept
-from core.summarizers.rulers import PERSON
+from core.systems.rulers import PERSON
 from core.types import SystemKind
 from jobs.report.charts import (
     At,

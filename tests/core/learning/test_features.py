@@ -11,7 +11,7 @@ from core.learning.features import (
     repeats,
     sentence_features,
 )
-from core.summarizers.importance import textrank
+from core.systems.importance import textrank
 
 
 def column(name: str, text: str = TEXT) -> list[float]:

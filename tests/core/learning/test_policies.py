@@ -6,7 +6,7 @@ from core.errors import ModelError, RecipeError
 from core.learning.features import CHUNK_FEATURES
 from core.learning.policies import make_policies, restore_policies
 from core.learning.training_config import PolicyConfig
-from core.summarizers.importance import ranking, textrank
+from core.systems.importance import ranking, textrank
 
 
 def test_the_untrained_pair_is_textrank_and_similarity_to_the_document() -> None:

@@ -14,7 +14,7 @@ from core.learning.sampling import Greedy, episodes
 from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
-from core.summarizers.systems import Document
+from core.systems.system import Document
 from core.text.length import count_characters
 from core.text.words import count_words
 

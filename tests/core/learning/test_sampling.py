@@ -17,7 +17,7 @@ from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
 from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
 from core.learning.training_config import PolicyConfig, ReinforceConfig
 from core.models.tokens import IntArray
-from core.summarizers.importance import FloatArray, ranking, textrank
+from core.systems.importance import FloatArray, ranking, textrank
 from core.text.words import count_words
 
 NOTHING = Episodes(np.empty((0, 0), np.int64), [], [], [])

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.metrics.rouge import rouge
-from core.summarizers.korean_key_sentences import keyword_recall
+from core.systems.korean_key_sentences import keyword_recall
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 
 ENGLISH = EnglishTokenizer()

@@ -13,7 +13,7 @@ from core.metrics.config import BertScoreConfig
 from core.models import fast_linear, parse_model, resolve_model
 from core.models.encoders import load_encoder
 from core.models.fast_linear import PackedLinear, onednn_works, speed_up_linear_layers
-from core.summarizers.importance import unit_rows
+from core.systems.importance import unit_rows
 
 CPU = torch.device("cpu")
 TEXTS = ["the cat", "news of the city, said the cat", "a"]

@@ -12,7 +12,7 @@ from core.errors import PluginError
 from core.plugins.load import Plugin, PluginSpec, _installed, read_plugin
 from core.plugins.plugin_metric import Judged, plugin_metrics
 from core.plugins.plugin_system import plugin_systems
-from core.summarizers.systems import Draft
+from core.systems.system import Draft
 
 COVERAGE = """
 def word_recall(summary, references):

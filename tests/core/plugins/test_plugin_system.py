@@ -10,7 +10,7 @@ from documents import document
 from core.errors import PluginError, RecipeError
 from core.plugins.load import PluginSpec, read_plugin
 from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
-from core.summarizers.systems import Draft
+from core.systems.system import Draft
 from core.text.length import UNCUT
 
 TAIL = """
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.summarizers.systems import Document, Draft, uncut_and_cut
+from core.systems.system import Document, Draft, uncut_and_cut
 
 
 def tail(text: str, n: int) -> str:
@@ -123,7 +123,7 @@ def test_what_no_system_may_write_is_the_failure_of_that_article(tmp_path: Path,
 
 def test_a_text_that_is_too_long_is_refused_before_it_takes_memory(tmp_path: Path) -> None:
     source = (
-        "from core.summarizers.systems import Draft\nWORD = 'x' * 200_000_000\n"
+        "from core.systems.system import Draft\nWORD = 'x' * 200_000_000\n"
         "class A:\n    kind = 'system'\n"
         "    def summarize(self, document, lengths): return [Draft(n, WORD) for n in lengths]\n"
         "SYSTEMS = {'function': lambda text, n: WORD, 'object': A()}"
@@ -160,7 +160,7 @@ def test_drafts_of_other_lengths_are_refused(tmp_path: Path) -> None:
     "source",
     [
         "SYSTEMS = {'a': lambda text, n: 'Cafe\\u0301'}",
-        "from core.summarizers.systems import Draft\nclass A:\n    def summarize(self, document, lengths):\n"
+        "from core.systems.system import Draft\nclass A:\n    def summarize(self, document, lengths):\n"
         "        return [Draft(n, 'Cafe\\u0301', ('Zoe\\u0308',)) for n in lengths]\nSYSTEMS = {'a': A()}",
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
-from core.summarizers.composition import compose
+from core.systems.composition import compose
 from core.text.alignment import align, bare_spans, bare_words
 from core.text.dataset import BUNDLED
 from core.text.segmentation import Segmenter

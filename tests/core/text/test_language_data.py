@@ -11,7 +11,7 @@ from core.errors import SegmentationError
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import KNOWN_MODELS
 from core.stage import MetricsConfig, Stage
-from core.summarizers.extractive_baselines import Lead
+from core.systems.extractive_baselines import Lead
 from core.text.segmentation import _first_sha256, language_data, require_same_data
 from core.text.spacy_segmentation import load_cutter
 from core.worker_factories import make_segmenter, make_sweeper

@@ -11,8 +11,8 @@ from core.analysis.points import POLICY
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
 from core.stage import Stage
-from core.summarizers.chunk_systems import ChunkSystem
-from core.summarizers.predictions import PredictionsSpec
+from core.systems.chunk_systems import ChunkSystem
+from core.systems.predictions import PredictionsSpec
 from jobs.drive.reuse import obstacles, works
 from jobs.recipes.job import make_plan, plan_job
 from jobs.recipes.load import load_recipe

@@ -5,7 +5,7 @@ import yaml
 
 from core.errors import RecipeError
 from core.models.generators import KNOWN_GENERATORS
-from core.summarizers.extractive_baselines import BASELINES
+from core.systems.extractive_baselines import BASELINES
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import BUNDLED, load_recipe, parse_recipe, parse_settings
 from jobs.recipes.phase2 import Phase2Recipe

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from core.errors import CorpusError, PluginError, RecipeError
-from core.summarizers.predictions import PredictionsSpec
+from core.systems.predictions import PredictionsSpec
 from jobs.drive import driver
 from jobs.recipes.job import plan_again, plan_job, plan_with
 from jobs.recipes.outside import files_to_ship

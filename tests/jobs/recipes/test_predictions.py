@@ -10,7 +10,7 @@ from rich.console import Console
 
 from core.errors import RecipeError, StoreError
 from core.provenance import file_sha256
-from core.summarizers.predictions import parse_predictions
+from core.systems.predictions import parse_predictions
 from core.text.words import first_words
 from jobs.drive import driver
 from jobs.recipes import outside

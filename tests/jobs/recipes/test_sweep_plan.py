@@ -9,9 +9,9 @@ from rich.console import Console
 from core.errors import ModelError, RecipeError
 from core.models.generators import KNOWN_GENERATORS
 from core.models.smollm2 import smollm2_folder
-from core.summarizers.chunk_systems import IMPORTANCE
-from core.summarizers.extractive_baselines import BASELINES
 from core.sweep import Sweeper
+from core.systems.chunk_systems import IMPORTANCE
+from core.systems.extractive_baselines import BASELINES
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe

@@ -10,8 +10,8 @@ from korean_tokenizers import korean_tokenizer
 from rich.cells import cell_len
 
 from core.errors import CorpusError, RecipeError
-from core.summarizers import korean_textrank
-from core.summarizers.kr_wordrank import rank_keywords
+from core.systems import korean_textrank
+from core.systems.kr_wordrank import rank_keywords
 from jobs import cli
 from jobs.tools.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
 

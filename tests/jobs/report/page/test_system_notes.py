@@ -1,4 +1,4 @@
-from core.summarizers.extractive_baselines import BASELINES
+from core.systems.extractive_baselines import BASELINES
 from jobs.terminal.system_names import SYSTEM_NOTES, system_notes
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import CorpusError, RecipeError, SegmentationError
-from core.summarizers import predictions
-from core.summarizers.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
-from core.summarizers.systems import Document
+from core.systems import predictions
+from core.systems.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
+from core.systems.system import Document
 from core.text.length import UNCUT
 
 

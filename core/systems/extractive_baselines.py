@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.names import Registry
-from core.summarizers.composition import compose, words_at
-from core.summarizers.rulers import RULERS
-from core.summarizers.systems import Document, Draft, System, UsualSystem
+from core.systems.composition import compose, words_at
+from core.systems.rulers import RULERS
+from core.systems.system import Document, Draft, System, UsualSystem
 from core.text.length import UNCUT, cut, fitting, room
 from core.text.words import word_spans
 from core.types import SegmentedArticle, SystemKind
@@ -23,19 +23,19 @@ from core.types import SegmentedArticle, SystemKind
 BASELINES: Registry[Any] = Registry(
     "system",
     {
-        "lead3": "core.summarizers.extractive_baselines:Lead3",
-        "lead2+chunks": "core.summarizers.chunk_systems:LeadChunks",
-        "lead3-search": "core.summarizers.chunk_systems:LeadSearch",
-        **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.summarizers.chunk_systems:ChunkSystem"),
-        **dict.fromkeys(("lexrank", "position"), "core.summarizers.chunk_systems:ChunkSystem"),
-        "window-oracle": "core.summarizers.oracles:WindowOracle",
-        "oracle": "core.summarizers.oracles:Oracle",
-        "lead": "core.summarizers.extractive_baselines:Lead",
-        "random": "core.summarizers.extractive_baselines:Random",
-        "random-words": "core.summarizers.extractive_baselines:RandomWords",
-        "reference-words": "core.summarizers.rulers:ReferenceWords",
-        "person": "core.summarizers.rulers:Person",
-        "other-article": "core.summarizers.rulers:OtherArticle",
+        "lead3": "core.systems.extractive_baselines:Lead3",
+        "lead2+chunks": "core.systems.chunk_systems:LeadChunks",
+        "lead3-search": "core.systems.chunk_systems:LeadSearch",
+        **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.systems.chunk_systems:ChunkSystem"),
+        **dict.fromkeys(("lexrank", "position"), "core.systems.chunk_systems:ChunkSystem"),
+        "window-oracle": "core.systems.oracles:WindowOracle",
+        "oracle": "core.systems.oracles:Oracle",
+        "lead": "core.systems.extractive_baselines:Lead",
+        "random": "core.systems.extractive_baselines:Random",
+        "random-words": "core.systems.extractive_baselines:RandomWords",
+        "reference-words": "core.systems.rulers:ReferenceWords",
+        "person": "core.systems.rulers:Person",
+        "other-article": "core.systems.rulers:OtherArticle",
     },
 )
 # What is drawn at random hardly ever wins, `window-oracle` is dear, and rulers do not write from the article.

@@ -6,10 +6,10 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.extractive_baselines import BASELINES, Lead, make_baseline
-from core.summarizers.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, best, likely_windows, windows
-from core.summarizers.rulers import RULERS
-from core.summarizers.systems import Document
+from core.systems.extractive_baselines import BASELINES, Lead, make_baseline
+from core.systems.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, best, likely_windows, windows
+from core.systems.rulers import RULERS
+from core.systems.system import Document
 from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
 from core.text.words import count_words, first_words

@@ -7,10 +7,10 @@ from documents import OTHER, REFERENCES, dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.composition import compose
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.oracles import windows
-from core.summarizers.systems import Document, cut_to_asked, uncut_and_cut
+from core.systems.composition import compose
+from core.systems.extractive_baselines import BASELINES, make_baseline
+from core.systems.oracles import windows
+from core.systems.system import Document, cut_to_asked, uncut_and_cut
 from core.text.length import count_characters
 from core.text.words import count_words, word_spans
 from core.types import SegmentedArticle

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from core.names import Registry
-from core.summarizers.composition import compose, filled, first_sentences, taken_room, words_at
-from core.summarizers.importance import FloatArray, centroid, chunk_weights, ranking, rounded
-from core.summarizers.systems import Document, Draft, UsualSystem
+from core.systems.composition import compose, filled, first_sentences, taken_room, words_at
+from core.systems.importance import FloatArray, centroid, chunk_weights, ranking, rounded
+from core.systems.system import Document, Draft, UsualSystem
 from core.text.length import LengthUnit, fitting, room
 from core.types import SegmentedArticle
 
@@ -18,11 +18,11 @@ from core.types import SegmentedArticle
 IMPORTANCE: Registry[Callable[[SegmentedArticle, FloatArray], FloatArray]] = Registry(
     "importance",
     {
-        "textrank": "core.summarizers.importance:by_textrank",
-        "centroid": "core.summarizers.importance:by_centroid",
-        "textrank-words": "core.summarizers.importance:by_textrank_words",
-        "lexrank": "core.summarizers.importance:by_lexrank",
-        "position": "core.summarizers.importance:by_position",
+        "textrank": "core.systems.importance:by_textrank",
+        "centroid": "core.systems.importance:by_centroid",
+        "textrank-words": "core.systems.importance:by_textrank_words",
+        "lexrank": "core.systems.importance:by_lexrank",
+        "position": "core.systems.importance:by_position",
     },
 )
 

@@ -7,8 +7,8 @@ from typing import NoReturn
 import pytest
 
 from core.errors import CorpusError, NwsError, RecipeError
-from core.summarizers.korean_key_sentences import length_penalty
-from core.summarizers.kr_wordrank import key_sentences, rank_keywords, signature
+from core.systems.korean_key_sentences import length_penalty
+from core.systems.kr_wordrank import key_sentences, rank_keywords, signature
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 

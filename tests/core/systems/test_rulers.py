@@ -4,8 +4,8 @@ import pytest
 from documents import document
 
 from core.errors import EmptyArticleError
-from core.summarizers.rulers import OtherArticle, Person, ReferenceWords
-from core.summarizers.systems import no_other
+from core.systems.rulers import OtherArticle, Person, ReferenceWords
+from core.systems.system import no_other
 from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
 from core.types import Article

@@ -6,8 +6,8 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.summarizers.chunk_systems import LeadSearch, Objective, greedy
-from core.summarizers.composition import filled, words_at
+from core.systems.chunk_systems import LeadSearch, Objective, greedy
+from core.systems.composition import filled, words_at
 from core.text.words import count_words
 from core.types import SegmentedArticle
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from core.errors import CorpusError, RecipeError
-from core.summarizers.systems import Document, Draft, UsualSystem, require_name, uncut_and_cut
+from core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from core.text.length import require_summary_length
 from core.text.reader import content_sha256, is_file, naming, read_rows
 from core.text.rows import cleaned

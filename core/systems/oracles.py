@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.summarizers.chunk_systems import candidate_chunks, greedy
-from core.summarizers.systems import Document, Draft, System, UsualSystem
+from core.systems.chunk_systems import candidate_chunks, greedy
+from core.systems.system import Document, Draft, System, UsualSystem
 from core.text.length import LengthUnit, cost, room
 from core.text.words import word_spans
 from core.types import Article, SystemKind

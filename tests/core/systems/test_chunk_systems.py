@@ -1,8 +1,8 @@
 import numpy as np
 from documents import TEXT, document, segmented
 
-from core.summarizers.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks
-from core.summarizers.extractive_baselines import DRAWS, Random
+from core.systems.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks
+from core.systems.extractive_baselines import DRAWS, Random
 
 
 def test_chunks_nearest_the_document_come_first() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.summarizers.composition import adjacent_share, compose
+from core.systems.composition import adjacent_share, compose
 from core.text.segmentation import Segmenter
 from core.text.words import count_words
 from core.types import Article, SegmentedArticle

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn, Protocol, TypeAlias
 
 from core.errors import RecipeError
-from core.summarizers.importance import FloatArray
+from core.systems.importance import FloatArray
 from core.text.length import UNCUT, LengthUnit, kept_to, length_of
 from core.types import Article, SegmentedArticle, SystemKind
 

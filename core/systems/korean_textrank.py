@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from scipy import sparse
 
-from core.summarizers.importance import DAMPING, FloatArray, stationary
-from core.summarizers.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
+from core.systems.importance import DAMPING, FloatArray, stationary
+from core.systems.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
 from core.text.korean_analysers import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
 from core.text.tokenizers import Tokenizer
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
-from core.summarizers.korean_textrank import rank_keywords
+from core.systems.korean_textrank import rank_keywords
 from core.text.korean_analysers import nouns_and_adjectives
 
 TEXTS = [

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import CorpusError, NwsError
-from core.summarizers.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
+from core.systems.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
 
 INSTALL = "pip install krwordrank"
 # The defaults of the package.

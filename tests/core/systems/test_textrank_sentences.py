@@ -12,7 +12,7 @@ from korean_tokenizers import korean_tokenizer
 from scipy import sparse
 
 from core.errors import RecipeError
-from core.summarizers.korean_textrank import key_sentences, pagerank, signature, similarity_graph, term_vectors
+from core.systems.korean_textrank import key_sentences, pagerank, signature, similarity_graph, term_vectors
 from core.text.tokenizers import EnglishTokenizer
 
 ENGLISH = EnglishTokenizer()

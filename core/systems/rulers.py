@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from core.errors import EmptyArticleError
-from core.summarizers.systems import Document, Draft, UsualSystem, uncut_and_cut
+from core.systems.system import Document, Draft, UsualSystem, uncut_and_cut
 from core.text.length import LengthUnit
 from core.types import SystemKind
 

@@ -1,6 +1,6 @@
 """Systems that write what a run has stored."""
 
-from core.summarizers.systems import Document, Draft, Stored, SummarizedArticle
+from core.systems.system import Document, Draft, Stored, SummarizedArticle
 from core.text.segmentation import unsegmented
 from core.types import Article
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.errors import RecipeError
-from core.summarizers.korean_key_sentences import check_selection, distinct, length_penalty, spread
+from core.systems.korean_key_sentences import check_selection, distinct, length_penalty, spread
 
 
 @pytest.mark.parametrize(("length", "penalty"), [(0, 1), (24, 1), (25, 0), (80, 0), (81, 1)])

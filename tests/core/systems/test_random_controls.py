@@ -4,7 +4,7 @@ from documents import document, segmented
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.summarizers.extractive_baselines import DRAWS, RandomWords, make_baseline
+from core.systems.extractive_baselines import DRAWS, RandomWords, make_baseline
 from core.text.alignment import align, bare_words
 
 TEXT = "The mayor of Alder said that the bridge, which is old, will open in May. Nobody spoke against it."

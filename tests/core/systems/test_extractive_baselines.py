@@ -4,8 +4,8 @@ import pytest
 from documents import dice, document, segmented
 from system_kinds import kind_of
 
-from core.summarizers.extractive_baselines import BASELINES, make_baseline
-from core.summarizers.systems import Document, Embeddings
+from core.systems.extractive_baselines import BASELINES, make_baseline
+from core.systems.system import Document, Embeddings
 from core.text.words import count_words
 
 TEXT_WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.summarizers.importance import DAMPING, centroid, centroid_similarity, chunk_weights, textrank, unit_rows
+from core.systems.importance import DAMPING, centroid, centroid_similarity, chunk_weights, textrank, unit_rows
 
 
 def unit(rows: int, dimensions: int, seed: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 from documents import TEXT, document, segmented
 
-from core.summarizers.extractive_baselines import Lead, Lead3
-from core.summarizers.systems import Draft
+from core.systems.extractive_baselines import Lead, Lead3
+from core.systems.system import Draft
 
 
 def test_lead_is_the_text_as_it_stands() -> None:
