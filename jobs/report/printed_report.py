@@ -8,11 +8,11 @@ from core.analysis.answer import Answer
 from jobs.report.policies.policy_answer import sentences, what_is_known
 from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.report.result_tables import (
-    beside_others_table,
     best_n_table,
     learning_table,
     means_table,
     other_lengths_table,
+    policy_tables,
     qualities_table,
     uncut_table,
     vs_cut_table,
@@ -83,25 +83,13 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
     if numbers.learning:
         learning_table(numbers).print(console)
     for dataset in numbers.scored:
-        _print_tables(_policy_tables(numbers, dataset), console)
+        _print_tables([*policy_tables(numbers, dataset), qualities_table(numbers, dataset)], console)
     for dataset in dict.fromkeys(dataset for dataset, _ in numbers.short):
         note = short_note(dataset, numbers.short, numbers.run.length_unit)
         print_line(console, f"{dataset}: {note}", style="yellow")
     console.print()
     for note in _policy_notes(numbers, where):
         print_line(console, note)
-
-
-def _policy_tables(numbers: PolicyNumbers, dataset: str) -> Iterator[Table | None]:
-    scores = numbers.scores_of(dataset)
-    counts = sorted({score.articles for score in scores})
-    many = counted(counts[0], "test article") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} test articles"
-    title = f"{dataset}: mean {metric_name(numbers.metric)} by n on {many}"
-    yield means_table(scores, numbers.metric, numbers.names, title)
-    for system, at in numbers.of(dataset).items():
-        if any(score.is_policy for score in at.values()):
-            yield beside_others_table(numbers, dataset, system)
-    yield qualities_table(numbers, dataset)
 
 
 def _policy_notes(numbers: PolicyNumbers, where: str) -> Iterator[str]:

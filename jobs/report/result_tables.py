@@ -19,6 +19,7 @@ from core.analysis import (
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from core.metrics.specs import SPECS
+from jobs.report.charts import Difference
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.report.run_numbers import Score
@@ -26,12 +27,13 @@ from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, verdict_lengths
 from jobs.report.table import MISSING, Cell, Mark, Table
 from jobs.terminal.metrics import metric_name, metric_places, not_equal
-from jobs.terminal.numerals import decimals, interval_text, p_text, percent, signed
+from jobs.terminal.numerals import counted, decimals, interval_text, p_text, percent, signed
 from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import UPPER_BOUND_NOTE, role
 
 _APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
 _HALF = 0.5
+_INTERVALS = {RANDOM: "95 % for all n of a system at once (Bonferroni)", LEAD: "95 % at each n"}
 _CEILINGS: Mapping[Ceiling, str] = {
     "reference": "of the reference",
     "person": "of what another person keeps",
@@ -252,34 +254,36 @@ def same_texts_table(pairs: Sequence[SameText], names: SystemNames) -> Table:
     return Table(("two systems", "same text", "summaries"), rows, "Systems that write the same text")
 
 
-def gains_table(numbers: Numbers, dataset: str, over: str) -> Table | None:
+def gains_table(numbers: Numbers, dataset: str, over: str, gains: Mapping[str, Sequence[Difference]]) -> Table:
     """What each system gains over `random` or `lead` at equal n, with interval and corrected p."""
-    if over == RANDOM:
-        gains = [
-            (number.system, gain.n, gain.articles, gain.gain, gain.p_holm)
-            for number in numbers.magic_numbers_of(dataset)
-            if number.kind != "upper bound"
-            for gain in number.gains
-        ]
-        note = "Intervals: 95 % for all n of a system at once (Bonferroni). p: corrected over n (Holm)."
-    else:
-        gains = [
-            (system, at.n, at.articles, at.difference, at.p_holm)
-            for system, by_metric in numbers.vs_lead_of(dataset).items()
-            if numbers.metric in by_metric
-            for at in by_metric[numbers.metric].lengths
-        ]
-        note = "Intervals: 95 % at each n. p: corrected over n (Holm)."
     places = numbers.places
     rows = [
         (
-            *(numbers.names[system], n, articles, Cell(signed(gain.mean, places))),
-            *(Cell(interval_text(gain, places)), Cell(p_text(p))),
+            *(numbers.names[system], at.n, at.articles, Cell(signed(at.difference.mean, places))),
+            *(Cell(interval_text(at.difference, places)), Cell(p_text(at.p_holm))),
         )
-        for system, n, articles, gain, p in gains
+        for system, by_n in gains.items()
+        for at in by_n
     ]
     title = f"{dataset}: {metric_name(numbers.metric)} vs. {numbers.names[over]} at equal n"
-    return Table(("system", "n", "articles", "Δ", "interval", "p"), rows, title, (note,)) if rows else None
+    note = f"Interval: {_INTERVALS[over]}. p: sign-flip test, corrected over n (Holm)."
+    return Table(("system", "n", "articles", "Δ", "interval", "p"), rows, title, (note,))
+
+
+def one_length_table(by_metric: Sequence[Numbers], dataset: str) -> Table:
+    """The scores of a sweep with one n: systems by metric, each mean with half of its 95 % interval."""
+    of_metrics = [(numbers, {one.system: one for one in numbers.scores_of(dataset)}) for numbers in by_metric]
+    first, scores = of_metrics[0]
+    rows = [
+        (
+            *(first.names[system] + role(score.kind), score.articles),
+            *(_mean_cell(of.get(system), {}, numbers.places) for numbers, of in of_metrics),
+        )
+        for system, score in scores.items()
+    ]
+    n = next(iter(scores.values())).n
+    columns = ("system", "articles", *(metric_name(numbers.metric) for numbers in by_metric))
+    return Table(columns, rows, f"{dataset}: means at n = {n}", ("± half of the 95 % interval",))
 
 
 def learning_table(numbers: PolicyNumbers) -> Table:
@@ -347,6 +351,19 @@ def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
     at = score.versus[rival]
     mark: Mark = "*" if at.significant else ""
     return Cell(signed(at.difference.mean, places), interval_text(at.difference, places), mark)
+
+
+def policy_tables(numbers: PolicyNumbers, dataset: str) -> Iterator[Table]:
+    """The means of a dataset's test articles, and each policy beside others."""
+    scores = numbers.scores_of(dataset)
+    counts = sorted({score.articles for score in scores})
+    many = counted(counts[0], "test article") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} test articles"
+    title = f"{dataset}: mean {metric_name(numbers.metric)} by n on {many}"
+    yield means_table(scores, numbers.metric, numbers.names, title)
+    for system, at in numbers.of(dataset).items():
+        table = beside_others_table(numbers, dataset, system)
+        if table is not None and any(score.is_policy for score in at.values()):
+            yield table
 
 
 def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:

@@ -1,12 +1,13 @@
 """The report as one HTML file, and its templates, which the pages of `nws serve` share."""
 
+import re
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from jobs.report.charts import Chart
-from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
+from jobs.terminal.numerals import counted, decimals, signed
 from jobs.terminal.table_style import role
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -21,9 +22,14 @@ def page_environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"decimals": decimals, "signed": signed, "interval": interval_text, "p_text": p_text}
+    environment.filters |= {"decimals": decimals, "signed": signed, "unbroken": _unbroken}
     environment.globals |= {"counted": counted, "role": role, "chart_svg": _chart_svg}
     return environment
+
+
+def _unbroken(text: str) -> str:
+    """With no-break spaces, so that no line ends before "%" or within "n = 21"."""
+    return re.sub(r" (?=%)|(?<=\bn) (?==)|(?<=n =) (?=\d)", "\N{NO-BREAK SPACE}", text)
 
 
 def _chart_svg(chart: Chart, width: float, height: float) -> Markup:

@@ -4,7 +4,6 @@ import base64
 import functools
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from types import MappingProxyType
 import yaml
 from markupsafe import Markup
 
-from core.analysis import LEAD, METRICS, RANDOM, TEXTRANK, Comparison, CurvePoint, Metric, Points, kinds_of
+from core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
 from core.analysis.content_kept import KEPT
 from core.errors import NwsError, StoreError
 from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
@@ -28,12 +27,11 @@ from jobs.report.page.sections import EXAMPLES, PolicySection, SweepSection, pol
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, analyse, require_summaries, verdict_lengths
+from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.store import FailureInfo, RunInfo, Store
 from jobs.terminal.console import written_out
 from jobs.terminal.metrics import (
     find_metric,
-    length_notes,
     metric_label,
     metric_name,
     metric_places,
@@ -48,9 +46,6 @@ from jobs.terminal.table_style import role
 _MOST_FAILURES = 500
 _SCRIPTS = ("text", "view", "viewer")
 """The viewer's, in the order in which they stand in the page."""
-_QUALITIES = [spec for spec in SPECS if spec.is_quality]
-_WORTH_TELLING = 0.25
-"""The share of equal texts from which two systems are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +72,8 @@ class Page:
 
     @property
     def gained_over(self) -> tuple[str, ...]:
-        """The systems over which others have gains."""
-        return tuple(dict.fromkeys(gain.over for section in self.sections for gain in section.gains))
+        """What the systems are called over which others have gains."""
+        return tuple(dict.fromkeys(gain.name for section in self.sections for gain in section.gains))
 
     @property
     def has_curves(self) -> bool:
@@ -213,31 +208,23 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     `way_back` has links to stand above it, by what they are called: of a page that a server shows among others.
     """
     environment = page_environment()
-    environment.filters |= {"role": role, "unbroken": _unbroken, "metric_name": metric_name}
+    environment.filters |= {"role": role, "metric_name": metric_name}
     environment.filters["named"] = page.numbers.names.__getitem__
     environment.globals |= {
         "kept_answer": kept_answer,
         "not_scored": _not_scored,
         "policy_answer": policy_answer,
-        "by_n": _by_n,
-        "may_be_largest": MAY_BE_LARGEST,
-        "worth_telling": _WORTH_TELLING,
         "duration": duration,
         "made_by": made_by,
-        "length_notes": length_notes,
         "metric_label": metric_label,
         "metric_signature": metric_signature,
         "of_length": of_length,
         "parts": _parts,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
-        "qualities": _QUALITIES,
-        "quality_names": [spec.short or spec.label for spec in _QUALITIES],
         "LEAD": LEAD,
         "RANDOM": RANDOM,
-        "TEXTRANK": TEXTRANK,
         "most_failures": _MOST_FAILURES,
-        "verdict": _verdict,
         "told_version": told_version,
         "system_notes": system_notes,
         "is_of_commit": is_of_commit,
@@ -276,29 +263,11 @@ def _viewer() -> str:
     return script
 
 
-def _unbroken(text: str) -> str:
-    """With no-break spaces, so that no line ends before "%" or within "n = 21"."""
-    return re.sub(r" (?=%)|(?<=\bn) (?==)|(?<=n =) (?=\d)", "\N{NO-BREAK SPACE}", text)
-
-
 def _not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
     if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
     return "How much of the content is kept is not known here: it takes references of other articles, too."
-
-
-def _by_n(points: Sequence[CurvePoint]) -> dict[int, CurvePoint]:
-    return {point.n: point for point in points}
-
-
-def _verdict(comparison: Comparison | None) -> str:
-    """At which n the first system of a comparison is significantly better or worse."""
-    if comparison is None:
-        return "–"
-    better, worse = verdict_lengths(comparison)
-    parts = [f"better at n = {better}"] * bool(better) + [f"worse at n = {worse}"] * bool(worse)
-    return ", ".join(parts) or "no difference shown"
 
 
 def _parts(run: RunInfo, kind: str) -> str:

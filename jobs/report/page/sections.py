@@ -1,61 +1,43 @@
 """The page's sections: on each dataset what systems keep, score and gain, on each training how its policies learned."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from core.analysis import (
-    LEAD,
-    RANDOM,
-    Comparison,
-    Curve,
-    MagicNumber,
-    Metric,
-    Points,
-    SameText,
-    SystemScore,
-    Uncut,
-    compare_systems,
-    sweep_curves,
-)
+from core.analysis import Comparison, Points, compare_systems, sweep_curves
 from core.analysis.answer import Answer
-from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
-from jobs.report.charts import Chart, Difference, difference_chart, mean_chart, system_looks
+from jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
 from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.policies.policy_charts import learning_charts
 from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.result_tables import (
+    best_n_table,
+    comparison_table,
+    gains_table,
+    kept_table,
+    means_table,
+    one_length_table,
+    other_lengths_table,
+    policy_tables,
+    qualities_table,
+    same_texts_table,
+    smallest_tables,
+    uncut_table,
+    verdict,
+    vs_lead_table,
+)
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers, cautions, sweep_scores
 from jobs.report.sweep.sweep_charts import gains, kept_chart, kept_kinds
+from jobs.report.table import Table
 from jobs.store import ArticleTexts
-from jobs.terminal.metrics import metric_name, metric_places
+from jobs.terminal.metrics import metric_name
 from jobs.terminal.system_names import SystemNames, names_of
-from jobs.terminal.table_style import role
 
 EXAMPLES = 3
-_CEILINGS: Mapping[Ceiling, str] = {
-    "reference": "of the reference",
-    "person": "of what another person keeps",
-    "longest": "of what its own longest n keeps",
-}
-_INTERVALS = {RANDOM: "95 % for all n of a system at once (Bonferroni)", LEAD: "95 % at each n"}
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A number of a table, and below it how sure it is."""
-
-    shown: str
-    sure: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SmallestTable:
-    """The smallest n by system and share of one ceiling; `of` says which."""
-
-    of: str
-    shares: tuple[str, ...]
-    rows: Mapping[str, tuple[Cell, ...]]
+_WORTH_TELLING = 0.25
+"""The share of equal texts from which two systems are listed."""
+_MOST_PAIRS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +47,21 @@ class KeptSection:
     Attributes:
         headline: of the best system.
         sentences: what each is about, its CSS classes, and the sentence.
-        lengths: the columns of `shares`, which has a row for each system; there is no cell where it lacks an n.
+        tables: shares by n, and the smallest n for a share.
     """
 
     headline: str
     basis: str
     sentences: tuple[tuple[str, str, str], ...]
     chart: Chart
-    lengths: tuple[int, ...]
-    shares: Mapping[str, Mapping[int, Cell]]
-    smallest: tuple[SmallestTable, ...]
+    tables: tuple[Table, ...]
 
 
 def kept_section(section: str, answer: Answer, dataset: str, names: SystemNames) -> KeptSection | None:
     """None where there is no such score."""
-    by_system = answer.of(dataset)
-    if not by_system:
+    if not answer.of(dataset):
         return None
-    of_reference = {system: held["reference"] for system, held in by_system.items()}
     looks = {names[name]: look.css for name, look in system_looks(kept_kinds(answer)).items()}
-    named = {system: f"{names[system]}{role(kept.kind)}" for system, kept in of_reference.items()}
     return KeptSection(
         headline=kept_answer.headline(answer, dataset, names),
         basis=kept_answer.basis(answer, dataset),
@@ -92,56 +69,17 @@ def kept_section(section: str, answer: Answer, dataset: str, names: SystemNames)
             (name, looks.get(name, ""), said) for name, said in kept_answer.sentences(answer, dataset, names)
         ),
         chart=kept_chart(answer, dataset, names, f"{section}-kept"),
-        lengths=tuple(sorted({at.n for kept in of_reference.values() for at in kept.lengths})),
-        shares={named[system]: dict(_shares(kept)) for system, kept in of_reference.items()},
-        smallest=tuple(_smallest_tables(by_system, named)),
+        tables=(kept_table(answer, dataset, names), *smallest_tables(answer, dataset, names)),
     )
 
 
-def _shares(kept: ContentKept) -> Iterator[tuple[int, Cell]]:
-    for at in kept.lengths:
-        yield at.n, Cell(kept_answer.share_text(at.share.mean), kept_answer.share_interval_text(at.share))
-
-
-def _smallest_tables(
-    by_system: Mapping[str, kept_answer.ByCeiling], named: Mapping[str, str]
-) -> Iterator[SmallestTable]:
-    for of, called in _CEILINGS.items():
-        rows = {
-            named[system]: tuple(_smallest_cell(held[of], held[of].by_share[x]) for x in SHARES[of])
-            for system, held in by_system.items()
-            if of in held and (of != "longest" or len(held[of].lengths) > 1)
-        }
-        if rows:
-            yield SmallestTable(called, tuple(kept_answer.share_text(x) for x in SHARES[of]), rows)
-
-
-def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
-    if smallest.n is None:
-        return Cell(f"over {kept.longest}")
-    end = kept.edge(smallest.n)
-    at_end = [] if end is None else [kept_answer.edge_text(end, smallest.n)]
-    return Cell(str(smallest.n), "; ".join((kept_answer.sure_text(kept, smallest), *at_end)))
-
-
 @dataclass(frozen=True, slots=True)
-class MetricCurves:
-    """A metric by n: the chart, and the curves it draws; `places` are the decimals to print."""
+class Drawn:
+    """A chart, and the table of its numbers; `name` is of its metric, or of the system that others gain over."""
 
     name: str
-    places: int
     chart: Chart
-    curves: tuple[Curve, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GainTable:
-    """The gains of systems over another one at equal n, each with its system; `interval` says which they have."""
-
-    over: str
-    chart: Chart
-    interval: str
-    rows: tuple[tuple[str, Difference], ...]
+    table: Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +90,13 @@ class SweepSection:
         looks: CSS classes by system.
         kept: how many words keep how much, where that was scored.
         examples: summaries of the system and the n that the answer names, where it names any.
-        best_n: of each system that was compared with `random`.
         notes: what a reader must know of its articles and its tests.
+        means: the scores of a sweep with one n only, which has no curves.
+        metrics: each metric by n.
+        gains: over `random` and `lead`.
+        best_n: of each system that was compared with `random`.
+        at_each_n: the comparisons in full, each named by its systems and verdict.
+        same_texts: pairs of systems that often write the same.
     """
 
     dataset: str
@@ -162,14 +105,15 @@ class SweepSection:
     looks: Mapping[str, str]
     kept: KeptSection | None
     notes: tuple[str, ...]
-    metrics: tuple[MetricCurves, ...]
-    gains: tuple[GainTable, ...]
-    best_n: tuple[MagicNumber, ...]
-    vs_lead: Mapping[str, Mapping[Metric, Comparison]]
-    vs_cut: tuple[Comparison, ...]
-    between_runs: tuple[Comparison, ...]
-    same_texts: tuple[SameText, ...]
-    uncut: tuple[Uncut, ...]
+    means: Table | None
+    metrics: tuple[Drawn, ...]
+    gains: tuple[Drawn, ...]
+    best_n: Table | None
+    vs_lead: Table | None
+    other_lengths: Table | None
+    at_each_n: tuple[tuple[str, Table], ...]
+    same_texts: Table | None
+    uncut: Table | None
     examples: KeptExamples | None
 
 
@@ -206,40 +150,51 @@ def _sweep_section(
     between: Sequence[Comparison],
     examples: KeptExamples | None,
 ) -> SweepSection:
+    lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
+    scored = [one for one in by_metric if dataset in one.scored]
+    same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _WORTH_TELLING]
+    vs_lead = numbers.vs_lead.get(numbers.metric, ())
+    compared = [one for one in (*vs_lead, *numbers.vs_cut, *between) if one.dataset == dataset]
     return SweepSection(
         dataset=dataset,
         id=section,
-        lengths=tuple(sorted({score.n for score in numbers.scores if score.dataset == dataset})),
+        lengths=lengths,
         looks={system: look.css for system, look in system_looks(numbers.kinds).items()},
         kept=kept_section(section, numbers.kept, dataset, numbers.names),
         notes=tuple(cautions(numbers, dataset)),
-        metrics=tuple(
-            MetricCurves(
-                name=metric_name(scored.metric),
-                places=metric_places(scored.metric),
-                chart=mean_chart(scored, dataset, f"{section}-{scored.metric}"),
-                curves=tuple(curve for curve in scored.curves if curve.dataset == dataset),
-            )
-            for scored in by_metric
-            if dataset in scored.scored
-        ),
+        means=one_length_table(scored, dataset) if len(lengths) == 1 else None,
+        metrics=tuple(_curves(one, dataset, section) for one in scored) if len(lengths) > 1 else (),
         gains=tuple(
-            GainTable(
-                over=over,
-                chart=difference_chart(numbers, dataset, over, by_system, f"{section}-over-{over}"),
-                interval=_INTERVALS[over],
-                rows=tuple((system, at) for system, by_n in by_system.items() for at in by_n),
+            Drawn(
+                numbers.names[over],
+                difference_chart(numbers, dataset, over, by_system, f"{section}-over-{over}"),
+                gains_table(numbers, dataset, over, by_system),
             )
             for over, by_system in gains(numbers, dataset).items()
         ),
-        best_n=numbers.best_n_of(dataset),
-        vs_lead=numbers.vs_lead_of(dataset),
-        vs_cut=tuple(comparison for comparison in numbers.vs_cut if comparison.dataset == dataset),
-        between_runs=tuple(comparison for comparison in between if comparison.dataset == dataset),
-        same_texts=tuple(pair for pair in numbers.same_texts if pair.dataset == dataset and pair.equal),
-        uncut=tuple(uncut for uncut in numbers.uncut if uncut.dataset == dataset),
+        best_n=best_n_table(numbers, dataset),
+        vs_lead=vs_lead_table(numbers, dataset),
+        other_lengths=other_lengths_table(numbers, dataset),
+        at_each_n=tuple(_at_each_n(comparison, numbers) for comparison in compared),
+        same_texts=same_texts_table(same[:_MOST_PAIRS], numbers.names) if same else None,
+        uncut=uncut_table(numbers, dataset),
         examples=examples,
     )
+
+
+def _curves(numbers: Numbers, dataset: str, section: str) -> Drawn:
+    chart = mean_chart(numbers, dataset, f"{section}-{numbers.metric}")
+    name = metric_name(numbers.metric)
+    title = f"{dataset}: mean {name} by n"
+    return Drawn(name, chart, means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title))
+
+
+def _at_each_n(comparison: Comparison, numbers: Numbers) -> tuple[str, Table]:
+    """Two systems at every n, under their verdict."""
+    a, b = numbers.names[comparison.a], numbers.names[comparison.b]
+    name = metric_name(numbers.metric)
+    table = comparison_table(comparison, a, b, f"{comparison.dataset}: {a} vs. {b}, in {name}", numbers.places)
+    return f"{a} vs. {b}: {verdict(comparison)}", table
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,18 +209,28 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class PolicySection:
-    """A training: a chart of the reward and one of the entropy for each n, the test scores, and examples."""
+    """A training: a chart of the reward and one of the entropy for each n, the test scores, and examples.
+
+    `tables` are by dataset: the means, and each policy beside others; `qualities` has the other metrics.
+    """
 
     numbers: PolicyNumbers
     learning: tuple[Chart, ...]
-    scores: tuple[SystemScore, ...]
+    tables: Mapping[str, tuple[Table, ...]]
+    qualities: tuple[Table, ...]
     examples: tuple[Example, ...]
 
 
 def policy_section(section: str, numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> PolicySection:
     """The section of one run, whose ids begin with `section`; `texts` are of test articles to show."""
     charts = tuple(chart for by_n in zip(*learning_charts(numbers, section), strict=True) for chart in by_n)
-    return PolicySection(numbers, charts, numbers.scores, tuple(_examples(numbers, texts)))
+    return PolicySection(
+        numbers=numbers,
+        learning=charts,
+        tables={dataset: tuple(policy_tables(numbers, dataset)) for dataset in numbers.scored},
+        qualities=tuple(qualities_table(numbers, dataset) for dataset in numbers.scored),
+        examples=tuple(_examples(numbers, texts)),
+    )
 
 
 def _examples(numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> Iterable[Example]:
