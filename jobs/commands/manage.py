@@ -31,7 +31,7 @@ def list_runs(
 
     A sharded run, whose articles are divided among runs, is one line.
     """
-    from jobs.terminal.columns import columns_of, print_for_people, print_rows
+    from jobs.report.table import Table
     from jobs.terminal.run_status import COLUMNS, as_dict, rows
 
     with reading(store) as opened:
@@ -39,10 +39,7 @@ def list_runs(
     if as_json:
         print(json.dumps([as_dict(run) for run in runs]))
     else:
-        lines = rows(runs)
-        console = PrintableConsole()
-        printed = print_for_people if console.is_terminal else print_rows
-        printed(columns_of(COLUMNS, lines), lines, console)
+        Table(COLUMNS, rows(runs)).print_query(PrintableConsole())
 
 
 def status(

@@ -14,7 +14,7 @@ from jobs.commands.shared import choose_policies, chosen_run, chosen_training, c
 from jobs.terminal.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
-    from jobs.store import QueryResult
+    from jobs.report.table import Table
 
 _WEEK = 7 * 24 * 3600
 
@@ -44,7 +44,7 @@ def query(
 
     It only reads. With --json, the rows are one JSON list of objects.
     """
-    from jobs.terminal.columns import as_objects, columns_of, print_for_people, print_rows
+    from jobs.report.table import Table
 
     if timeout is not None and not 0 < timeout <= _WEEK:
         raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {timeout:g}.")
@@ -53,34 +53,25 @@ def query(
     if kind == "parquet" and out.is_terminal:
         raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
     with reading(store) as opened, opened.query(sql, timeout) as answer:
-        if as_json:
-            print(json.dumps(as_objects(answer.columns, answer.rows), default=str, allow_nan=False))
-        elif kind is not None:
-            _write(kind, answer)
-        else:
-            rows = list(answer.rows)
-            columns = columns_of(answer.columns, rows)
-            if out.is_terminal:
-                print_for_people(columns, rows, PrintableConsole())
-            else:
-                print_rows(columns, rows, out)
+        table = Table(answer.columns, list(answer.rows))
+    if as_json:
+        print(json.dumps(table.objects(), default=str, allow_nan=False))
+    elif kind is not None:
+        _write(kind, table)
+    else:
+        table.print_query(PrintableConsole())
 
 
-def _write(kind: Format, answer: "QueryResult") -> None:
-    from jobs.report.formats import latex_table, markdown_table, parquet_bytes, put_csv
-    from jobs.terminal.columns import columns_of
-
-    rows = list(answer.rows)
-    columns = columns_of(answer.columns, rows)
+def _write(kind: Format, table: "Table") -> None:
     if kind == "parquet":
-        sys.stdout.buffer.write(parquet_bytes(columns, rows))
+        sys.stdout.buffer.write(table.parquet())
         return
     if kind == "csv":
         file = io.StringIO(newline="")
-        put_csv(file, columns, rows)
+        table.csv(file)
         text = file.getvalue()
     else:
-        text = (markdown_table if kind == "markdown" else latex_table)(columns, rows)
+        text = table.markdown() if kind == "markdown" else table.latex()
     # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
     sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()

@@ -19,13 +19,13 @@ import pandas as pd
 from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
 from jobs.python_api.answer import ShownAnswer
+from jobs.report.result_tables import means_table
 from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, metrics_read
 from jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
 from jobs.store import open_store as open_stored
 from jobs.terminal.metrics import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
-from jobs.terminal.numerals import counted, decimals
+from jobs.terminal.numerals import counted
 from jobs.terminal.system_names import names_of
-from jobs.terminal.table_style import role
 
 if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
     from matplotlib.figure import Figure
@@ -212,7 +212,9 @@ class Result:
             f"<p>{escape(self._description())}</p>",
             self._picture(),
         ]
-        parts += [_table(numbers, dataset) for dataset in numbers.scored]
+        for dataset in numbers.scored:
+            title = f"{dataset}: mean {metric_name(numbers.metric)} by n"
+            parts.append(means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title).html())
         signature = escape(metric_signature(self.run, numbers.metric))
         return "".join([*parts, f"<p><small>{signature}, seed {self.run.seed}</small></p>"])
 
@@ -239,20 +241,6 @@ class Result:
 
 def _ends(interval: Interval) -> tuple[float, float | None, float | None]:
     return interval.mean, interval.low, interval.high
-
-
-def _table(numbers: Numbers, dataset: str) -> str:
-    """Mean scores by n, in HTML. Every text is escaped."""
-    by_system, places = numbers.of(dataset), numbers.places
-    lengths = sorted({n for at in by_system.values() for n in at})
-    head = "".join(f"<th>{n}</th>" for n in lengths)
-    rows = []
-    for system, at in by_system.items():
-        means = {n: decimals(score.score.mean, places) for n, score in at.items()}
-        cells = "".join(f"<td>{means.get(n, '–')}</td>" for n in lengths)
-        rows.append(f"<tr><th>{escape(numbers.names[system] + role(numbers.kinds[system]))}</th>{cells}</tr>")
-    caption = f"<caption>{escape(dataset)}: mean {metric_name(numbers.metric)} by n</caption>"
-    return f"<table>{caption}<thead><tr><th>n</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def open_store(url: str = DEFAULT_STORE) -> "RunStore":

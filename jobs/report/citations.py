@@ -15,7 +15,7 @@ from core.models.hub_cache import read_card
 from core.models.smollm2 import SMOLLM2
 from core.text.dataset import BUNDLED
 from jobs.installation import told_version
-from jobs.report.formats import latex_cell
+from jobs.report.table import latex_cell
 from jobs.store import RunInfo
 
 TITLE = "NWS: how few words can a news summary have and still keep the content?"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from core.analysis import LEAD, Metric, kinds_of
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
@@ -13,20 +12,17 @@ from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair, artic
 from core.errors import RecipeError
 from core.types import SystemKind
 from jobs.report.charts import At, Chart, Series, Sheet, made_by, system_looks
+from jobs.report.table import MISSING, Cell, Table
 from jobs.store import RunInfo, Store
-from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import find_metric, metric_name, metric_signature
 from jobs.terminal.numerals import counted, decimals, percent
 from jobs.terminal.system_names import SystemNames, names_of
 from jobs.terminal.table_style import (
-    names_column,
     print_line,
     print_metric,
     print_shared,
-    print_title,
     print_unit,
     role,
-    system_name,
 )
 
 METHOD = (
@@ -193,15 +189,17 @@ def _print_answers(plan: StudyPlan, answers: Sequence[ContentKept], console: Con
     rows = [(answer, smallest) for answer in answers for smallest in answer.smallest if smallest.n is not None]
     if not rows:
         return
-    print_title(console, f"{answers[0].dataset}: articles for an interval of one step of n")
-    columns = [
-        Column("share", [Text(percent(smallest.x)) for _, smallest in rows]),
-        Column("smallest n", [Text(str(smallest.n)) for _, smallest in rows]),
-        Column("95 % interval", [Text(_interval(answer, smallest)) for answer, smallest in rows]),
-        Column("articles", [Text(_count(smallest.articles_for_one_step), style="bold") for _, smallest in rows]),
+    cells = [
+        (
+            *(plan.names[answer.system] + role(answer.kind), percent(smallest.x)),
+            Cell(str(smallest.n), _interval(answer, smallest)),
+            _count(smallest.articles_for_one_step),
+        )
+        for answer, smallest in rows
     ]
-    names = names_column("system", [system_name(plan.names[answer.system], answer.kind) for answer, _ in rows])
-    print_table(names, columns, console, gap=2)
+    title = f"{answers[0].dataset}: articles for an interval of one step of n"
+    note = "Below the smallest n: its 95 % interval."
+    Table(("system", "share", "smallest n", "articles"), cells, title, (note,)).print(console)
 
 
 def _interval(answer: ContentKept, smallest: SmallestN) -> str:
@@ -212,22 +210,21 @@ def _print_pairs(plan: StudyPlan, pairs: Sequence[NeededByPair], console: Consol
     if not pairs:
         return
     of = "the observed difference" if plan.asked.difference is None else f"a difference of {plan.asked.difference:g}"
-    print_title(console, f"{pairs[0].dataset}: articles to detect {of} from {plan.names[pairs[0].b]}, at each n")
     lengths = sorted({at.n for pair in pairs for at in pair.lengths})
-    by_n = [{at.n: at for at in pair.lengths} for pair in pairs]
-    cells = {n: [_cell(plan, at.get(n)) for at in by_n] for n in lengths}
-    columns = [Column(f"n = {n}" if n == lengths[0] else str(n), cells[n]) for n in lengths]
-    names = names_column("system", [system_name(plan.names[pair.a], plan.kinds[pair.a]) for pair in pairs])
-    print_table(names, columns, console, gap=2)
+    rows = []
+    for pair in pairs:
+        by_n = {at.n: at for at in pair.lengths}
+        cells = (_cell(plan, by_n[n]) if n in by_n else MISSING for n in lengths)
+        rows.append((plan.names[pair.a] + role(plan.kinds[pair.a]), *cells))
+    title = f"{pairs[0].dataset}: articles to detect {of} from {plan.names[pairs[0].b]}, at each n"
+    Table(("n", *map(str, lengths)), rows, title).print(console)
 
 
-def _cell(plan: StudyPlan, at: Needed | None) -> Text:
+def _cell(plan: StudyPlan, at: Needed) -> Cell:
     """With a star where the run has as many, in brackets where the system scored lower."""
-    if at is None:
-        return Text("")
+    count = _count(at.articles)
     has_enough = at.articles is not None and at.articles <= at.seen
-    count = f"{_count(at.articles)}{'*' * has_enough}"
-    return Text(f"({count})" if _is_lower(plan, at) else count, style="bold" if has_enough else "")
+    return Cell(f"({count})" if _is_lower(plan, at) else count, mark="*" if has_enough else "")
 
 
 def _is_lower(plan: StudyPlan, at: Needed) -> bool:

@@ -7,16 +7,14 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from core.errors import RecipeError
 from core.whole_files import check_target, replacing
-from jobs.report.formats import put_csv
 from jobs.report.run_numbers import run_json
+from jobs.report.table import plain, put_csv
 from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
-from jobs.terminal.columns import ColumnSpec, plain
 from jobs.terminal.metrics import chosen_metrics_of
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
@@ -123,9 +121,8 @@ def _write_jsonl(path: Path, pieces: _Counted, columns: Mapping[str, type], made
 
 
 def _write_csv(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
-    specs: list[ColumnSpec[Row]] = [ColumnSpec(name, itemgetter(name)) for name in columns]
     with path.open("w", encoding="utf-8", newline="") as file:
-        put_csv(file, specs, (row for rows in pieces for row in rows))
+        put_csv(file, tuple(columns), ([row[name] for name in columns] for rows in pieces for row in rows))
 
 
 def _write_parquet(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:

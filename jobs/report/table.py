@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TextIO, TypeAlias
 
+from markupsafe import Markup, escape
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -19,7 +20,7 @@ from core.errors import StoreError
 from core.whole_files import replacing
 from jobs.terminal.console import printable
 
-Mark: TypeAlias = Literal["", "*", "°"]
+Mark: TypeAlias = Literal["", "*", "?", "°"]
 
 _WIDEST = 60
 """Columns of the terminal for a text: what is longer folds."""
@@ -53,7 +54,7 @@ class Cell:
     Attributes:
         text: the number, on one line.
         below: how sure it is, in smaller type under it, such as "±.012" or "9–11".
-        mark: "*" for the highest or a significant one, which is bold, too; "°" for one that is not compared.
+        mark: "*" for the highest or a significant one, which is bold, too; "?" for nearly; "°" for not compared.
     """
 
     text: str
@@ -119,6 +120,13 @@ class Table:
         for note in self.notes:
             console.print(Text(note, style="dim"))
 
+    def print_query(self, console: Console) -> None:
+        """Print rows of a store: folded for people on a terminal, else a line each."""
+        if console.is_terminal:
+            self.print(console, "NULL")
+        else:
+            self.print_lines(console)
+
     def print_lines(self, console: Console) -> None:
         """Print each row on one line under the column names; nothing is cut, so that it can be piped."""
         cells = [[cell.text for cell in row] for row in self.cells("NULL")]
@@ -143,14 +151,8 @@ class Table:
         return [dict(zip(self.columns, map(_json_value, row), strict=True)) for row in self.rows]
 
     def csv(self, file: TextIO) -> None:
-        """Write the rows under their column names; None is an empty cell.
-
-        A text that a spreadsheet would compute, as the name of a dataset might be, gets a ' in front. Numbers stay as
-        they are, negative ones too.
-        """
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([_harmless(name) for name in self.columns])
-        writer.writerows([_harmless(plain(value)) for value in row] for row in self.rows)
+        """Write it to a file, see `put_csv`."""
+        put_csv(file, self.columns, self.rows)
 
     def parquet(self) -> bytes:
         """The rows as a Parquet file, each column of the type that its values have; JSON as its text.
@@ -192,6 +194,24 @@ class Table:
         ]
         return "\n".join(lines) + "\n"
 
+    def html(self) -> Markup:
+        """A `table` element with the title as its caption. Every text is escaped."""
+        head = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in self.columns)
+        rows = Markup("\n").join(Markup("<tr>{}</tr>").format(self._html_row(row)) for row in self.cells("–"))
+        parts = Markup("<caption>{}</caption><thead><tr>{}</tr></thead>\n<tbody>{}</tbody>").format(
+            self.title, head, rows
+        )
+        return Markup('<table class="numbers">{}</table>').format(parts)
+
+    def _html_row(self, row: Sequence[Cell]) -> Markup:
+        first, *others = row
+        cells = [Markup('<th scope="row">{}</th>').format(first.text)]
+        for cell, is_left in zip(others, self.is_left[1:], strict=True):
+            number = Markup("<b>{}*</b>").format(cell.text) if cell.mark == "*" else escape(cell.text + cell.mark)
+            below = Markup("<small>{}</small>").format(cell.below) if cell.below else ""
+            cells.append(Markup("<td{}>{}{}</td>").format(Markup(' class="text"' * is_left), number, below))
+        return Markup("").join(cells)
+
     def _printed_columns(self, missing: str) -> "list[_Printed]":
         cells = list(zip(*self.cells(missing), strict=True)) or [() for _ in self.columns]
         return [
@@ -205,8 +225,19 @@ class Table:
                 raise StoreError(f"two columns are called {name!r}: name one of them with AS")
 
 
+def put_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write rows under their column names; None is an empty cell.
+
+    A text that a spreadsheet would compute, as the name of a dataset might be, gets a ' in front. Numbers stay as they
+    are, negative ones too.
+    """
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([_harmless(name) for name in columns])
+    writer.writerows([_harmless(plain(value)) for value in row] for row in rows)
+
+
 def write_csv(path: Path, table: Table) -> None:
-    """Write a table to a file in UTF-8, see `Table.csv`.
+    """Write a table to a file in UTF-8, see `put_csv`.
 
     Raises:
         OSError: `path` cannot be written.

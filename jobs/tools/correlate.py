@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.text import Text
 
 from core.analysis.correlation import (
     COEFFICIENTS,
@@ -25,9 +24,9 @@ from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import CorpusError, RecipeError
 from core.text.reader import naming, read_rows
 from core.text.rows import name_of, shown, value_of
-from jobs.terminal.columns import Column, print_table
+from jobs.report.table import MISSING, Cell, Mark, Table
 from jobs.terminal.numerals import counted, decimals, p_text, signed
-from jobs.terminal.table_style import names_column, print_line, print_title
+from jobs.terminal.table_style import print_line
 
 SYSTEM, DOCUMENT = "system", "document"
 FEWEST = 3
@@ -193,11 +192,9 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
     size = f"{len(table.systems)} systems, {len(table.documents)} documents"
     print_line(console, f"Correlation with {result.human}: {size}, seed {result.seed}")
     for level in LEVELS:
-        print_title(console, _LEVELS[level])
-        _print_values(result, level, console)
+        _values_table(result, level).print(console)
     for level in LEVELS if result.differences else ():
-        print_title(console, f"A − B at the {level} level")
-        _print_differences(result, level, console)
+        _differences_table(result, level).print(console)
     console.print()
     for note in _notes(result):
         print_line(console, note, style="yellow")
@@ -205,48 +202,41 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
         print_line(console, line, style="dim")
 
 
-def _print_values(result: FileCorrelation, level: Level, console: Console) -> None:
+def _values_table(result: FileCorrelation, level: Level) -> Table:
     by_metric: dict[str, dict[Coefficient, Correlation]] = {}
     for correlation in result.correlations:
         if correlation.level == level:
             by_metric.setdefault(correlation.metric, {})[correlation.coefficient] = correlation
-    columns = [
-        Column(
-            f"{name.capitalize()}\n95 % interval",
-            [Text(_value_cell(correlations[name])) for correlations in by_metric.values()],
-        )
-        for name in COEFFICIENTS
-    ]
-    print_table(names_column("\nmetric", list(map(Text, by_metric))), columns, console, gap=2)
+    rows = [(metric, *(_value_cell(of[name]) for name in COEFFICIENTS)) for metric, of in by_metric.items()]
+    return Table(("metric", *map(str.capitalize, COEFFICIENTS)), rows, _LEVELS[level])
 
 
-def _value_cell(correlation: Correlation) -> str:
+def _value_cell(correlation: Correlation) -> Cell:
     if correlation.value is None or correlation.low is None or correlation.high is None:
-        return "undefined"
-    return f"{decimals(correlation.value)}  {decimals(correlation.low)} to {decimals(correlation.high)}"
+        return Cell("undefined")
+    return Cell(decimals(correlation.value), f"{decimals(correlation.low)} to {decimals(correlation.high)}")
 
 
-def _print_differences(result: FileCorrelation, level: Level, console: Console) -> None:
+def _differences_table(result: FileCorrelation, level: Level) -> Table:
     by_pair: dict[str, dict[Coefficient, Difference]] = {}
     for difference in result.differences:
         if difference.level == level:
             by_pair.setdefault(f"{difference.a} − {difference.b}", {})[difference.coefficient] = difference
-    columns = []
-    for name in COEFFICIENTS:
-        cells = [_difference_cells(differences[name]) for differences in by_pair.values()]
-        columns.append(Column(f"{name.capitalize()}\n95 % interval", [Text(shown) for shown, _ in cells]))
-        columns.append(Column("\nHolm p", [Text(p) for _, p in cells]))
-    print_table(names_column("\nA − B", list(map(Text, by_pair))), columns, console, gap=2)
+    columns = [column for name in COEFFICIENTS for column in (name.capitalize(), "Holm p")]
+    rows = []
+    for pair, of in by_pair.items():
+        cells = (cell for name in COEFFICIENTS for cell in _difference_cells(of[name]))
+        rows.append((pair, *cells))
+    return Table(("A − B", *columns), rows, f"A − B at the {level} level")
 
 
-def _difference_cells(difference: Difference) -> tuple[str, str]:
+def _difference_cells(difference: Difference) -> tuple[Cell, Cell]:
     low, high = difference.low, difference.high
     if difference.difference is None or difference.p_holm is None or low is None or high is None:
-        return "undefined", ""
-    ends = f"{signed(low)} to {signed(high)}"
-    # The marks are there without colour, too; a blank keeps the digits of other rows in line.
-    mark = "*" if difference.significant else "?" if difference.near else "\N{NO-BREAK SPACE}"
-    return f"{signed(difference.difference)}  {ends}", p_text(difference.p_holm, 3) + mark
+        return Cell("undefined"), MISSING
+    mark: Mark = "*" if difference.significant else "?" if difference.near else ""
+    p = Cell(p_text(difference.p_holm, 3), mark=mark)
+    return Cell(signed(difference.difference), f"{signed(low)} to {signed(high)}"), p
 
 
 def _notes(result: FileCorrelation) -> Iterator[str]:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
-from jobs.terminal.columns import Column, print_table
+from jobs.report.table import Cell, Table
 from jobs.terminal.metrics import few
 from jobs.terminal.numerals import counted, decimals, interval_text, listed
-from jobs.terminal.table_style import names_column, print_line
+from jobs.terminal.table_style import print_line
 from jobs.tools.judge_questions import MOST_TOKENS, OF_JUDGE, Judge, JudgedText
 from jobs.tools.judge_replies import Judging
 
@@ -140,17 +139,18 @@ def print_judged(found: JudgeResult, out: Path, console: Console) -> None:
 
 
 def _print_systems(systems: Sequence[JudgedSystem], console: Console) -> None:
-    columns = [
-        Column("summaries", [Text(str(one.summaries)) for one in systems]),
-        Column("mean score", [Text(decimals(one.mean.mean, 2) if one.mean else "none") for one in systems]),
-        Column("95 % interval", [Text(interval_text(one.mean, 2) if one.mean else "") for one in systems]),
-        Column("no verdict", [Text(str(one.no_verdict)) for one in systems]),
-    ]
-    print_table(names_column("system", [Text(one.system) for one in systems]), columns, console, gap=2)
+    rows = [(one.system, one.summaries, _mean_cell(one.mean), one.no_verdict) for one in systems]
+    Table(("system", "summaries", "mean score", "no verdict"), rows, notes=("Below a mean: its 95 % interval.",)).print(
+        console
+    )
     console.print()
     best = systems[0]
     if best.mean is not None and len(systems) > 1:
         print_line(console, f"{best.system} has the highest mean score, {decimals(best.mean.mean, 2)}.")
+
+
+def _mean_cell(mean: Interval | None) -> Cell:
+    return Cell("none") if mean is None else Cell(decimals(mean.mean, 2), interval_text(mean, 2))
 
 
 def _cautions(found: JudgeResult) -> Iterator[str]:

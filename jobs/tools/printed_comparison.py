@@ -3,24 +3,21 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console
-from rich.text import Text
 
-from core.analysis import Comparison, PairedLength
+from core.analysis import Comparison
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
+from jobs.report.result_tables import comparison_table
 from jobs.store import RunInfo
-from jobs.terminal.columns import Column, print_table
 from jobs.terminal.metrics import SKEWED, few, length_notes
-from jobs.terminal.numerals import counted, decimals, interval_text, p_text, signed
+from jobs.terminal.numerals import counted, decimals
 from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, print_unit, role
 from jobs.tools.comparison import RunComparison
 
 _PLACES = 4
 _WORTH_SAYING = 0.01
 """The least share of equal texts."""
-_HEADINGS = ("articles", "A", "B", "A − B", "95 % interval", "p", "Holm p", "wins/ties/\nlosses")
-_WORDS = ("words\nof A", "words\nof B")
 
 
 def print_comparison(result: RunComparison, console: Console, where: str = "") -> None:
@@ -44,36 +41,14 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
     print_title(console, f"{comparison.dataset}: A − B")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
         print_line(console, f"{side}  {_describe(result, system, run)}")
-    rows = [_row(at) for at in comparison.lengths]
-    columns = [Column(heading, cells) for heading, cells in zip(_HEADINGS, zip(*rows, strict=True), strict=True)]
-    if not all(at.at_equal_length for at in comparison.lengths):
-        words = [
-            [Text(f"{mean:.1f}", style=_style(at)) for mean in (at.words_a, at.words_b)] for at in comparison.lengths
-        ]
-        columns[:0] = [Column(heading, cells) for heading, cells in zip(_WORDS, zip(*words, strict=True), strict=True)]
-    lengths = [Text(str(at.n), style=_style(at)) for at in comparison.lengths]
-    print_table(Column("n", lengths), columns, console)
+    # Titled above: A and B are said there.
+    comparison_table(comparison, "A", "B", "", _PLACES).print(console)
     for note in notes(comparison, result.kinds, result.a.length_unit):
         print_line(console, note, style="yellow")
 
 
 def _describe(result: RunComparison, system: str, run: RunInfo) -> str:
     return result.names[system] + role(result.kinds[system]) + (f", run {run.id}" if result.two_runs else "")
-
-
-def _row(at: PairedLength) -> list[Text]:
-    cells = (
-        *(str(at.articles), decimals(at.mean_a, _PLACES), decimals(at.mean_b, _PLACES)),
-        *(signed(at.difference.mean, _PLACES), interval_text(at.difference, _PLACES), p_text(at.p, _PLACES)),
-        # The star is there without colour, too; a blank keeps the digits of other rows in line.
-        p_text(at.p_holm, _PLACES) + ("*" if at.significant else "\N{NO-BREAK SPACE}"),
-        f"{at.wins}/{at.ties}/{at.losses}",
-    )
-    return [Text(cell, style=_style(at)) for cell in cells]
-
-
-def _style(at: PairedLength) -> str:
-    return "bold" if at.significant else ""
 
 
 def notes(

@@ -13,11 +13,10 @@ from huggingface_hub import EvalResult, ModelCard, ModelCardData
 from core.analysis import COMPARED, POLICY, Metric, Points, SystemScore, split_seed
 from core.analysis.intervals import CONFIDENCE, Interval
 from core.learning.policy_system import PolicySystem
-from jobs.report.formats import markdown_table
 from jobs.report.policies.policy_answer import sentences, what_is_known
 from jobs.report.policies.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
+from jobs.report.table import Table
 from jobs.store import RunInfo
-from jobs.terminal.columns import columns_of
 from jobs.terminal.metrics import metric_name, metric_signature
 from jobs.terminal.numerals import decimals, interval_text, signed
 from jobs.terminal.run_status import dataset_part
@@ -158,8 +157,8 @@ def _dataset_section(
         "name": dataset,
         "answer": answer,
         "known": what_is_known(numbers, dataset),
-        "scores": markdown_table(columns_of(columns, rows), rows),
-        "compared": markdown_table(columns_of(named, compared), compared),
+        "scores": Table(columns, rows).markdown(),
+        "compared": Table(named, compared).markdown(),
     }
 
 

@@ -5,14 +5,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from core.text.length import LengthUnit
+from jobs.report.table import Cell, Table
 from jobs.store import AskedWords, EndpointUse, RunInfo, Store
-from jobs.terminal.columns import Column, print_table
 from jobs.terminal.numerals import percent
 from jobs.terminal.system_names import FULL_NAMES, SystemNames
-from jobs.terminal.table_style import names_column, print_line, print_title, system_name
+from jobs.terminal.table_style import print_line, print_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +54,43 @@ def asked_json(asked: Asked) -> dict[str, Any]:
 def print_asked(asked: Asked, console: Console) -> None:
     """Print both; nothing if no generator was asked for n words and none is behind an endpoint."""
     if asked.words:
-        counts_words = asked.length_unit == "words"
-        at_most = "n words" if counts_words else f"at most n {asked.length_unit}"
-        print_title(console, f"{asked.length_unit.capitalize()} written, where {at_most} were asked for")
-        _print_words(asked, console)
-        cells = "mean words, share of exactly n, share of more than n, words off n on average"
-        if not counts_words:
-            cells = f"mean {asked.length_unit}, share that fits into n, share that is too long and was cut"
-        print_line(console, f"In a cell: {cells}. All before a summary is cut to n.", "dim")
+        _words_table(asked).print(console)
     if asked.use:
         print_title(console, "Requests and tokens for 1,000 articles, at all n together")
         for line in _costs(asked):
             print_line(console, line)
 
 
-def _print_words(asked: Asked, console: Console) -> None:
-    words, called = asked.words, asked.names
-    at = {(row.system, row.n): row for row in words}
-    systems, lengths = sorted({row.system for row in words}), sorted({row.n for row in words})
-    names = names_column("n", [system_name(called[system], "system") for system in systems])
-    unit = asked.length_unit
-    columns = [Column(str(n), [_words_cell(at.get((system, n)), unit) for system in systems]) for n in lengths]
-    print_table(names, columns, console)
+def _words_table(asked: Asked) -> Table:
+    """How well generators keep to n, a row for each generator and n."""
+    names = asked.names
+    rows = sorted(asked.words, key=lambda row: (row.system, row.n))
+    if asked.length_unit == "words":
+        columns: tuple[str, ...] = ("system", "n", "mean words", "exactly n", "more than n", "words off n")
+        cells = [
+            (
+                names[row.system],
+                row.n,
+                Cell(f"{row.written:.1f}"),
+                *map(_percent_cell, (row.exactly, row.over)),
+                Cell(f"{row.off:.1f}"),
+            )
+            for row in rows
+        ]
+        at_most = "n words"
+    else:
+        columns = ("system", "n", f"mean {asked.length_unit}", "fits into n", "too long, and cut")
+        cells = [
+            (names[row.system], row.n, Cell(f"{row.written:.1f}"), *map(_percent_cell, (1 - row.over, row.over)))
+            for row in rows
+        ]
+        at_most = f"at most n {asked.length_unit}"
+    title = f"{asked.length_unit.capitalize()} written, where {at_most} were asked for"
+    return Table(columns, cells, title, ("All before a summary is cut to n.",))
 
 
-def _words_cell(words: AskedWords | None, unit: LengthUnit) -> Text:
-    if words is None:
-        return Text("–")
-    if unit != "words":
-        return Text(f"{words.written:.1f}\n{percent(1 - words.over)}\n{percent(words.over)}")
-    return Text(f"{words.written:.1f}\n{percent(words.exactly)}\n{percent(words.over)}\n±{words.off:.1f}")
+def _percent_cell(share: float) -> Cell:
+    return Cell(percent(share))
 
 
 def _costs(asked: Asked) -> Iterator[str]:

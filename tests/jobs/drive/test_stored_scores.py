@@ -16,8 +16,8 @@ from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep_recipe import BaselinesRecipe
+from jobs.report.table import Table
 from jobs.store import Store, open_store
-from jobs.terminal.columns import as_objects
 
 SYSTEMS = ["random", "lead", "lead3", "textrank", "window-oracle"]
 ROUGE = RougeScorer(["rouge1", "rouge2", "rougeL"])
@@ -26,7 +26,7 @@ PARTS = {"precision": "precision", "recall": "recall", "fmeasure": "f1"}
 
 def rows(store: Store, sql: str) -> list[dict[str, object]]:
     with store.query(sql) as answer:
-        return list(as_objects(answer.columns, answer.rows))
+        return Table(answer.columns, list(answer.rows)).objects()
 
 
 def tokens(text: str) -> list[str]:

@@ -15,8 +15,8 @@ from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
 from jobs.recipes.sweep_recipe import BaselinesRecipe
+from jobs.report.table import Table
 from jobs.store import Store, open_store
-from jobs.terminal.columns import as_objects
 from jobs.tools.score import score_file
 
 QUIET = Console(file=io.StringIO())
@@ -46,7 +46,7 @@ def summaries(store: Store) -> list[dict[str, object]]:
     columns = ", ".join(BY_COLUMN)
     sql = f"SELECT key, system, n, s.text, {columns} FROM summaries s JOIN articles a ON a.id = s.article_id"
     with store.query(f"{sql} ORDER BY 1, 2, 3") as answer:
-        return list(as_objects(answer.columns, answer.rows))
+        return Table(answer.columns, list(answer.rows)).objects()
 
 
 def test_a_run_and_nws_score_give_the_same_numbers_for_decomposed_text(tmp_path: Path) -> None:
