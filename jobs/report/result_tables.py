@@ -224,11 +224,16 @@ def _uncut_row(score: Uncut, numbers: Numbers) -> tuple[object, ...]:
 
 def comparison_table(comparison: Comparison, a: str, b: str, title: str, places: int) -> Table:
     """Two systems, called `a` and `b`, at every n that both have."""
-    with_words = not all(at.at_equal_length for at in comparison.lengths)
-    words = (f"words of {a}", f"words of {b}") if with_words else ()
-    columns = ("n", "articles", a, b, f"{a} − {b}", "95 % interval", "p", "Holm p", "wins/ties/losses", "same text")
-    rows = [(*_paired_row(at, places), *_words_of(at)[: len(words)]) for at in comparison.lengths]
-    return Table((*columns, *words), rows, title)
+    columns = ["n", "articles", a, b, f"{a} − {b}", "95 % interval", "p", "Holm p", "wins/ties/losses"]
+    rows = [_paired_row(at, places) for at in comparison.lengths]
+    if any(at.same_text for at in comparison.lengths):
+        columns.append("same text")
+        rows = [(*row, at.same_text) for row, at in zip(rows, comparison.lengths, strict=True)]
+    if not all(at.at_equal_length for at in comparison.lengths):
+        columns += [f"words of {a}", f"words of {b}"]
+        words = [(Cell(f"{at.words_a:.1f}"), Cell(f"{at.words_b:.1f}")) for at in comparison.lengths]
+        rows = [(*row, *both) for row, both in zip(rows, words, strict=True)]
+    return Table(columns, rows, title)
 
 
 def _paired_row(at: PairedLength, places: int) -> tuple[object, ...]:
@@ -237,12 +242,7 @@ def _paired_row(at: PairedLength, places: int) -> tuple[object, ...]:
         *(Cell(signed(at.difference.mean, places)), Cell(interval_text(at.difference, places)), Cell(p_text(at.p))),
         Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
         Cell(f"{at.wins}/{at.ties}/{at.losses}"),
-        MISSING if at.same_text is None else at.same_text,
     )
-
-
-def _words_of(at: PairedLength) -> tuple[Cell, Cell]:
-    return Cell(f"{at.words_a:.1f}"), Cell(f"{at.words_b:.1f}")
 
 
 def same_texts_table(pairs: Sequence[SameText], names: SystemNames) -> Table:

@@ -429,8 +429,8 @@ def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
     assert waits in nws("status", run_id)[1]
     # The driver gets ready: it reads its datasets, here without an end.
     script = (
-        "import sys, time; from jobs import cli; from jobs.recipes.job import Job; "
-        "Job.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
+        "import sys, time; from jobs import cli; from jobs.drive import driver; "
+        "driver.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
     )
     job = subprocess.Popen(
         [sys.executable, "-c", script, *shlex.split(str(head.calls[0][1]))[3:]],
