@@ -165,7 +165,7 @@ def mean_chart(numbers: RunNumbers[Score], dataset: str, chart_id: str = "", nou
             Series(_labelled(numbers, system), looks[system], tuple(_means(scores.values(), numbers.places)))
             for system, scores in by_system.items()
         ),
-        description=f"Mean {name} by n. {_highest(numbers, dataset)} The table below has every number.",
+        description=f"Mean {name} by n. The table below has every number.",
     )
 
 
@@ -185,16 +185,6 @@ def at_interval(n: int, interval: Interval, told: str, *, hollow: bool = False, 
     """A point at n words."""
     told += "; lacks articles that others have" * hollow
     return At(n, interval.mean, interval.low, interval.high, hollow, ringed, told)
-
-
-def _highest(numbers: RunNumbers[Score], dataset: str) -> str:
-    """The largest mean of any system that is neither a control nor an upper bound, in words."""
-    scores = [score for score in numbers.scores if score.dataset == dataset and score.kind == "system"]
-    if not scores:
-        return ""
-    best = max(scores, key=lambda score: score.score.mean)
-    mean = decimals(best.score.mean, numbers.places)
-    return f"The highest of a system is {mean}, by {numbers.names[best.system]} at n = {best.n}."
 
 
 def difference_chart(

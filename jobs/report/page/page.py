@@ -13,7 +13,7 @@ from types import MappingProxyType
 import yaml
 from markupsafe import Markup
 
-from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, Points, kinds_of
+from core.analysis import LEAD, METRICS, RANDOM, Comparison, CurvePoint, Metric, kinds_of
 from core.analysis.content_kept import KEPT
 from core.analysis.system_score import TEXTRANK
 from core.errors import NwsError, StoreError
@@ -25,7 +25,7 @@ from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.kept_examples import kept_examples, opening
-from jobs.report.page.sections import EXAMPLES, PolicySection, SweepSection, policy_section, sweep_sections
+from jobs.report.page.sections import PolicySection, SweepSection, policy_section, sweep_sections
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.sweep import kept_answer
@@ -49,7 +49,6 @@ from jobs.terminal.table_style import role
 _MOST_FAILURES = 500
 _SCRIPTS = ("text", "view", "viewer")
 """The viewer's, in the order in which they stand in the page."""
-_QUALITIES = [spec for spec in SPECS if spec.is_quality]
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""
 
@@ -203,9 +202,7 @@ def _in_two_runs(sources: Sequence[Source]) -> list[tuple[str, str]]:
 
 def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
     results = policy_results(store, run, METRICS)
-    article_ids = sorted(article_id for _, article_id in Points.of(results.points).articles)
-    texts = store.article_texts(run.id, article_ids[:EXAMPLES])
-    return policy_section(f"p{i}", analyse_policies(run, results), texts)
+    return policy_section(f"p{i}", analyse_policies(run, results))
 
 
 def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -232,8 +229,6 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "parts": _parts,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
-        "qualities": _QUALITIES,
-        "quality_names": [spec.short or spec.label for spec in _QUALITIES],
         "LEAD": LEAD,
         "RANDOM": RANDOM,
         "TEXTRANK": TEXTRANK,

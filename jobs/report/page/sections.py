@@ -1,6 +1,6 @@
 """The page's sections: on each dataset what systems keep, score and gain, on each training how its policies learned."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -13,7 +13,6 @@ from core.analysis import (
     Metric,
     Points,
     SameText,
-    SystemScore,
     Uncut,
     compare_systems,
     sweep_curves,
@@ -27,12 +26,10 @@ from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers, cautions, sweep_scores
 from jobs.report.sweep.sweep_charts import gains, kept_chart, kept_kinds
-from jobs.store import ArticleTexts
 from jobs.terminal.metrics import metric_name, metric_places
-from jobs.terminal.system_names import SystemNames, names_of
+from jobs.terminal.system_names import SystemNames
 from jobs.terminal.table_style import role
 
-EXAMPLES = 3
 _CEILINGS: Mapping[Ceiling, str] = {
     "reference": "of the reference",
     "person": "of what another person keeps",
@@ -243,42 +240,14 @@ def _sweep_section(
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """The summaries of one test article at n words: (system, text, BERTScore F1), the best first."""
-
-    key: str
-    n: int
-    reference: str
-    summaries: tuple[tuple[str, str, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PolicySection:
-    """A training: a chart of the reward and one of the entropy for each n, the test scores, and examples."""
+    """A training: a chart of the reward and one of the entropy for each n, and the test scores."""
 
     numbers: PolicyNumbers
     learning: tuple[Chart, ...]
-    scores: tuple[SystemScore, ...]
-    examples: tuple[Example, ...]
 
 
-def policy_section(section: str, numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> PolicySection:
-    """The section of one run, whose ids begin with `section`; `texts` are of test articles to show."""
-    charts = tuple(chart for by_n in zip(*learning_charts(numbers, section), strict=True) for chart in by_n)
-    return PolicySection(numbers, charts, numbers.scores, tuple(_examples(numbers, texts)))
-
-
-def _examples(numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> Iterable[Example]:
-    """Examples at the middle of the lengths that the policies write."""
-    lengths = sorted({score.n for score in numbers.scores if score.is_policy})
-    if not lengths:
-        return
-    n = lengths[len(lengths) // 2]
-    names = names_of([numbers.run], {row["system"] for article in texts for row in article.summaries})
-    for article in texts[:EXAMPLES]:
-        summaries = [
-            (names[row["system"]], row["text"], row["bertscore_f1"]) for row in article.summaries if row["n"] == n
-        ]
-        summaries.sort(key=lambda summary: (-summary[2], summary[0]))
-        if summaries:
-            yield Example(article.key, n, article.references[0], tuple(summaries))
+def policy_section(section: str, numbers: PolicyNumbers) -> PolicySection:
+    """The section of one run, whose ids begin with `section`."""
+    by_n = zip(*learning_charts(numbers, section), strict=True)
+    return PolicySection(numbers, tuple(chart for charts in by_n for chart in charts))

@@ -79,12 +79,6 @@ def _chart(numbers: PolicyNumbers, n: int, quantity: str, label: str, chart_id: 
             means = line.advantage_baseline.mean
             points = tuple(At(at, mean, told=decimals(mean)) for at, mean in zip(x, means, strict=True))
             baselines.append(Series(f"advantage baseline{of_name}", grey, points))
-    rewards = "; ".join(
-        f"{numbers.learned(line.system)}: {decimals(line.first_reward)} in the first tenth of the updates, "
-        f"{decimals(line.last_reward)} in the last"
-        for line in numbers.learning
-        if line.n == n
-    )
     return Chart(
         id=chart_id,
         title=f"{label.capitalize()} at n = {n}",
@@ -92,7 +86,7 @@ def _chart(numbers: PolicyNumbers, n: int, quantity: str, label: str, chart_id: 
         x_label="updates done (%)" if is_share else "update",
         y_label=label,
         series=(*lines, *baselines),
-        description=f"{label.capitalize()} of sampled summaries of n = {n}, by update. Reward: {rewards}.",
+        description=f"{label.capitalize()} of sampled summaries of n = {n}, by update.",
     )
 
 
