@@ -153,7 +153,7 @@ def collect(
     }
     opens = opening(numbers, [section.numbers for section in policies], points)
     optional = [name for name in charted if name in OPTIONAL]
-    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, failures, optional)
+    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, optional)
     return Page(
         runs=runs,
         metric=metric,
