@@ -98,14 +98,14 @@ class Sheet:
     Attributes:
         notes: what readers must know.
         made_by: what made it, for the metadata of its files.
-        has_keys: whether the names of lines stand once, under the title, and the charts of a row share y.
+        is_shared: whether the charts of a row have the same lines, which are named at the last one, and the same y.
     """
 
     title: str
     rows: tuple[tuple[Chart, ...], ...]
     notes: tuple[str, ...]
     made_by: tuple[str, ...]
-    has_keys: bool = False
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,5 +119,5 @@ def learning_sheet(numbers: PolicyNumbers) -> Sheet:
         rows=learning_charts(numbers),
         notes=tuple(notes),
         made_by=made_by(numbers.run, f"reward: {numbers.reward}", numbers.seeds),
-        has_keys=True,
+        is_shared=True,
     )
