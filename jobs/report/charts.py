@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.analysis import Interval, system_order
+from core.analysis.paired import PairedLength
 from core.types import SystemKind
 from jobs.report.run_numbers import RunNumbers, Score
 from jobs.store import RunInfo
@@ -116,7 +117,7 @@ class Difference:
     articles: int
     difference: Interval
     p_holm: float
-    is_marked: bool = False
+    significant: bool = False
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
@@ -191,18 +192,21 @@ def difference_chart(
     numbers: RunNumbers[Score],
     dataset: str,
     over: str,
-    differences: Mapping[str, Sequence[Difference]],
+    differences: Mapping[str, Sequence[Difference | PairedLength]],
     chart_id: str = "",
     note: str = "",
 ) -> Chart:
-    """Differences of systems to another one at equal n; it is the line at 0."""
+    """Differences of systems to another one at equal n; it is the line at 0.
+
+    With a `note`, which says so, what is significant has a ring.
+    """
     name, places, other = metric_name(numbers.metric), metric_places(numbers.metric), numbers.names[over]
     looks, scores = system_looks(numbers.kinds), numbers.of(dataset)
 
-    def point(system: str, at: Difference) -> At:
+    def point(system: str, at: Difference | PairedLength) -> At:
         told = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
         hollow = at.n in scores[system] and not scores[system][at.n].comparable
-        return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.is_marked)
+        return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.significant and note != "")
 
     return Chart(
         id=chart_id,

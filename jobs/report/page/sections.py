@@ -19,6 +19,7 @@ from core.analysis import (
 )
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
+from core.analysis.paired import PairedLength
 from jobs.report.charts import Chart, Difference, difference_chart, mean_chart, system_looks
 from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.policies.policy_charts import learning_charts
@@ -138,7 +139,7 @@ class GainTable:
     over: str
     chart: Chart
     interval: str
-    rows: tuple[tuple[str, Difference], ...]
+    rows: tuple[tuple[str, Difference | PairedLength], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from core.analysis.paired import PairedLength
 from core.analysis.system_score import TEXTRANK
 from jobs.report.charts import (
     DASHED,
     GREYS,
     At,
     Chart,
-    Difference,
     Look,
     Series,
     Sheet,
@@ -42,15 +42,12 @@ def policies_sheet(numbers: PolicyNumbers) -> Sheet:
     )
 
 
-def _over_textrank(numbers: PolicyNumbers, dataset: str) -> dict[str, tuple[Difference, ...]]:
-    by_system = {}
-    for system, scores in numbers.of(dataset).items():
-        versus = [score.versus[TEXTRANK] for score in scores.values() if TEXTRANK in score.versus]
-        if versus:
-            by_system[system] = tuple(
-                Difference(at.n, at.articles, at.difference, at.p_holm, at.significant) for at in versus
-            )
-    return by_system
+def _over_textrank(numbers: PolicyNumbers, dataset: str) -> dict[str, list[PairedLength]]:
+    by_system = {
+        system: [score.versus[TEXTRANK] for score in scores.values() if TEXTRANK in score.versus]
+        for system, scores in numbers.of(dataset).items()
+    }
+    return {system: by_n for system, by_n in by_system.items() if by_n}
 
 
 def learning_charts(numbers: PolicyNumbers, section: str = "") -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
