@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.analysis import Interval, system_order
+from core.analysis.paired import PairedLength
 from core.types import SystemKind
 from jobs.report.run_numbers import RunNumbers, Score
 from jobs.store import RunInfo
@@ -98,14 +99,14 @@ class Sheet:
     Attributes:
         notes: what readers must know.
         made_by: what made it, for the metadata of its files.
-        has_keys: whether the names of lines stand once, under the title, and the charts of a row share y.
+        is_shared: whether the charts of a row have the same lines, which are named at the last one, and the same y.
     """
 
     title: str
     rows: tuple[tuple[Chart, ...], ...]
     notes: tuple[str, ...]
     made_by: tuple[str, ...]
-    has_keys: bool = False
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Difference:
     articles: int
     difference: Interval
     p_holm: float
-    is_marked: bool = False
+    significant: bool = False
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
@@ -165,7 +166,7 @@ def mean_chart(numbers: RunNumbers[Score], dataset: str, chart_id: str = "", nou
             Series(_labelled(numbers, system), looks[system], tuple(_means(scores.values(), numbers.places)))
             for system, scores in by_system.items()
         ),
-        description=f"Mean {name} by n. {_highest(numbers, dataset)} The table below has every number.",
+        description=f"Mean {name} by n. The table below has every number.",
     )
 
 
@@ -187,32 +188,25 @@ def at_interval(n: int, interval: Interval, told: str, *, hollow: bool = False, 
     return At(n, interval.mean, interval.low, interval.high, hollow, ringed, told)
 
 
-def _highest(numbers: RunNumbers[Score], dataset: str) -> str:
-    """The largest mean of any system that is neither a control nor an upper bound, in words."""
-    scores = [score for score in numbers.scores if score.dataset == dataset and score.kind == "system"]
-    if not scores:
-        return ""
-    best = max(scores, key=lambda score: score.score.mean)
-    mean = decimals(best.score.mean, numbers.places)
-    return f"The highest of a system is {mean}, by {numbers.names[best.system]} at n = {best.n}."
-
-
 def difference_chart(
     numbers: RunNumbers[Score],
     dataset: str,
     over: str,
-    differences: Mapping[str, Sequence[Difference]],
+    differences: Mapping[str, Sequence[Difference | PairedLength]],
     chart_id: str = "",
     note: str = "",
 ) -> Chart:
-    """Differences of systems to another one at equal n; it is the line at 0."""
+    """Differences of systems to another one at equal n; it is the line at 0.
+
+    With a `note`, which says so, what is significant has a ring.
+    """
     name, places, other = metric_name(numbers.metric), metric_places(numbers.metric), numbers.names[over]
     looks, scores = system_looks(numbers.kinds), numbers.of(dataset)
 
-    def point(system: str, at: Difference) -> At:
+    def point(system: str, at: Difference | PairedLength) -> At:
         told = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
         hollow = at.n in scores[system] and not scores[system][at.n].comparable
-        return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.is_marked)
+        return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.significant and note != "")
 
     return Chart(
         id=chart_id,

@@ -4,7 +4,7 @@ Lines have their names at their ends. All is laid out in inches, so nothing has 
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
@@ -65,32 +65,30 @@ _SIDE_BY_SIDE = 0.016
 """Of the distance from the first n to the last, what the intervals of one n take together."""
 
 # Inches: of a letter and a line of a label by its size in points; from a panel to the end of the line that leads to a
-# label, and to the label; of the title, a line of keys, and a line of the footer.
+# label, and to the label; of the title, and a line of the footer.
 _LETTER, _LINE = 0.0088, 0.0195
 _LEADER, _LABEL = 0.08, 0.2
-_TITLE, _KEY, _FOOTER = 0.4, 0.18, 0.13
+_TITLE, _FOOTER = 0.4, 0.13
 _FOOTER_LETTERS = 18  # in an inch
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Inches of a panel and of what stands around it; `letters` is how long a line of a label may be."""
+    """Inches of a panel and of what stands around it; `letters` is how long a line of a label may be.
+
+    Attributes:
+        right: beside a panel that has another one at its right.
+        labels: beside the last panel of a row.
+    """
 
     width: float
     height: float
     left: float
     right: float
+    labels: float
     above: float
     below: float
     letters: int
-
-    @property
-    def across(self) -> float:
-        return self.left + self.width + self.right
-
-    @property
-    def down(self) -> float:
-        return self.above + self.height + self.below
 
 
 def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
@@ -98,29 +96,39 @@ def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
     with mpl.rc_context(_PAPER_STYLE if paper else STYLE):
         layout = _layout(sheet, paper)
         rows, columns = len(sheet.rows), len(sheet.rows[0])
-        names = list(dict.fromkeys(line.name for row in sheet.rows for chart in row for line in chart.series))
-        key_columns = max(1, int(columns * layout.across / (0.8 + 0.062 * max(map(len, names), default=1))))
-        keys = _KEY * -(-len(names) // key_columns) * sheet.has_keys
+        width = columns * (layout.left + layout.width + layout.right) - layout.right + layout.labels
         head = 0.0 if paper else _TITLE
-        footer = [] if paper else wrap(" · ".join(sheet.notes), int(columns * layout.across * _FOOTER_LETTERS))
-        width, height = columns * layout.across, head + keys + rows * layout.down + _FOOTER * len(footer)
+        footer = [] if paper else wrap(" · ".join(sheet.notes), int(width * _FOOTER_LETTERS))
+        foot = _FOOTER * len(footer)
+        height = head + rows * (layout.above + layout.height + layout.below) + foot
         figure = NotebookFigure(figsize=(width, height))
         figure.sheet = sheet
-        for i, row in enumerate(sheet.rows):
-            top = height - head - keys - i * layout.down
-            for j, panel in enumerate(_row(figure, row, layout, top, share_y=sheet.has_keys)):
-                _draw_chart(panel, row[j], layout, has_labels=not sheet.has_keys)
+        for charts, panels in zip(sheet.rows, _panels(figure, layout, sheet, head, foot), strict=True):
+            for chart, panel in zip(charts, panels, strict=True):
+                _draw_chart(panel, chart, layout, has_labels=panel is panels[-1] or not sheet.is_shared)
                 if columns > 1 or not paper:
-                    _write_above(panel, row[j])
-        if sheet.has_keys:
-            shown = {line.get_label(): line for panel in figure.axes for line in panel.get_lines()}
-            handles, corner = [shown[name] for name in names], (0.0, 1 - head / height)
-            figure.legend(handles, names, loc="upper left", bbox_to_anchor=corner, ncols=key_columns, frameon=False)
+                    _write_above(panel, chart)
         if not paper:
             figure.text(0.1 / width, 1 - 0.1 / height, sheet.title, va="top", fontsize=12, fontweight="bold")
             figure.text(0.1 / width, 0.05 / height, "\n".join(footer), fontsize=7, color="#666666")
         figure.warning = fit_letters(figure)
         return figure
+
+
+def _panels(figure: NotebookFigure, layout: _Layout, sheet: Sheet, head: float = 0.0, foot: float = 0.0) -> Any:
+    """Empty panels, an array of axes of shape (rows, columns), below `head` and above `foot` inches."""
+    width, height = figure.get_size_inches()
+    place = {
+        "left": layout.left / width,
+        "right": 1 - layout.labels / width,
+        "top": 1 - (head + layout.above) / height,
+        "bottom": (foot + layout.below) / height,
+        "wspace": (layout.left + layout.right) / layout.width,
+        "hspace": (layout.above + layout.below) / layout.height,
+    }
+    share_y: Any = "row" if sheet.is_shared else False
+    rows, columns = len(sheet.rows), len(sheet.rows[0])
+    return figure.subplots(rows, columns, squeeze=False, sharey=share_y, gridspec_kw=place)
 
 
 def write_figure(sheet: Sheet, path: Path) -> tuple[Path, Path, str | None]:
@@ -148,42 +156,29 @@ def draw_for_page(chart: Chart, width: float, height: float) -> NotebookFigure:
     left, right, above, below = (points / PAGE_DPI for points in (64, 168, 14, 46))
     with mpl.rc_context(_PAGE_STYLE):
         figure = NotebookFigure(figsize=(width / PAGE_DPI, height / PAGE_DPI), dpi=PAGE_DPI)
+        figure.sheet = Sheet(chart.title, ((chart,),), (), ())
         across, down = figure.get_size_inches() - (left + right, above + below)
-        layout = _Layout(across, down, left, right, above, below, letters=22)
-        (panel,) = _row(figure, [chart], layout, height / PAGE_DPI)
+        layout = _Layout(across, down, left, right, right, above, below, letters=22)
         bands = replace(chart, series=tuple(replace(line, is_band=True) for line in chart.series))
-        _draw_chart(panel, bands, layout, has_labels=True)
+        _draw_chart(_panels(figure, layout, figure.sheet)[0, 0], bands, layout, has_labels=True)
         return figure
 
 
 def _layout(sheet: Sheet, paper: float | None) -> _Layout:
-    size, letters = mpl.rcParams["legend.fontsize"], 18 if paper else 34
+    size, letters, columns = mpl.rcParams["legend.fontsize"], 18 if paper else 34, len(sheet.rows[0])
     charts = [chart for row in sheet.rows for chart in row]
-    labels = [[label_text(line.name, letters).split("\n") for line in chart.series] for chart in charts]
-    lines = [] if sheet.has_keys else [list(itertools.chain.from_iterable(of_chart)) for of_chart in labels]
-    longest = max((len(line) for of_chart in lines for line in of_chart), default=0)
-    right = _LABEL + _LETTER * size * longest if lines else 0.15
-    least_height = _LINE * size * max(map(len, lines), default=0)
+    labels = ["\n".join(label_text(line.name, letters) for line in chart.series).split("\n") for chart in charts]
+    beside = _LABEL + _LETTER * size * max(len(line) for lines in labels for line in lines)
+    least_height = _LINE * size * max(map(len, labels))
+    right = 0.15 if sheet.is_shared else beside
     if paper:
-        each, left = paper / len(sheet.rows[0]), 0.68
-        height = max(min(0.6 * each, 2.4), least_height)
-        return _Layout(each - left - right, height, left, right, above=0.25, below=0.42, letters=letters)
-    width, height = (3.3, 2.5) if sheet.has_keys else (5.4, 3.6) if len(sheet.rows) == 1 else (4.7, 2.9)
-    return _Layout(width, max(height, least_height), 0.75, right, above=0.32, below=0.5, letters=letters)
-
-
-def _row(
-    figure: NotebookFigure, row: Sequence[Chart], layout: _Layout, top: float, share_y: bool = False
-) -> Iterable[Axes]:
-    """Empty panels beside each other under `top` inches."""
-    width, height = figure.get_size_inches()
-    first = None
-    for i in range(len(row)):
-        left, bottom = i * layout.across + layout.left, top - layout.above - layout.height
-        place = left / width, bottom / height, layout.width / width, layout.height / height
-        panel = figure.add_axes(place, sharey=first)
-        first = panel if share_y else None
-        yield panel
+        left = 0.68
+        # A figure of many datasets is wider than the paper, rather than too narrow to be read.
+        width = max(0.8, (paper - beside - (columns - 1) * right) / columns - left)
+        height = max(min(0.6 * paper / columns, 2.4), least_height)
+        return _Layout(width, height, left, right, beside, above=0.25, below=0.42, letters=letters)
+    width, height = (3.3, 2.5) if sheet.is_shared else (5.4, 3.6) if len(sheet.rows) == 1 else (4.7, 2.9)
+    return _Layout(width, max(height, least_height), 0.75, right, beside, above=0.32, below=0.5, letters=letters)
 
 
 def label_text(name: str, letters: int) -> str:
@@ -245,7 +240,7 @@ def _draw_line(panel: Axes, line: Series, xs: Sequence[float], i: int, lines: in
         x, low, high = np.reshape(shown, (-1, 3)).T
         panel.vlines(x + _beside(xs, i, lines), low, high, color=look.colour, linewidth=0.8, alpha=0.55)
     dashes = look.dashes if len(points) > 1 else ""
-    panel.plot([at.x for at in points], [at.y for at in points], color=look.colour, linestyle=dashes, label=line.name)
+    panel.plot([at.x for at in points], [at.y for at in points], color=look.colour, linestyle=dashes)
     marker = look.marker or ("_" if len(points) == 1 else "")
     _mark(panel, [at for at in points if not at.hollow], color=look.colour, marker=marker)
     _mark(panel, [at for at in points if at.hollow], color=look.colour, marker=look.marker or "o", mfc="white")

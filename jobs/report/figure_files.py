@@ -4,7 +4,6 @@ Where the figures' own font lacks letters, such as Korean ones, a font that has 
 """
 
 import io
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from jobs.terminal.console import written_out
 _SHOWN_DPI = 100
 FAMILY = "DejaVu Sans"
 """Comes with matplotlib."""
-_NAMED = 3
 _NO_GLYPHS = "Last Resort"
 """A font of matplotlib's that has a box for every character."""
 
@@ -79,38 +77,28 @@ def save(figure: NotebookFigure, *paths: Path) -> None:
 
 
 def fit_letters(figure: Figure) -> str | None:
-    """Make every text drawable. Returns a warning if one had to be changed."""
+    """Make every text drawable: in an installed font that has its letters, or else transliterated to Latin letters.
+
+    Returns:
+        A warning if one was transliterated.
+    """
     texts = figure.findobj(Text)
     for text in texts:  # no font has control characters, and the warning would print them
         text.set_text(written_out(text.get_text()))
-    return give_glyphs(texts)
-
-
-def give_glyphs(texts: Sequence[Text]) -> str | None:
-    """Make each text drawable: in an installed font that has its letters, or else transliterated to Latin letters.
-
-    Returns:
-        A warning that names the transliterated texts; None if there are none.
-    """
-    lacking = {text: _lacking(text.get_text()) for text in texts}
-    missing = frozenset().union(*lacking.values())
-    if not missing:
+    lacking = [text for text in texts if _lacking(text.get_text())]
+    if not lacking:
         return None
-    further = find_family(missing)
-    replaced: dict[str, str] = {}
-    for text, letters in lacking.items():
-        if letters and further:
+    further = find_family(_lacking("".join(text.get_text() for text in lacking)))
+    for text in lacking:
+        if further:
             text.set_fontfamily([FAMILY, further])
-        elif letters:
-            name = text.get_text()
-            replaced[name] = in_latin(name)
-            text.set_text(replaced[name])
-    if not replaced:
+        else:
+            text.set_text(in_latin(text.get_text()))
+    if further:
         return None
-    replacements = ", ".join(f"{text!r} as {latin!r}" for text, latin in list(replaced.items())[:_NAMED])
     return (
-        f"No installed font has the letters of some names. The plots show {replacements}"
-        f"{' and others' if len(replaced) > _NAMED else ''}. Install a font, such as Noto Sans CJK (fonts-noto-cjk)."
+        "No installed font has the letters of some names, so the plots show Latin ones, such as "
+        f"{lacking[0].get_text()!r}. Install a font, such as Noto Sans CJK (fonts-noto-cjk)."
     )
 
 

@@ -254,7 +254,9 @@ def same_texts_table(pairs: Sequence[SameText], names: SystemNames) -> Table:
     return Table(("two systems", "same text", "summaries"), rows, "Systems that write the same text")
 
 
-def gains_table(numbers: Numbers, dataset: str, over: str, gains: Mapping[str, Sequence[Difference]]) -> Table:
+def gains_table(
+    numbers: Numbers, dataset: str, over: str, gains: Mapping[str, Sequence[Difference | PairedLength]]
+) -> Table:
     """What each system gains over `random` or `lead` at equal n, with interval and corrected p."""
     places = numbers.places
     rows = [

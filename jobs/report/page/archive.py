@@ -21,7 +21,7 @@ from core.systems.rulers import OTHER_ARTICLE
 from core.text.words import count_words
 from core.types import SystemKind
 from jobs.report.charts import system_looks
-from jobs.store import ArticleTexts, FailureInfo, Store
+from jobs.store import ArticleTexts, Store
 from jobs.terminal.system_names import SystemNames
 
 MOST_BYTES = 22_000_000
@@ -29,7 +29,6 @@ MOST_BYTES = 22_000_000
 _ARTICLES_OF_A_PART = 16
 _TITLE = 90  # characters of an article in the list
 _NO_SCORE = -32768
-_MOST_FAILURES = 500
 COLUMNS = tuple(column for spec in SPECS for column in (spec.column, *spec.parts))
 """The scores that every summary has, in the order in which a part has them."""
 _BERTSCORE = "bertscore_f1"
@@ -55,14 +54,11 @@ class Archive:
     """The embedded data, in base64: `index` and `parts` are gzipped JSON, `ranks` gzipped int16 (little-endian).
 
     `ranks` has the shape (articles, systems, lengths, metrics): the scores that articles are ordered by, in
-    ten-thousandths, -32768 where there is none. `short` has the shape (articles, systems, lengths), as gzipped bytes:
-    1 where a summary has fewer than n words. Both are of the articles with summaries; those that failed follow them in
-    the index.
+    ten-thousandths, -32768 where there is none.
     """
 
     index: str
     ranks: str
-    short: str
     parts: tuple[str, ...]
     articles: int
     total_articles: int
@@ -111,7 +107,6 @@ def build_archive(
     lengths: Sequence[int],
     limit: int | None = None,
     opening: Opening | None = None,
-    failures: Sequence[tuple[str, FailureInfo]] = (),
     optional: Sequence[Metric] = (),
 ) -> Archive:
     """As many articles as `limit` says and `MOST_BYTES` hold, in the order of their ids.
@@ -126,7 +121,6 @@ def build_archive(
         lengths: every n, with 0 for uncut summaries.
         limit: the most articles; None for no limit.
         opening: what is shown first; None for the first system at the middle n.
-        failures: what could not be finished, each with its run.
         optional: the scores beyond `COLUMNS` that the runs have; a summary may lack them. With content kept among them,
             articles are ordered by it, and else by BERTScore F1.
     """
@@ -138,7 +132,6 @@ def build_archive(
     parts: list[str] = []
     listed: list[dict[str, Any]] = []
     scores: list[np.ndarray[Any, np.dtype[np.int16]]] = []
-    short: list[np.ndarray[Any, np.dtype[np.uint8]]] = []
     size = 0
     for ids in _batches(chosen, _ARTICLES_OF_A_PART):
         texts = _texts_of_runs(store, sources, ids)
@@ -148,7 +141,6 @@ def build_archive(
             break
         listed += [_entry(article, len(parts), i) for i, article in enumerate(texts)]
         scores += [_ranks(article, place, row, ranked) for article in texts]
-        short += [_short(article, place, row) for article in texts]
         parts.append(part)
     index = {
         "columns": columns,
@@ -156,13 +148,12 @@ def build_archive(
         "ranked": [_ranked(column) for column in ranked],
         "systems": [asdict(system) for system in systems],
         "lengths": list(lengths),
-        "articles": _with_failures(listed, failures),
+        "articles": listed,
         "opens": _opens(opening, systems, lengths),
     }
     return Archive(
         index=_packed_json(index),
         ranks=_packed(np.array(scores, dtype="<i2").tobytes()),
-        short=_packed(np.array(short, dtype=np.uint8).tobytes()),
         parts=tuple(parts),
         articles=len(listed),
         total_articles=len(article_ids),
@@ -250,26 +241,6 @@ def _ranks(
             if summary[column] is not None:
                 ranks[place[summary["system"]], row[summary["n"]], k] = round(summary[column] * 10_000)
     return ranks
-
-
-def _short(
-    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int]
-) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    short = np.zeros((len(place), len(row)), dtype=np.uint8)
-    for summary in article.summaries:
-        short[place[summary["system"]], row[summary["n"]]] = summary["words"] < summary["n"]
-    return short
-
-
-def _with_failures(listed: list[dict[str, Any]], failures: Sequence[tuple[str, FailureInfo]]) -> list[dict[str, Any]]:
-    """The entries with why articles failed. An article without any summary here has an entry without a part."""
-    entries = {entry["id"]: dict(entry) for entry in listed}
-    for run_id, failure in failures[:_MOST_FAILURES]:
-        why = f"Failed in run {run_id}, {failure.stage}: {failure.error_class}: {failure.message}"
-        names = {"id": failure.article_id, "key": failure.key, "dataset": failure.dataset}
-        without = {**names, "words": None, "title": beginning(why, _TITLE), "part": None, "at": None}
-        entries.setdefault(failure.article_id, without).setdefault("failed", []).append(why)
-    return list(entries.values())
 
 
 def _opens(opening: Opening | None, systems: Sequence[ViewedSystem], lengths: Sequence[int]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import yaml
 from markupsafe import Markup
 
-from core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
+from core.analysis import LEAD, METRICS, RANDOM, Metric, kinds_of
 from core.analysis.content_kept import KEPT
 from core.errors import NwsError, StoreError
 from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
@@ -23,7 +23,7 @@ from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.combine_runs import combine
 from jobs.report.page.kept_examples import kept_examples, opening
-from jobs.report.page.sections import EXAMPLES, PolicySection, SweepSection, policy_section, sweep_sections
+from jobs.report.page.sections import PolicySection, SweepSection, policy_section, sweep_sections
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.sweep import kept_answer
@@ -148,7 +148,7 @@ def collect(
     }
     opens = opening(numbers, [section.numbers for section in policies], points)
     optional = [name for name in charted if name in OPTIONAL]
-    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, failures, optional)
+    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, optional)
     return Page(
         runs=runs,
         metric=metric,
@@ -197,9 +197,7 @@ def _in_two_runs(sources: Sequence[Source]) -> list[tuple[str, str]]:
 
 def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
     results = policy_results(store, run, METRICS)
-    article_ids = sorted(article_id for _, article_id in Points.of(results.points).articles)
-    texts = store.article_texts(run.id, article_ids[:EXAMPLES])
-    return policy_section(f"p{i}", analyse_policies(run, results), texts)
+    return policy_section(f"p{i}", analyse_policies(run, results))
 
 
 def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -1,6 +1,6 @@
 """The page's sections: on each dataset what systems keep, score and gain, on each training how its policies learned."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -19,7 +19,6 @@ from jobs.report.result_tables import (
     one_length_table,
     other_lengths_table,
     policy_tables,
-    qualities_table,
     same_texts_table,
     smallest_tables,
     uncut_table,
@@ -30,11 +29,9 @@ from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers, cautions, sweep_scores
 from jobs.report.sweep.sweep_charts import gains, kept_chart, kept_kinds
 from jobs.report.table import Table
-from jobs.store import ArticleTexts
 from jobs.terminal.metrics import metric_name
-from jobs.terminal.system_names import SystemNames, names_of
+from jobs.terminal.system_names import SystemNames
 
-EXAMPLES = 3
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""
 _MOST_PAIRS = 20
@@ -198,52 +195,16 @@ def _at_each_n(comparison: Comparison, numbers: Numbers) -> tuple[str, Table]:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """The summaries of one test article at n words: (system, text, BERTScore F1), the best first."""
-
-    key: str
-    n: int
-    reference: str
-    summaries: tuple[tuple[str, str, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PolicySection:
-    """A training: a chart of the reward and one of the entropy for each n, the test scores, and examples.
-
-    `tables` are by dataset: the means, and each policy beside others; `qualities` has the other metrics.
-    """
+    """A training: a chart of the reward and one of the entropy for each n, and the tables of each dataset."""
 
     numbers: PolicyNumbers
     learning: tuple[Chart, ...]
     tables: Mapping[str, tuple[Table, ...]]
-    qualities: tuple[Table, ...]
-    examples: tuple[Example, ...]
 
 
-def policy_section(section: str, numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> PolicySection:
-    """The section of one run, whose ids begin with `section`; `texts` are of test articles to show."""
-    charts = tuple(chart for by_n in zip(*learning_charts(numbers, section), strict=True) for chart in by_n)
-    return PolicySection(
-        numbers=numbers,
-        learning=charts,
-        tables={dataset: tuple(policy_tables(numbers, dataset)) for dataset in numbers.scored},
-        qualities=tuple(qualities_table(numbers, dataset) for dataset in numbers.scored),
-        examples=tuple(_examples(numbers, texts)),
-    )
-
-
-def _examples(numbers: PolicyNumbers, texts: Sequence[ArticleTexts]) -> Iterable[Example]:
-    """Examples at the middle of the lengths that the policies write."""
-    lengths = sorted({score.n for score in numbers.scores if score.is_policy})
-    if not lengths:
-        return
-    n = lengths[len(lengths) // 2]
-    names = names_of([numbers.run], {row["system"] for article in texts for row in article.summaries})
-    for article in texts[:EXAMPLES]:
-        summaries = [
-            (names[row["system"]], row["text"], row["bertscore_f1"]) for row in article.summaries if row["n"] == n
-        ]
-        summaries.sort(key=lambda summary: (-summary[2], summary[0]))
-        if summaries:
-            yield Example(article.key, n, article.references[0], tuple(summaries))
+def policy_section(section: str, numbers: PolicyNumbers) -> PolicySection:
+    """The section of one run, whose ids begin with `section`."""
+    by_n = zip(*learning_charts(numbers, section), strict=True)
+    tables = {dataset: tuple(policy_tables(numbers, dataset)) for dataset in numbers.scored}
+    return PolicySection(numbers, tuple(chart for charts in by_n for chart in charts), tables)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from core.analysis import TEXTRANK
+from core.analysis.paired import PairedLength
 from jobs.report.charts import (
     DASHED,
     GREYS,
     At,
     Chart,
-    Difference,
     Look,
     Series,
     Sheet,
@@ -42,15 +42,12 @@ def policies_sheet(numbers: PolicyNumbers) -> Sheet:
     )
 
 
-def _over_textrank(numbers: PolicyNumbers, dataset: str) -> dict[str, tuple[Difference, ...]]:
-    by_system = {}
-    for system, scores in numbers.of(dataset).items():
-        versus = [score.versus[TEXTRANK] for score in scores.values() if TEXTRANK in score.versus]
-        if versus:
-            by_system[system] = tuple(
-                Difference(at.n, at.articles, at.difference, at.p_holm, at.significant) for at in versus
-            )
-    return by_system
+def _over_textrank(numbers: PolicyNumbers, dataset: str) -> dict[str, list[PairedLength]]:
+    by_system = {
+        system: [score.versus[TEXTRANK] for score in scores.values() if TEXTRANK in score.versus]
+        for system, scores in numbers.of(dataset).items()
+    }
+    return {system: by_n for system, by_n in by_system.items() if by_n}
 
 
 def learning_charts(numbers: PolicyNumbers, section: str = "") -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
@@ -79,12 +76,6 @@ def _chart(numbers: PolicyNumbers, n: int, quantity: str, label: str, chart_id: 
             means = line.advantage_baseline.mean
             points = tuple(At(at, mean, told=decimals(mean)) for at, mean in zip(x, means, strict=True))
             baselines.append(Series(f"advantage baseline{of_name}", grey, points))
-    rewards = "; ".join(
-        f"{numbers.learned(line.system)}: {decimals(line.first_reward)} in the first tenth of the updates, "
-        f"{decimals(line.last_reward)} in the last"
-        for line in numbers.learning
-        if line.n == n
-    )
     return Chart(
         id=chart_id,
         title=f"{label.capitalize()} at n = {n}",
@@ -92,7 +83,7 @@ def _chart(numbers: PolicyNumbers, n: int, quantity: str, label: str, chart_id: 
         x_label="updates done (%)" if is_share else "update",
         y_label=label,
         series=(*lines, *baselines),
-        description=f"{label.capitalize()} of sampled summaries of n = {n}, by update. Reward: {rewards}.",
+        description=f"{label.capitalize()} of sampled summaries of n = {n}, by update.",
     )
 
 
@@ -125,5 +116,5 @@ def learning_sheet(numbers: PolicyNumbers) -> Sheet:
         rows=learning_charts(numbers),
         notes=tuple(notes),
         made_by=made_by(numbers.run, f"reward: {numbers.reward}", numbers.seeds),
-        has_keys=True,
+        is_shared=True,
     )

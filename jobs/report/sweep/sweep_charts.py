@@ -1,11 +1,12 @@
 """The charts of a sweep: content kept by n, mean scores by n, and gains over controls of the same length."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.analysis import LEAD, RANDOM
 from core.analysis.answer import Answer
 from core.analysis.content_kept import KEPT, ContentKept
+from core.analysis.paired import PairedLength
 from core.systems.rulers import PERSON
 from core.types import SystemKind
 from jobs.report.charts import (
@@ -96,7 +97,7 @@ def kept_sheet(numbers: Numbers) -> Sheet:
     )
 
 
-def gains(numbers: Numbers, dataset: str) -> dict[str, dict[str, tuple[Difference, ...]]]:
+def gains(numbers: Numbers, dataset: str) -> dict[str, Mapping[str, Sequence[Difference | PairedLength]]]:
     """By `random` and `lead` what each system gains over it by n, where anything can be compared with it.
 
     Upper bounds are left out: they gain several times as much as systems, so the other lines would be squeezed.
@@ -107,9 +108,7 @@ def gains(numbers: Numbers, dataset: str) -> dict[str, dict[str, tuple[Differenc
         if number.gains and number.kind != "upper bound"
     }
     over_lead = {
-        system: tuple(
-            Difference(at.n, at.articles, at.difference, at.p_holm) for at in by_metric[numbers.metric].lengths
-        )
+        system: by_metric[numbers.metric].lengths
         for system, by_metric in numbers.vs_lead_of(dataset).items()
         if numbers.metric in by_metric
     }

@@ -110,7 +110,7 @@ def test_a_notebook_shows_the_answer_and_the_plot(found: nws.Result, tmp_path: P
     drawn = (tmp_path / "curves.svg").read_text(encoding="utf-8")
     assert "textrank" in drawn
     assert "MiniLM-L6-v2@1110a24" in drawn  # in its metadata
-    assert "content kept" in str(found.plot().get_label()).lower()
+    assert "content kept" in found.plot().sheet.made_by[0]
 
 
 def test_it_begins_with_the_answer(found: nws.Result) -> None:

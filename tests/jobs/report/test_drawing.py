@@ -85,6 +85,15 @@ def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():
     assert marks == {"white": [5], "none": [3], coloured(0).colour: [1, 3]}
 
 
+def test_lines_that_charts_share_are_named_once(run):
+    figure = draw(learning_sheet(analyse_policies(run, make_results(points=[], lengths=(7, 13)))))
+    named = [[text.get_text() for text in panel.texts] for panel in figure.axes]
+    line = "reinforce (mean of 2 seeds)"
+    assert [[name for name in names if name == line] for names in named] == [[], [line], [], [line]]
+    above, beside, *_ = figure.axes
+    assert above.get_ylim() == beside.get_ylim()
+
+
 @pytest.fixture
 def files(tmp_path):
     """A picture and its SVG."""

@@ -5,7 +5,7 @@ from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from jobs.report.figure_files import find_family, give_glyphs, in_latin
+from jobs.report.figure_files import find_family, fit_letters, in_latin
 
 NAME = "뉴스|textrank"
 
@@ -51,7 +51,7 @@ def texts_of(*names):
 def test_a_font_with_the_letters_is_taken_where_one_is_installed(hangul_font, tmp_path):
     figure, (korean, latin) = texts_of(NAME, "textrank")
     assert find_family(frozenset("뉴스")) == "Squares"
-    assert give_glyphs([korean, latin]) is None
+    assert fit_letters(figure) is None
     assert (korean.get_text(), korean.get_fontfamily()) == (NAME, ["DejaVu Sans", "Squares"])
     assert latin.get_fontfamily() == ["sans-serif"]
     # matplotlib warns of a missing glyph, and a warning fails a test.
@@ -62,14 +62,14 @@ def test_a_font_with_the_letters_is_taken_where_one_is_installed(hangul_font, tm
 def test_without_one_letters_become_latin_and_the_reader_is_told(no_other_fonts, tmp_path):
     assert find_family(frozenset("뉴스")) is None
     figure, texts = texts_of(NAME, "textrank")
-    warning = give_glyphs(texts)
+    warning = fit_letters(figure)
     assert [text.get_text() for text in texts] == ["NyuSeu|textrank", "textrank"]
-    assert f"The plots show {NAME!r} as 'NyuSeu|textrank'" in warning
+    assert "the plots show Latin ones, such as 'NyuSeu|textrank'" in warning
     assert "Install a font" in warning
     figure.savefig(tmp_path / "figure.png")
 
 
 def test_letters_that_the_own_font_has_are_left_alone():
-    _, texts = texts_of("naïve · ±37 – Ω Привет", "two\nlines", "")
-    assert give_glyphs(texts) is None
+    figure, _ = texts_of("naïve · ±37 – Ω Привет", "two\nlines", "")
+    assert fit_letters(figure) is None
     assert in_latin("naïve · Привет") == "naïve · Привет"

@@ -1,12 +1,12 @@
 // A view of the viewer: which article, systems and n, in which order, and which articles. All of it is in the address.
 
 const SORTS = ["lowest", "highest", "difference", "longest", "shortest", "key"];
-const EVERY = { score: 0, sort: "lowest", search: "", from: null, to: null, versus: "", by: null, short: false, failed: false };
-const FILTERS = ["from", "to", "versus", "by", "short", "failed"];
+const EVERY = { score: 0, sort: "lowest", search: "", from: null, to: null, versus: "", by: null };
+const FILTERS = ["from", "to", "versus", "by"];
 const UNFILTERED = Object.fromEntries(["search", ...FILTERS].map((name) => [name, EVERY[name]]));
-const isFiltered = (view) => view.versus !== "" || view.short || view.failed || view.from !== null || view.to !== null;
+const isFiltered = (view) => view.versus !== "" || view.from !== null || view.to !== null;
 
-// #view?article=…&system=…&n=…&sorted=…&other=…&score=…&sort=…&search=…&from=…&to=…&versus=…&by=…&short=1&failed=1
+// #view?article=…&system=…&n=…&sorted=…&other=…&score=…&sort=…&search=…&from=…&to=…&versus=…&by=…
 function fragmentOf(view, archive) {
   const { article, system, other, n } = view, parameters = new URLSearchParams();
   if (archive.articles[article]) parameters.set("article", archive.articles[article].id);
@@ -16,7 +16,7 @@ function fragmentOf(view, archive) {
   if (other >= 0) parameters.set("other", archive.systems[other].name);
   for (const [name, usual] of Object.entries(EVERY)) {
     if (view[name] === usual) continue;
-    parameters.set(name, name === "score" ? archive.ranked[view.score].column : view[name] === true ? "1" : view[name]);
+    parameters.set(name, name === "score" ? archive.ranked[view.score].column : view[name]);
   }
   return `#view?${parameters}`;
 }
@@ -44,7 +44,6 @@ function viewOf(fragment, archive, usual) {
   for (const name of ["from", "to", "by"]) view[name] = numberOf(asked.get(name));
   view.search = asked.get("search") ?? "";
   view.versus = ["wins", "loses"].includes(asked.get("versus")) ? asked.get("versus") : "";
-  for (const name of ["short", "failed"]) view[name] = asked.get(name) === "1";
   return { view, lacks };
 }
 
@@ -54,8 +53,8 @@ function numberOf(text) {
 
 // What order and filters are by: two small tables of all articles, systems and n, and the articles' texts for search.
 class Catalogue {
-  constructor(archive, ranks, isShort) {
-    Object.assign(this, { archive, ranks, isShort, words: new Map() });
+  constructor(archive, ranks) {
+    Object.assign(this, { archive, ranks, words: new Map() });
   }
 
   place(article, system, n) {
@@ -70,9 +69,7 @@ class Catalogue {
   }
 
   passes(article, view) {
-    const { system, other, at: n, from, to, versus, by, score } = view, { failed, part } = this.archive.articles[article];
-    if (view.failed ? !failed : part === null) return false;
-    if (view.short && !this.isShort[this.place(article, system, n)]) return false;
+    const { system, other, at: n, from, to, versus, by, score } = view;
     const a = this.raw(article, system, n, score), b = this.raw(article, other, n, score);
     const rawOf = (typed) => Math.round((typed * RANK_SCALE) / (this.archive.ranked[score].percent ? 100 : 1));
     if (from !== null && (a === null || a < rawOf(from))) return false;
@@ -107,15 +104,15 @@ class Catalogue {
   // The articles that have all of these words in key, text, references or summaries of them; null as soon as `isStale`.
   async having(wanted, isStale, tell) {
     const { articles } = this.archive, found = new Set();
-    const names = ({ key, dataset, title, failed }) => folded([key, dataset, title, ...failed ?? []].join(" "));
+    const names = ({ key, dataset, title }) => folded([key, dataset, title].join(" "));
     const parts = [...new Set(articles.map(({ part }) => part))];
     for (const part of parts) {
       if (isStale()) return null;
       tell(`Searching … ${parts.indexOf(part)} of ${parts.length} parts`);
-      const texts = part === null ? null : await this.textsOf(part);
+      const texts = await this.textsOf(part);
       articles.forEach((article, i) => {
         if (article.part !== part) return;
-        const all = names(article) + " " + (texts?.[article.at] ?? "");
+        const all = names(article) + " " + texts[article.at];
         if (wanted.every((word) => all.includes(word))) found.add(i);
       });
     }

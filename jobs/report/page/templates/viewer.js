@@ -3,16 +3,15 @@
 const RANK_SCALE = 10000;
 const NO_SCORE = -32768;
 const MOST_LISTED = 200;
-const MOST_FAILURES = 20;
 const STILL = 300; // milliseconds without a change, after which a view is worth going back to
 const METRICS = "METRICS";
 const SINGLE = "SINGLE";
 const SORTED_BY = ["system", "other", "score", "sort"];
 
 class Viewer {
-  constructor(archive, ranks, isShort) {
+  constructor(archive, ranks) {
     Object.assign(this, archive);
-    this.catalogue = new Catalogue(archive, ranks, isShort);
+    this.catalogue = new Catalogue(archive, ranks);
     this.parts = new Map();
     this.turns = 0;
     this.searches = 0;
@@ -23,7 +22,6 @@ class Viewer {
 
   async body(article) {
     const { part, at } = this.articles[article];
-    if (part === null) return NO_BODY;
     if (!this.parts.has(part)) this.parts.set(part, unpacked(`part-${part}`).then((found) => found.json()));
     return (await this.parts.get(part))[at];
   }
@@ -47,9 +45,6 @@ class Viewer {
     $("previous").onclick = () => this.turn(-1);
     $("next").onclick = () => this.turn(1);
     window.onhashchange = () => this.follow();
-    const failures = this.articles.filter(({ failed }) => failed).length;
-    $("failures-count").textContent = failures;
-    $("failed").disabled = !failures;
     $("viewer-off").hidden = true;
     $("viewer-on").hidden = false;
     this.list();
@@ -162,7 +157,7 @@ class Viewer {
   }
 
   summed(from) {
-    const { sort, versus, other } = this.view, total = this.articles.filter(({ part }) => part !== null).length;
+    const { sort, versus, other } = this.view, total = this.articles.length;
     const parts = [`${this.order.length} of ${total} articles`];
     if (this.listed.length < this.order.length) {
       parts.push(from ? `; listed: ${from + 1} to ${from + this.listed.length}` : `; the first ${this.listed.length} are listed`);
@@ -175,14 +170,14 @@ class Viewer {
   }
 
   entry(i) {
-    const { key, title, words, part } = this.articles[i], { system, other, at, score } = this.view;
+    const { key, title, words } = this.articles[i], { system, other, at, score } = this.view;
     const of = (s) => this.told(this.ranked[score], scaled(this.catalogue.raw(i, s, at, score)));
     const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${of(s)}`);
-    const button = element("button"), beginning = element("small", part === null ? "" : `${words} words · `);
+    const button = element("button"), beginning = element("small", `${words} words · `);
     button.type = "button";
     button.append(this.withHits("span", key));
     const scored = `${this.ranked[score].label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`;
-    button.append(element("small", part === null ? "failed" : scored));
+    button.append(element("small", scored));
     beginning.append(...marked(title, [this.searched(title)]));
     button.append(beginning);
     button.onclick = () => {
@@ -222,17 +217,14 @@ class Viewer {
     if (!body || turn !== this.turns) return;
     this.showControls(view);
     this.showChosen();
-    const { id, key, dataset, words, part, failed } = this.articles[view.article];
+    const { id, key, dataset, words } = this.articles[view.article];
     $("article-key").replaceChildren(...marked(key, [this.searched(key)]));
     $("hits").replaceChildren(...hits(this, body, view));
-    $("article-facts").textContent = [dataset, ...part === null ? [] : [`${words} words`], `id ${id}`].join(" · ");
-    const why = (failed ?? []).slice(0, MOST_FAILURES).join("\n");
-    $("why-failed").replaceChildren(...marked(why, [this.searched(why)]));
+    $("article-facts").textContent = [dataset, `${words} words`, `id ${id}`].join(" · ");
     $("link").href = fragmentOf(view, this);
-    $("has-text").hidden = part === null;
     const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
     const shared = new Set(body.references.flatMap((reference) => bareWords(reference).map((word) => word.bare)));
-    $("summaries").replaceChildren(...(part === null ? [] : chosen.map((summary) => this.box(summary, body, shared))));
+    $("summaries").replaceChildren(...chosen.map((summary) => this.box(summary, body, shared)));
     $("scores").replaceChildren(...this.scoreRows(body, chosen));
     for (const note of document.querySelectorAll(".of-other")) note.hidden = view.other < 0;
     $("all").replaceChildren(...this.allRows(body, view));
@@ -244,8 +236,7 @@ class Viewer {
     for (const name of ["system", "other", "n", "score", "sort"]) $(name).value = view[name];
     for (const name of ["search", ...FILTERS]) {
       const input = $(name);
-      if (input.type === "checkbox") input.checked = view[name];
-      else if (document.activeElement !== input || inputValue(input) !== view[name]) input.value = view[name] ?? "";
+      if (document.activeElement !== input || inputValue(input) !== view[name]) input.value = view[name] ?? "";
     }
     const name = lengthName(this.lengths[view.n]);
     $("n-value").textContent = name;
@@ -389,14 +380,10 @@ class Viewer {
   }
 }
 
-// Of an article that failed, nothing but its name is here.
-const NO_BODY = { text: "", references: [], at: [], texts: [], words: [], draws: [], scores: [] };
-
 const scaled = (raw) => (raw === null ? null : raw / RANK_SCALE);
 const atLength = (n) => (n === 0 ? "uncut" : `n = ${n}`);
 
 function inputValue(input) {
-  if (input.type === "checkbox") return input.checked;
   return input.type === "number" ? numberOf(input.value) : input.value;
 }
 
@@ -423,8 +410,7 @@ async function main() {
   if (!("DecompressionStream" in window)) return;
   const archive = await (await unpacked("archive-index")).json();
   const ranks = new Int16Array(await (await unpacked("archive-ranks")).arrayBuffer());
-  const isShort = new Uint8Array(await (await unpacked("archive-short")).arrayBuffer());
-  const viewer = new Viewer(archive, ranks, isShort);
+  const viewer = new Viewer(archive, ranks);
   viewer.start();
   listenToKeys(viewer);
 }

@@ -1,7 +1,6 @@
 import base64
 import gzip
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,27 +119,6 @@ def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.M
 )
 def test_a_title_ends_with_a_word(text: str, shown: str) -> None:
     assert module.beginning(text, 11) == shown
-
-
-def test_which_summaries_are_shorter_than_n(store: Store, run_of_points) -> None:
-    run = run_of_points(("a", "lead"), (3, 9, 21), wrote={"a": 6})
-    short = np.frombuffer(gzip.decompress(base64.b64decode(archive_of(store, run).short)), dtype=np.uint8)
-    assert short.reshape(30, 2, 3).tolist() == [[[0, 1, 1], [0, 0, 0]]] * 30
-
-
-def test_an_article_that_failed_stands_behind_the_others_with_the_reason(store: Store, swept: str) -> None:
-    failures = [(swept, failure) for failure in store.failures(swept)]
-    entries = unpacked(archive_of(store, swept, failures=failures).index)["articles"]
-    assert [entry["part"] is None for entry in entries] == [False] * 6 + [True]
-    (failure,) = store.failures(swept)
-    assert entries[-1]["failed"] == [
-        f"Failed in run {swept}, {failure.stage}: {failure.error_class}: {failure.message}"
-    ]
-    assert (entries[-1]["key"], entries[-1]["id"]) == ("empty", failure.article_id)
-    again = [("other", replace(failure, article_id=entries[0]["id"]))]
-    (entry, *_) = unpacked(archive_of(store, swept, failures=again).index)["articles"]
-    assert entry["part"] == 0
-    assert "Failed in run other" in entry["failed"][0]
 
 
 def test_what_is_shown_first(store: Store, swept: str) -> None:

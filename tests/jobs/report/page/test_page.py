@@ -266,7 +266,6 @@ def test_a_training_is_asked_about_its_policies(store: Store, trained: str, tmp_
         "Test articles of",
         "vs. textrank (Δ)",
         "test − train",
-        "Examples",
     ):
         assert told in text
 

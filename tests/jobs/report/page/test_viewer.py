@@ -12,7 +12,7 @@ from opened_pages import TOLD, opened
 from playwright.sync_api import Browser, Locator, Page, expect
 from system_kinds import kind_of
 
-from core.types import Article, BundleResult, Failure, Score, Summary
+from core.types import Article, BundleResult, Score, Summary
 from jobs.report.page.page import write_page
 from jobs.store import RunSpec, Store
 
@@ -43,10 +43,9 @@ def written(i: int, system: str, n: int) -> Written:
     """
     s = SYSTEMS.index(system)
     apart = (1 if i % 2 == 0 else -1) * (0.001 + i / 1000) if system == "a" else 0.0
-    words = n - 1 if system == "a" and i % 10 == 3 else n
-    spelled = [f"own{i}x{n}x{s}", "shared", "words", *(f"w{i + j}" for j in range(n))][:words]
+    spelled = [f"own{i}x{n}x{s}", "shared", "words", *(f"w{i + j}" for j in range(n))][:n]
     kept = KEPT[n] * (1 if system == "a" else 0.3) + apart / 2
-    return Written(" ".join(spelled), words, round(0.4 + n / 100 + apart, 4), round(kept, 4))
+    return Written(" ".join(spelled), n, round(0.4 + n / 100 + apart, 4), round(kept, 4))
 
 
 def key(i: int) -> str:
@@ -59,7 +58,7 @@ def f1_of(i: int, system: str = "a", n: int = 9) -> float:
 
 @pytest.fixture(scope="module")
 def run(store: Store) -> str:
-    """230 articles by two systems and two controls, and two articles that failed."""
+    """230 articles by two systems and two controls."""
     spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, SIGNATURES, len(SYSTEMS))
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "here", 1)
@@ -70,10 +69,6 @@ def run(store: Store) -> str:
         article = Article("news", "test", key(i), text, references)
         made = [_stored(article, i, system, n) for system in SYSTEMS for n in LENGTHS]
         store.writer(run_id, epoch).record([([article], BundleResult(tuple(made), ()))])
-    for name in ("lost-1", "lost-2"):
-        lost = Article("news", "test", name, "", ("r",))
-        failure = Failure(lost.id, "EmptyArticleError", f"no word in {name}", 1, "here")
-        store.writer(run_id, epoch).record([([lost], BundleResult((), (failure,)))])
     store.writer(run_id, epoch).finish("done")
     return run_id
 
@@ -491,30 +486,13 @@ def test_the_examples_lead_to_their_articles(page: Page) -> None:
     expect_in_sight(page, "#summaries p")
 
 
-def test_the_filter_of_failed_articles(page: Page) -> None:
-    filtered(page)
-    expect(page.locator("#failures-count")).to_have_text("2")
-    page.locator("#failed").check()
-    expect(shown(page)).to_have_text("lost-1")
-    assert sorted(listed(page)) == ["lost-1", "lost-2"]
-    expect(page.locator("#why-failed")).to_contain_text("EmptyArticleError: no word in lost-1")
-    expect(page.locator("#has-text")).to_be_hidden()
-    expect(page.locator("#summaries p")).to_have_count(0)
-    page.locator("#next").click()
-    expect(shown(page)).to_have_text("lost-2")
-    page.locator("#failed").uncheck()
-    expect(shown(page)).to_have_text(LOWEST_FIRST[0])
-    expect(page.locator("#why-failed")).to_be_hidden()
-
-
 def test_filters_hold_together_and_are_cleared_at_once(page: Page) -> None:
     by_f1(page)
     filtered(page)
-    page.locator("#short").check()
     page.locator("#versus").select_option("loses")
     page.locator("#from").fill("0.3")
     page.locator("#search").fill("only1")
-    wanted = [i for i in range(ARTICLES) if i % 10 == 3 and str(i).startswith("1") and f1_of(i) >= 0.3]
+    wanted = [i for i in range(ARTICLES) if i % 2 == 1 and str(i).startswith("1") and f1_of(i) >= 0.3]
     expect_list(page, [key(i) for i in sorted(wanted, key=f1_of)])
     page.locator("#sort").select_option("longest")
     page.locator("#clear").click()
@@ -545,14 +523,14 @@ def test_every_figure_says_of_which_metric_it_is(page: Page) -> None:
     expect(entry).to_contain_text(f"{410 + i - 2} words")
     expect(page.locator("#summaries small").first).to_have_text(f"9 words · content kept {kept} · BERTScore F1 {a}")
     page.get_by_text("All systems at this n").click()
-    expect(page.locator("#has-text thead").first).to_contain_text("content kept")
+    expect(page.locator("#shown thead").first).to_contain_text("content kept")
     first_row = page.locator("#scores tbody tr").first
     expect(first_row.locator("th")).to_have_text("content kept")
     expect(first_row.locator("td").first).to_have_text(kept)
     expect(first_row.locator("td").last).to_have_text("+31 points")
     by_f1(page)
     expect(entry).to_contain_text(f"BERTScore F1, n = 9: a {a} · lead {lead}")
-    expect(page.locator("#has-text thead").first).to_contain_text("BERTScore F1")
+    expect(page.locator("#shown thead").first).to_contain_text("BERTScore F1")
 
 
 def test_the_sentences_of_the_reference_say_where_a_summary_has_their_words(page: Page) -> None:
@@ -580,7 +558,6 @@ def state(page: Page) -> dict[str, object]:
     """All that is seen of a view."""
     fields = ("system", "other", "n", "search", "score", "sort", "from", "to", "versus", "by")
     found: dict[str, object] = {name: page.locator(f"#{name}").input_value() for name in fields}
-    found |= {name: page.locator(f"#{name}").is_checked() for name in ("short", "failed")}
     return found | {"key": shown(page).inner_text(), "list": listed(page), "found": page.locator("#found").inner_text()}
 
 
