@@ -20,7 +20,7 @@ from core.analysis import (
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from core.analysis.paired import PairedLength
-from jobs.report.charts import Chart, Difference, difference_chart, mean_chart, system_looks
+from jobs.report.charts import Chart, GainAt, difference_chart, mean_chart, system_looks
 from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.policies.policy_charts import learning_charts
 from jobs.report.policies.policy_numbers import PolicyNumbers
@@ -139,7 +139,7 @@ class GainTable:
     over: str
     chart: Chart
     interval: str
-    rows: tuple[tuple[str, Difference | PairedLength], ...]
+    rows: tuple[tuple[str, GainAt | PairedLength], ...]
 
 
 @dataclass(frozen=True, slots=True)
