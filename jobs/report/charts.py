@@ -110,7 +110,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class GainAt:
     """A system minus another at n words, over the articles that both have; `p_holm` is corrected over n."""
 
     n: int
@@ -192,7 +192,7 @@ def difference_chart(
     numbers: RunNumbers[Score],
     dataset: str,
     over: str,
-    differences: Mapping[str, Sequence[Difference | PairedLength]],
+    differences: Mapping[str, Sequence[GainAt | PairedLength]],
     chart_id: str = "",
     note: str = "",
 ) -> Chart:
@@ -203,7 +203,7 @@ def difference_chart(
     name, places, other = metric_name(numbers.metric), metric_places(numbers.metric), numbers.names[over]
     looks, scores = system_looks(numbers.kinds), numbers.of(dataset)
 
-    def point(system: str, at: Difference | PairedLength) -> At:
+    def point(system: str, at: GainAt | PairedLength) -> At:
         told = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
         hollow = at.n in scores[system] and not scores[system][at.n].comparable
         return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.significant and note != "")

@@ -19,7 +19,7 @@ from core.analysis import (
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from core.metrics.specs import SPECS
-from jobs.report.charts import Difference
+from jobs.report.charts import GainAt
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.report.run_numbers import Score
@@ -255,7 +255,7 @@ def same_texts_table(pairs: Sequence[SameText], names: SystemNames) -> Table:
 
 
 def gains_table(
-    numbers: Numbers, dataset: str, over: str, gains: Mapping[str, Sequence[Difference | PairedLength]]
+    numbers: Numbers, dataset: str, over: str, gains: Mapping[str, Sequence[GainAt | PairedLength]]
 ) -> Table:
     """What each system gains over `random` or `lead` at equal n, with interval and corrected p."""
     places = numbers.places

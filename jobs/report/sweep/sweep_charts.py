@@ -12,7 +12,7 @@ from core.types import SystemKind
 from jobs.report.charts import (
     At,
     Chart,
-    Difference,
+    GainAt,
     Series,
     Sheet,
     difference_chart,
@@ -97,13 +97,13 @@ def kept_sheet(numbers: Numbers) -> Sheet:
     )
 
 
-def gains(numbers: Numbers, dataset: str) -> dict[str, Mapping[str, Sequence[Difference | PairedLength]]]:
+def gains(numbers: Numbers, dataset: str) -> dict[str, Mapping[str, Sequence[GainAt | PairedLength]]]:
     """By `random` and `lead` what each system gains over it by n, where anything can be compared with it.
 
     Upper bounds are left out: they gain several times as much as systems, so the other lines would be squeezed.
     """
     over_random = {
-        number.system: tuple(Difference(at.n, at.articles, at.gain, at.p_holm) for at in number.gains)
+        number.system: tuple(GainAt(at.n, at.articles, at.gain, at.p_holm) for at in number.gains)
         for number in numbers.magic_numbers_of(dataset)
         if number.gains and number.kind != "upper bound"
     }
