@@ -41,7 +41,7 @@ def test_a_function_is_a_metric_with_an_interval_and_a_signature(nws_command, tm
     assert found.rows()["same_score"].tolist() == [1.0, 0.0, 0.0]
     (row,) = found.to_pandas().query("metric == 'same'").to_dict("records")
     assert (row["part"], row["score"], row["interval"]) == ("score", pytest.approx(1 / 3), "student-t")
-    assert re.fullmatch(r"same\|function\|sha256:[0-9a-f]{12}", row["signature"])
+    assert re.fullmatch(r"same\|plugin:this session\|sha256:[0-9a-f]{12}", row["signature"])
     assert nws.score(predictions, REFERENCES, same).signatures == {"same": row["signature"]}
 
     (tmp_path / "mine.py").write_text("METRICS = {'same': lambda summary, references: summary in references}\n")
@@ -54,7 +54,7 @@ def test_a_function_is_a_metric_with_an_interval_and_a_signature(nws_command, tm
 
 
 def test_a_function_that_fails_is_named_with_its_row() -> None:
-    with pytest.raises(PluginError, match=r"broken failed on row 2: KeyError: 'A new bridge.*' \(line \d+\)"):
+    with pytest.raises(PluginError, match=r"broken of .* failed on row 2: KeyError: 'A new bridge.*' \(line \d+\)"):
         nws.score(PREDICTIONS, REFERENCES, broken)
     with pytest.raises(RecipeError, match="Two metrics have one name: same, same"):
         nws.score(PREDICTIONS, REFERENCES, [same, same])

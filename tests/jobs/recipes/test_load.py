@@ -47,10 +47,18 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
+# Ten million times "x", in 300 bytes.
+_BILLION_LAUGHS = "\n".join(
+    ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    + [f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]" for before, name in zip("abcdef", "bcdefg", strict=True)]
+)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("n: &one [*one]", r"mine.yaml: it has an alias \(\*name\): write the values out"),
+        (_BILLION_LAUGHS, r"mine.yaml: its aliases \(\*name\) stand for more than 100000 values"),
+        ("n: &one [*one]", "stand for more than 100000 values"),
         ("seed: 2024-99-99", "not valid YAML: month must be in"),
         ("[" * 3000 + "]" * 3000, "not valid YAML"),
         ("seed: " + "9" * 5000, "not valid YAML"),
