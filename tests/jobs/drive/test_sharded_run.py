@@ -270,12 +270,25 @@ def test_articles_that_failed_are_tried_again_by_resume(store: Store, news: Path
     plan = planned(datasets=[{"name": str(news)}])
     start(store, plan, shards=2)
     drive(store, here(store))
-    with store.writing() as connection:
-        connection.exec_driver_sql(f"UPDATE runs SET failures = 1 WHERE id = '{NAME}-02'")
+    whole = store.run_info(NAME)
+    with store.writing() as connection:  # as if one of its articles had failed
+        article = connection.exec_driver_sql(
+            f"SELECT MIN(article_id) FROM summaries WHERE run_id = '{NAME}-02'"
+        ).scalar()
+        found = connection.exec_driver_sql(f"DELETE FROM summaries WHERE article_id = '{article}'").rowcount
+        connection.exec_driver_sql(
+            f"INSERT INTO failures VALUES ('{NAME}-02', '{article}', '{plan.stages[0].name}', "
+            "'E', '', 1, '', '2026-01-01 00:00:00.000000')"
+        )
+        connection.exec_driver_sql(
+            "UPDATE runs SET failures = 1, articles_done = articles_done - 1, "
+            f"summaries = summaries - {found} WHERE id = '{NAME}-02'"
+        )
     assert store.run_info(NAME).failures == 1
     drive(store, again := here(store))
     assert again.driven == [2]
-    assert store.run_info(NAME).failures == 0
+    info = store.run_info(NAME)
+    assert (info.failures, info.articles_done, info.summaries) == (0, whole.articles_done, whole.summaries)
 
 
 def test_what_cannot_be_divided_is_refused(store: Store, news: Path) -> None:
