@@ -15,11 +15,11 @@ from jobs.store.lifecycle import new_run_id as new_run_id
 from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
 from jobs.store.means import EndpointUse as EndpointUse
-from jobs.store.progress import ActorShare as ActorShare
-from jobs.store.progress import LogLine as LogLine
-from jobs.store.progress import Progress as Progress
 from jobs.store.queries import QueryResult as QueryResult
 from jobs.store.results import FailureInfo as FailureInfo
+from jobs.store.run_progress import ActorShare as ActorShare
+from jobs.store.run_progress import LogLine as LogLine
+from jobs.store.run_progress import Progress as Progress
 from jobs.store.runs import FinalState as FinalState
 from jobs.store.runs import RunInfo as RunInfo
 from jobs.store.runs import RunSpec as RunSpec

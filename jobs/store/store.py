@@ -19,7 +19,6 @@ from jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer
 from jobs.store.lifecycle import Lifecycle, check_fence
 from jobs.store.means import Means, forget, keep_means
 from jobs.store.partitions import lock_own_partition
-from jobs.store.progress import DriverReports, LogLine, Progress, progress_row
 from jobs.store.queries import Queries
 from jobs.store.removal import Removal
 from jobs.store.results import (
@@ -33,6 +32,7 @@ from jobs.store.results import (
     store_kept,
     stored_keys,
 )
+from jobs.store.run_progress import DriverReports, LogLine, Progress, progress_row
 from jobs.store.runs import FinalState, Runs, read_run
 from jobs.store.schema import check_schema, create_if_fresh
 from jobs.store.sharded_runs import ShardedRuns

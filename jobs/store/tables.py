@@ -337,7 +337,7 @@ class LogLineRow(Base):
 
 
 class ProgressRow(Base):
-    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.progress.Progress`."""
+    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.run_progress.Progress`."""
 
     __tablename__ = "progress"
 
