@@ -6,12 +6,15 @@ LexRank makes frequent ones weigh little.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from core.types import SegmentedArticle
+
+if TYPE_CHECKING:  # `nws submit --help` must not wait for SciPy
+    from scipy import sparse
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -182,6 +185,8 @@ def lexrank(sentences: Sequence[Sequence[str]]) -> FloatArray:
     Returns:
         (sentences,), summing to 1. A sentence without other neighbours has 1/sentences.
     """
+    from scipy import sparse
+
     counts = term_counts(sentences)
     idf = np.log(len(sentences) / counts.sign().sum(axis=0))
     vectors = counts @ sparse.diags_array(idf)
@@ -201,8 +206,10 @@ def position(sentences: int) -> FloatArray:
     return np.arange(sentences, 0, -1, dtype=np.float64) / sentences
 
 
-def term_counts(sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
+def term_counts(sentences: Sequence[Sequence[str]]) -> "sparse.csr_array":
     """How often each word occurs in each sentence, (sentences, distinct words) in float64."""
+    from scipy import sparse
+
     columns: dict[str, int] = {}
     word_columns = [columns.setdefault(word, len(columns)) for words in sentences for word in words]
     rows = np.repeat(np.arange(len(sentences)), [len(words) for words in sentences])

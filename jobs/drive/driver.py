@@ -15,9 +15,9 @@ from typing import NoReturn
 import numpy as np
 from rich.console import Console
 
+from core.article_ids import ArticleIds
 from core.models import model_folder
 from core.stage import Stage
-from core.types import ArticleIds
 from jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from jobs.drive.reuse import has_unfinished, obstacles, works
 from jobs.drive.run import EqualFailures, Outcome, Run, take_run

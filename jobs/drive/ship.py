@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 from cluster.job_api import Head, RayJob
 from core.errors import ClusterError, FencedError, NwsError
 from jobs.installation import ROOT, VERSION_FILE, code_version, is_installed
-from jobs.recipes.outside import SHIPPED, files_to_ship
 from jobs.store import LogLine, RunInfo, Store, new_run_id
 from jobs.store.address import parse_address
 from jobs.store.runs import SILENT_SECONDS
@@ -58,6 +57,8 @@ def stage(
         checkout: where our packages are.
         own: files of the user's own that the run needs, by the names under which its driver finds them.
     """
+    from jobs.recipes.outside import SHIPPED
+
     for name in _files(checkout):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(checkout / name, target / name)
@@ -123,6 +124,8 @@ def ship_again(
     Raises:
         NwsError: a driver works on it, there is no such run, or the head does not answer or refuses.
     """
+    from jobs.recipes.outside import files_to_ship
+
     run = store.require_free(run_id, socket.gethostname(), take_over)
     files_to_ship(run.recipe)  # which may be refused
     head = Head(address)
@@ -153,6 +156,8 @@ def options_of(accelerator: str | None, actors: int | None) -> list[str]:
 
 def _ship(store: Store, head: Head, run: RunInfo, job: str, epoch: int, options: list[str]) -> None:
     """Submit a job that drives a run with this epoch. A pending run, which would wait for ever, ends if that fails."""
+    from jobs.recipes.outside import files_to_ship
+
     entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run.id, "--epoch", str(epoch), *options])
     try:
         with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:

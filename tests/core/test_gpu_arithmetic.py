@@ -20,9 +20,9 @@ from core.types import Precision
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 
-@pytest.fixture(params=["new switch", "old switch"])
-def switch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> object:
-    """The matmul switch of a torch since 2.9, or of one before it, which refuses the new name."""
+@pytest.fixture
+def switch(monkeypatch: pytest.MonkeyPatch) -> object:
+    """The matmul switch of torch, which refuses other names and values."""
 
     class Switch:
         def __init__(self, names: set[str]) -> None:
@@ -34,18 +34,15 @@ def switch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> o
             return self.values[name]
 
         def __setattr__(self, name: str, value: object) -> None:
-            if name not in self.values or value not in {"fp32_precision": ("ieee", "tf32")}.get(name, (True, False)):
+            if name not in self.values or value not in ("ieee", "tf32"):
                 raise AttributeError(f"Unknown attribute {name} or value {value}")
             self.values[name] = value
 
-    name = "fp32_precision" if request.param == "new switch" else "allow_tf32"
-    matmul = Switch({name})
+    matmul = Switch({"fp32_precision"})
     monkeypatch.setattr(torch.backends.cuda, "matmul", matmul)
     for part in ("conv", "rnn"):
         monkeypatch.setattr(torch.backends.cudnn, part, Switch({"fp32_precision"}))
-    cudnn = Switch({"allow_tf32"}) if name == "allow_tf32" else torch.backends.cudnn
-    monkeypatch.setattr(torch.backends, "cudnn", cudnn)
-    return lambda: {"tf32": "tf32", "ieee": "ieee", True: "tf32", False: "ieee"}.get(getattr(matmul, name))
+    return lambda: matmul.fp32_precision
 
 
 @pytest.fixture
@@ -155,7 +152,7 @@ def test_a_worker_on_a_gpu_multiplies_exactly(switch: object, monkeypatch: pytes
     threads = torch.get_num_threads()
     try:
         take_share("cpu", None)
-        assert (switch(), cudnn_attention) == (None, [])
+        assert (switch(), cudnn_attention) == ("from the environment", [])
         take_share("cuda", None)
         assert (switch(), cudnn_attention) == ("ieee", [False])
     finally:

@@ -4,7 +4,8 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.types import Article, ArticleIds, id_numbers
+from core.article_ids import ArticleIds, id_numbers
+from core.types import Article
 
 
 def test_an_article_has_an_id_of_its_place_and_a_hash_of_its_content() -> None:

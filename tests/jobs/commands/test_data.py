@@ -18,7 +18,6 @@ NAME = f"org/news@{COMMIT}"
 @pytest.fixture
 def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(hub_cache, "is_reachable", lambda: False)
-    monkeypatch.setattr("core.text.dataset.is_reachable", lambda: False)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     cache_dataset(ROWS, tmp_path / "datasets" / "org___news" / "default" / "0.0.0" / COMMIT)

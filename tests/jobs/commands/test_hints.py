@@ -1,10 +1,8 @@
 """Every hint can be pasted into a shell as it stands."""
 
-import contextlib
 import io
 import re
 import shlex
-import sqlite3
 
 import pytest
 from policy_results import make_results
@@ -50,14 +48,6 @@ def test_what_an_error_advises_works(nws, tmp_path, monkeypatch, flags: str) -> 
     advised = re.search(r"nws cancel .*", refused.err)
     assert nws(*shlex.split(advised[0])[1:]).code == 0
     assert nws("rm", "phase1-x", "--yes", *given).code == 0
-
-
-def test_an_upgrade_is_advised_with_its_path_quoted(nws, tmp_path) -> None:
-    url = f"sqlite:///{tmp_path}/my runs.db"
-    with contextlib.closing(sqlite3.connect(tmp_path / "my runs.db")) as connection:
-        connection.execute("CREATE TABLE recipes (title TEXT)")
-    advised = re.search(r"nws db upgrade .*", nws("ls", "--store", url).err)
-    assert shlex.split(advised[0]) == ["nws", "db", "upgrade", "--store", url]
 
 
 @pytest.mark.parametrize("command", ["report", "compare"])

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.article_ids import ArticleIds
 from core.errors import CorpusError
 from core.text.dataset import Dataset, OpenDataset, open_rows
-from core.types import Article, ArticleIds
+from core.types import Article
 from jobs.drive.reuse import has_unfinished, unfinished_bundles
 from jobs.recipes.plan import Plan
 

@@ -99,9 +99,9 @@ def test_what_is_recommended_and_why(found: nws.Result) -> None:
 
 def test_a_notebook_shows_the_answer_and_the_plot(found: nws.Result, tmp_path: Path) -> None:
     html = found._repr_html_()
-    assert "<th>oracle (upper bound)</th>" in html
+    assert '<th scope="row">oracle (upper bound)</th>' in html
     shown = found.curves().query("system == 'textrank' and n == 7")["mean"].item()
-    assert f"<td>{shown:.3f}</td>".replace("0.", ".") in html
+    assert f">{shown:.3f}".replace("0.", ".") in html
     assert "data:image/png;base64,iVBOR" in html
     plot = found.plot("bertscore_f1")
     assert isinstance(plot, Figure)

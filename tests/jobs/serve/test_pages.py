@@ -189,7 +189,7 @@ def test_runs_that_are_chosen_are_on_one_page(client: TestClient, store: Store) 
     for run in (a, b, other):
         run.write(12)
     text = ready(client, f"/report?run={a.id}&run={b.id}")
-    assert "The same system in two runs" in text
+    assert " vs. " in text
     assert all(f'<a href="/runs/{run.id}">Run {run.id}</a>' in text for run in (a, b))
     refused = client.get(f"/report?run={a.id}&run={other.id}")
     assert (refused.status_code, "This cannot be shown" in refused.text) == (409, True)
