@@ -19,7 +19,7 @@ from jobs.commands.shared import (
     reading,
     store_flag,
 )
-from jobs.terminal.console import PrintableConsole, busy
+from jobs.report.console import PrintableConsole, busy
 
 
 def compare(

@@ -13,8 +13,8 @@ from core.whole_files import check_target, write_json_lines
 from jobs.commands.groups import grouped, option, plain
 from jobs.commands.options import Json
 from jobs.commands.shared import err, out
-from jobs.terminal.console import PrintableConsole, busy
-from jobs.terminal.numerals import counted
+from jobs.report.console import PrintableConsole, busy
+from jobs.report.numerals import counted
 
 if TYPE_CHECKING:
     from core.plugins.plugin_metric import PluginMetric
@@ -81,7 +81,7 @@ def score(
     """
     from core.metrics.config import Options
     from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
-    from jobs.terminal.warnings import warn_of_texts
+    from jobs.report.warnings import warn_of_texts
     from jobs.tools.score import print_score, row_lines, score_file
 
     chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})

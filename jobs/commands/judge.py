@@ -12,8 +12,8 @@ from core.whole_files import check_target, write_json_lines
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import Json
 from jobs.commands.shared import err
-from jobs.terminal.console import PrintableConsole, busy
-from jobs.terminal.numerals import counted
+from jobs.report.console import PrintableConsole, busy
+from jobs.report.numerals import counted
 
 if TYPE_CHECKING:
     from jobs.tools.judge_replies import Judging

@@ -12,7 +12,7 @@ import typer
 from core.errors import ClusterError, RecipeError
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, out, reading, shown, store_flag
-from jobs.terminal.console import PrintableConsole, busy
+from jobs.report.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
     from jobs.report.run_view import View, Viewer
@@ -31,8 +31,8 @@ def list_runs(
 
     A sharded run, whose articles are divided among runs, is one line.
     """
+    from jobs.report.run_status import COLUMNS, as_dict, rows
     from jobs.report.table import Table
-    from jobs.terminal.run_status import COLUMNS, as_dict, rows
 
     with reading(store) as opened:
         runs = opened.list_runs(with_shards)
@@ -221,7 +221,7 @@ def remove(
     All its rows go, and the articles that are in no other run. A run that is waiting or in work is refused. Summaries
     that other runs have copied from it stay there.
     """
-    from jobs.terminal.numerals import counted
+    from jobs.report.numerals import counted
 
     if as_json and not yes:
         raise RecipeError("--json cannot ask for confirmation: give --yes, too.")

@@ -11,7 +11,7 @@ import typer
 from core.errors import NwsError, RecipeError
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
 from jobs.commands.shared import choose_policies, chosen_run, chosen_training, complete_run, err, out, reading, shown
-from jobs.terminal.console import PrintableConsole, busy, written_out
+from jobs.report.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
     from jobs.report.table import Table
@@ -125,8 +125,8 @@ def export(
 
 
 def _export_rows(run: str | None, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
+    from jobs.report.numerals import counted
     from jobs.report.summary_rows import STDOUT, write_summary_rows
-    from jobs.terminal.numerals import counted
 
     if target == STDOUT and as_json:
         raise RecipeError("--rows - prints JSON lines itself: leave --json out.")

@@ -21,7 +21,7 @@ from jobs.commands.shared import (
     shown,
     store_flag,
 )
-from jobs.terminal.console import PrintableConsole, busy
+from jobs.report.console import PrintableConsole, busy
 
 _RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}(-\d+)?")
 
@@ -83,8 +83,8 @@ def report(
 
 def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
+        from jobs.report.metric_names import find_metric
         from jobs.report.report_files import REPORTS, ReportStyle
-        from jobs.terminal.metrics import find_metric
 
     labels = parse_labels(what.labels)
     with reading(store) as opened:
@@ -106,8 +106,8 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
 
 def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
+        from jobs.report.numerals import counted
         from jobs.report.page.page import write_page
-        from jobs.terminal.numerals import counted
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]

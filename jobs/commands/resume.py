@@ -199,7 +199,7 @@ def add(
 
 def _extend(opened: "Store", run_id: str, files: "list[PredictionsSpec]") -> None:
     from jobs.recipes.job import plan_with
-    from jobs.terminal.warnings import warn_of_misfits
+    from jobs.report.warnings import warn_of_misfits
 
     plan = plan_with(opened.require_free(run_id, socket.gethostname()), files)
     warn_of_misfits(plan, err)

@@ -13,7 +13,7 @@ import typer
 
 from core.errors import NwsError
 from jobs.commands.options import DEFAULT_STORE
-from jobs.terminal.console import ERR, PrintableConsole
+from jobs.report.console import ERR, PrintableConsole
 
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
     from core.learning.policy_system import PolicySystem
@@ -75,7 +75,7 @@ def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False) -
 
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     """Print the outcome of a run, and exit with the code for its state."""
-    from jobs.terminal.numerals import counted
+    from jobs.report.numerals import counted
 
     where = store_flag(store)
     if as_json:

@@ -13,7 +13,7 @@ from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.resume import resume_run, telling
 from jobs.commands.shared import err, finish, out, reading, shown
 from jobs.commands.target import refuse_no_wait, require_accelerator, require_here, require_possible, start_there
-from jobs.terminal.console import busy
+from jobs.report.console import busy
 
 if TYPE_CHECKING:
     from jobs.recipes.plan import Plan
@@ -105,8 +105,8 @@ def _submit(
     with busy("Loading libraries", at_once=True):
         from jobs.drive import driver
         from jobs.recipes.job import plan_job
+        from jobs.report.warnings import require_labels_fit
         from jobs.store import new_run_id, open_store
-        from jobs.terminal.warnings import require_labels_fit
 
     with busy("Looking up models, and reading articles", at_once=True):
         plan = plan_job(job, recipe, overrides, partial(_lengths_from, store) if job == "phase2" else None)
@@ -169,7 +169,7 @@ def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
 
 def _warn(plan: "Plan") -> None:
     """Say what of a run may not be as it was meant."""
-    from jobs.terminal.warnings import warn_of_controls, warn_of_corpora, warn_of_misfits, warn_of_repeats
+    from jobs.report.warnings import warn_of_controls, warn_of_corpora, warn_of_misfits, warn_of_repeats
 
     corpora = (*plan.train_corpora, *plan.corpora)
     warn_of_corpora(corpora, plan.language, err)

@@ -12,7 +12,7 @@ from core.errors import ModelError, NwsError, RecipeError
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
 from jobs.commands.shared import choose_policies, err, out
-from jobs.terminal.console import busy
+from jobs.report.console import busy
 
 
 def summarize(
@@ -53,7 +53,7 @@ def summarize(
 
     from core.learning.writer import PolicyWriter
     from core.text.words import count_words
-    from jobs.terminal.warnings import warn_of_texts
+    from jobs.report.warnings import warn_of_texts
 
     chosen = choose_policies(store, run, system)
     unit: LengthUnit = "characters" if max_chars else "words" if n else chosen.length_unit
@@ -148,7 +148,7 @@ def write(
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep_plan import stage_to_write
     from jobs.recipes.sweep_recipe import BaselinesRecipe
-    from jobs.terminal.numerals import counted
+    from jobs.report.numerals import counted
 
     given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}
     with busy("Reading articles, and looking up models"):

@@ -7,7 +7,7 @@ import pandas as pd
 
 from core.analysis.answer import Answer
 from jobs.report.sweep import kept_answer
-from jobs.terminal.system_names import SystemNames
+from jobs.report.system_names import SystemNames
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles")
 _SMALLEST_COLUMNS = (

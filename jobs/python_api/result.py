@@ -19,13 +19,13 @@ import pandas as pd
 from core.analysis import PARTS, Interval, Points
 from core.analysis.content_kept import KEPT
 from jobs.python_api.answer import ShownAnswer
+from jobs.report.metric_names import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
+from jobs.report.numerals import counted
 from jobs.report.result_tables import means_table
 from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, metrics_read
+from jobs.report.system_names import names_of
 from jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
 from jobs.store import open_store as open_stored
-from jobs.terminal.metrics import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
-from jobs.terminal.numerals import counted
-from jobs.terminal.system_names import names_of
 
 if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
     from matplotlib.figure import Figure

@@ -16,8 +16,8 @@ from core.errors import CorpusError, NwsError, RecipeError
 from core.systems.rulers import REFERENCE_WORDS
 from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows
 from jobs.python_api.result import SWEEP, Result
+from jobs.report.console import PrintableConsole
 from jobs.store import open_store
-from jobs.terminal.console import PrintableConsole
 
 if TYPE_CHECKING:
     from core.plugins.load import Judge, Plugin, Write
@@ -189,7 +189,7 @@ def _run(plan: "Plan") -> Result:
     """Drive the run in a store of its own, which is removed with the result."""
     from jobs.drive.driver import drive_alone
     from jobs.drive.pools import open_pools
-    from jobs.terminal.warnings import warn_of_corpora, warn_of_repeats
+    from jobs.report.warnings import warn_of_corpora, warn_of_repeats
 
     console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
     warn_of_corpora(plan.corpora, plan.language, console)

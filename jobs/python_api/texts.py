@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from core.errors import CorpusError, RecipeError
-from jobs.terminal.numerals import counted
+from jobs.report.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
     from core.plugins.load import Judge

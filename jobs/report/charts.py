@@ -10,11 +10,11 @@ from typing import Literal
 from core.analysis import Interval, system_order
 from core.analysis.paired import PairedLength
 from core.types import SystemKind
+from jobs.report.metric_names import metric_name, metric_places, spaced_signature
+from jobs.report.numerals import counted, decimals, interval_text, signed
+from jobs.report.printed_lines import role
 from jobs.report.run_numbers import RunNumbers, Score
 from jobs.store import RunInfo
-from jobs.terminal.metrics import metric_name, metric_places, spaced_signature
-from jobs.terminal.numerals import counted, decimals, interval_text, signed
-from jobs.terminal.table_style import role
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 
 from core.whole_files import replacing
 from jobs.report.charts import Sheet
-from jobs.terminal.console import written_out
+from jobs.report.console import written_out
 
 _SHOWN_DPI = 100
 FAMILY = "DejaVu Sans"

@@ -5,8 +5,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 
 from core.analysis.answer import Answer
+from jobs.report.metric_names import metric_name, short_signature
+from jobs.report.numerals import counted
 from jobs.report.policies.policy_answer import sentences, what_is_known
 from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.printed_lines import (
+    print_line,
+    print_metric,
+    print_sentence,
+    print_shared,
+    print_title,
+    print_unit,
+)
 from jobs.report.result_tables import (
     best_n_table,
     learning_table,
@@ -21,19 +31,9 @@ from jobs.report.result_tables import (
 from jobs.report.run_numbers import RunNumbers, Score, short_note
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers, cautions
+from jobs.report.system_names import FULL_NAMES, SystemNames, names_of
 from jobs.report.table import Table
 from jobs.store import RunInfo, Store
-from jobs.terminal.metrics import metric_name, short_signature
-from jobs.terminal.numerals import counted
-from jobs.terminal.system_names import FULL_NAMES, SystemNames, names_of
-from jobs.terminal.table_style import (
-    print_line,
-    print_metric,
-    print_sentence,
-    print_shared,
-    print_title,
-    print_unit,
-)
 
 _NEARLY_ONE = 0.5
 """A note names two systems that write the same text in at least this share of summaries."""

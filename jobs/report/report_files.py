@@ -14,8 +14,10 @@ from core.analysis.content_kept import KEPT
 from core.errors import NwsError
 from core.whole_files import replacing
 from jobs.report.charts import Sheet
+from jobs.report.console import busy, printable
 from jobs.report.drawing import draw
 from jobs.report.figure_files import PAPER_WIDTHS, save
+from jobs.report.metric_names import length_notes, metric_name, metric_signature, metrics_of
 from jobs.report.policies.policy_charts import learning_sheet, policies_sheet
 from jobs.report.policies.policy_numbers import (
     PolicyResults,
@@ -24,18 +26,16 @@ from jobs.report.policies.policy_numbers import (
     policy_results,
     score_rows,
 )
+from jobs.report.printed_lines import print_line
 from jobs.report.printed_report import print_policies, print_sweep
 from jobs.report.result_tables import kept_table, means_table
 from jobs.report.run_numbers import RunNumbers, Score
 from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
 from jobs.report.sweep.sweep_charts import curves_sheet, kept_sheet
+from jobs.report.system_names import names_of
 from jobs.report.table import Table, write_csv
 from jobs.store import RunInfo, Store
-from jobs.terminal.console import busy, printable
-from jobs.terminal.metrics import length_notes, metric_name, metric_signature, metrics_of
-from jobs.terminal.system_names import names_of
-from jobs.terminal.table_style import print_line
 
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
 

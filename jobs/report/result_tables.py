@@ -20,16 +20,16 @@ from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
 from core.metrics.specs import SPECS
 from jobs.report.charts import GainAt
+from jobs.report.metric_names import metric_name, metric_places, not_equal
+from jobs.report.numerals import counted, decimals, interval_text, p_text, percent, signed
 from jobs.report.policies.learning_curves import LearningLine
 from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.printed_lines import UPPER_BOUND_NOTE, role
 from jobs.report.run_numbers import Score
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, verdict_lengths
+from jobs.report.system_names import SystemNames
 from jobs.report.table import MISSING, Cell, Mark, Table
-from jobs.terminal.metrics import metric_name, metric_places, not_equal
-from jobs.terminal.numerals import counted, decimals, interval_text, p_text, percent, signed
-from jobs.terminal.system_names import SystemNames
-from jobs.terminal.table_style import UPPER_BOUND_NOTE, role
 
 _APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
 _HALF = 0.5

@@ -9,9 +9,9 @@ from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
+from jobs.report.metric_names import metric_places, metric_signature
+from jobs.report.system_names import SystemNames
 from jobs.store import RunInfo
-from jobs.terminal.metrics import metric_places, metric_signature
-from jobs.terminal.system_names import SystemNames
 
 Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 """By dataset and n the ids of the articles that have fewer words, which a report leaves out at that n."""

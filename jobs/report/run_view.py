@@ -11,10 +11,9 @@ from rich.text import Text
 
 from jobs.drive.progress import Span, duration
 from jobs.drive.ship import HeartbeatMonitor
-from jobs.store import ActorShare, FailureInfo, Progress, RunInfo, Store
-from jobs.terminal.console import printable
-from jobs.terminal.numerals import counted
-from jobs.terminal.run_status import (
+from jobs.report.console import printable
+from jobs.report.numerals import counted
+from jobs.report.run_status import (
     as_dict,
     done_text,
     failure_lines,
@@ -23,7 +22,8 @@ from jobs.terminal.run_status import (
     plain_values,
     state_name,
 )
-from jobs.terminal.run_status import duration as work_time
+from jobs.report.run_status import duration as work_time
+from jobs.store import ActorShare, FailureInfo, Progress, RunInfo, Store
 
 _NAME_WIDTH = 12
 _MACHINES = 8

@@ -18,12 +18,12 @@ from core.text.alignment import align, bare_spans, bare_words
 from core.text.length import count_characters, length_of
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
+from jobs.report.console import printable, written_out
+from jobs.report.numerals import counted, decimals, of_length
+from jobs.report.printed_lines import print_line, print_shared, print_title, role
 from jobs.report.sweep.kept_answer import named_length, share_text
+from jobs.report.system_names import SystemNames, names_of
 from jobs.store import FailureInfo, RunInfo, Store
-from jobs.terminal.console import printable, written_out
-from jobs.terminal.numerals import counted, decimals, of_length
-from jobs.terminal.system_names import SystemNames, names_of
-from jobs.terminal.table_style import print_line, print_shared, print_title, role
 
 _MOST_NAMED = 5
 """How many articles an error lists if a name fits several."""

@@ -12,18 +12,18 @@ from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair, artic
 from core.errors import RecipeError
 from core.types import SystemKind
 from jobs.report.charts import At, Chart, Series, Sheet, made_by, system_looks
-from jobs.report.table import MISSING, Cell, Table
-from jobs.store import RunInfo, Store
-from jobs.terminal.metrics import find_metric, metric_name, metric_signature
-from jobs.terminal.numerals import counted, decimals, percent
-from jobs.terminal.system_names import SystemNames, names_of
-from jobs.terminal.table_style import (
+from jobs.report.metric_names import find_metric, metric_name, metric_signature
+from jobs.report.numerals import counted, decimals, percent
+from jobs.report.printed_lines import (
     print_line,
     print_metric,
     print_shared,
     print_unit,
     role,
 )
+from jobs.report.system_names import SystemNames, names_of
+from jobs.report.table import MISSING, Cell, Table
+from jobs.store import RunInfo, Store
 
 METHOD = (
     "articles are taken to vary as those of this run: others may vary more. For the interval of n, studies are drawn; "

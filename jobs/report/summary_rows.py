@@ -12,10 +12,10 @@ from typing import Any
 
 from core.errors import RecipeError
 from core.whole_files import check_target, replacing
+from jobs.report.metric_names import chosen_metrics_of
 from jobs.report.run_numbers import run_json
 from jobs.report.table import plain, put_csv
 from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
-from jobs.terminal.metrics import chosen_metrics_of
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 STDOUT = Path("-")

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from core.errors import StoreError
 from core.whole_files import replacing
-from jobs.terminal.console import printable
+from jobs.report.console import printable
 
 Mark: TypeAlias = Literal["", "*", "?", "°"]
 

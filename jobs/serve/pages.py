@@ -13,11 +13,14 @@ from urllib.parse import quote
 
 from core.analysis import METRICS
 from core.analysis.answer import Answer
+from jobs.report.console import printable, written_out
+from jobs.report.numerals import counted
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.page import collect, render
 from jobs.report.page.sections import KeptSection, kept_section
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
+from jobs.report.run_status import done_text, duration, made_by
 from jobs.report.run_view import (
     View,
     Viewer,
@@ -29,12 +32,9 @@ from jobs.report.run_view import (
     state_text,
 )
 from jobs.report.sweep import kept_answer
+from jobs.report.system_names import names_of
 from jobs.store import NewSummary, Progress, RunInfo, Store, is_stale
 from jobs.store.runs import RunState
-from jobs.terminal.console import printable, written_out
-from jobs.terminal.numerals import counted
-from jobs.terminal.run_status import done_text, duration, made_by
-from jobs.terminal.system_names import names_of
 
 REASONS = 10
 RUNS_OF_A_PAGE = 50

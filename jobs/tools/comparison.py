@@ -21,10 +21,10 @@ from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.types import SystemKind
+from jobs.report.metric_names import find_metric, metric_signature
+from jobs.report.numerals import counted
+from jobs.report.system_names import SystemNames, names_of
 from jobs.store import RunInfo, Store
-from jobs.terminal.metrics import find_metric, metric_signature
-from jobs.terminal.numerals import counted
-from jobs.terminal.system_names import SystemNames, names_of
 
 TEST = "sign-flip, two-sided, nothing drawn"
 

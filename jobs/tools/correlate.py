@@ -24,9 +24,9 @@ from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import CorpusError, RecipeError
 from core.text.reader import naming, read_rows
 from core.text.rows import name_of, shown, value_of
+from jobs.report.numerals import counted, decimals, p_text, signed
+from jobs.report.printed_lines import print_line
 from jobs.report.table import MISSING, Cell, Mark, Table
-from jobs.terminal.numerals import counted, decimals, p_text, signed
-from jobs.terminal.table_style import print_line
 
 SYSTEM, DOCUMENT = "system", "document"
 FEWEST = 3

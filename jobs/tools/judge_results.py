@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import Console
 
 from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
+from jobs.report.metric_names import few
+from jobs.report.numerals import counted, decimals, interval_text, listed
+from jobs.report.printed_lines import print_line
 from jobs.report.table import Cell, Table
-from jobs.terminal.metrics import few
-from jobs.terminal.numerals import counted, decimals, interval_text, listed
-from jobs.terminal.table_style import print_line
 from jobs.tools.judge_questions import MOST_TOKENS, OF_JUDGE, Judge, JudgedText
 from jobs.tools.judge_replies import Judging
 

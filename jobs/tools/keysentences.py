@@ -17,8 +17,8 @@ from core.text.korean_analysers import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file
 from core.text.tokenizers import named_tokenizer
-from jobs.terminal.numerals import counted
-from jobs.terminal.table_style import WIDTH
+from jobs.report.numerals import counted
+from jobs.report.printed_lines import WIDTH
 
 N_KEYWORDS = (10, 20, 30, 50, 100)
 N_KEYSENTS = (3, 5, 10, 20, 30)

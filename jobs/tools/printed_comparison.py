@@ -8,11 +8,11 @@ from core.analysis import Comparison
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
+from jobs.report.metric_names import SKEWED, few, length_notes
+from jobs.report.numerals import counted, decimals
+from jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
 from jobs.report.result_tables import comparison_table
 from jobs.store import RunInfo
-from jobs.terminal.metrics import SKEWED, few, length_notes
-from jobs.terminal.numerals import counted, decimals
-from jobs.terminal.table_style import print_line, print_metric, print_shared, print_title, print_unit, role
 from jobs.tools.comparison import RunComparison
 
 _PLACES = 4

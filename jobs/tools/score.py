@@ -19,9 +19,9 @@ from core.text.length import require_summary_length
 from core.text.reader import naming, read_rows
 from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
-from jobs.terminal.metrics import few
-from jobs.terminal.numerals import counted
-from jobs.terminal.table_style import WIDTH
+from jobs.report.metric_names import few
+from jobs.report.numerals import counted
+from jobs.report.printed_lines import WIDTH
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")

@@ -7,8 +7,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from jobs.report.charts import Chart
-from jobs.terminal.numerals import counted, decimals, signed
-from jobs.terminal.table_style import role
+from jobs.report.numerals import counted, decimals, signed
+from jobs.report.printed_lines import role
 
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -21,8 +21,8 @@ from core.systems.rulers import OTHER_ARTICLE
 from core.text.words import count_words
 from core.types import SystemKind
 from jobs.report.charts import system_looks
+from jobs.report.system_names import SystemNames
 from jobs.store import ArticleTexts, Store
-from jobs.terminal.system_names import SystemNames
 
 MOST_BYTES = 22_000_000
 """Of all parts, so that the file stays below 25 MB."""

@@ -19,18 +19,8 @@ from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
 from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.installation import is_of_commit, told_version
-from jobs.report.page import TEMPLATES, page_environment
-from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
-from jobs.report.page.combine_runs import combine
-from jobs.report.page.kept_examples import kept_examples, opening
-from jobs.report.page.sections import PolicySection, SweepSection, policy_section, sweep_sections
-from jobs.report.policies import policy_answer
-from jobs.report.policies.policy_numbers import analyse_policies, policy_results
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
-from jobs.store import FailureInfo, RunInfo, Store
-from jobs.terminal.console import written_out
-from jobs.terminal.metrics import (
+from jobs.report.console import written_out
+from jobs.report.metric_names import (
     find_metric,
     metric_label,
     metric_name,
@@ -38,10 +28,20 @@ from jobs.terminal.metrics import (
     metric_signature,
     metrics_of,
 )
-from jobs.terminal.numerals import of_length
-from jobs.terminal.run_status import dataset_part, duration, made_by
-from jobs.terminal.system_names import system_notes, with_labels
-from jobs.terminal.table_style import role
+from jobs.report.numerals import of_length
+from jobs.report.page import TEMPLATES, page_environment
+from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
+from jobs.report.page.combine_runs import combine
+from jobs.report.page.kept_examples import kept_examples, opening
+from jobs.report.page.sections import PolicySection, SweepSection, policy_section, sweep_sections
+from jobs.report.policies import policy_answer
+from jobs.report.policies.policy_numbers import analyse_policies, policy_results
+from jobs.report.printed_lines import role
+from jobs.report.run_status import dataset_part, duration, made_by
+from jobs.report.sweep import kept_answer
+from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
+from jobs.report.system_names import system_notes, with_labels
+from jobs.store import FailureInfo, RunInfo, Store
 
 _MOST_FAILURES = 500
 _SCRIPTS = ("text", "view", "viewer")

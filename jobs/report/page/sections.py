@@ -7,6 +7,7 @@ from types import MappingProxyType
 from core.analysis import Comparison, Points, compare_systems, sweep_curves
 from core.analysis.answer import Answer
 from jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
+from jobs.report.metric_names import metric_name
 from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.policies.policy_charts import learning_charts
 from jobs.report.policies.policy_numbers import PolicyNumbers
@@ -28,9 +29,8 @@ from jobs.report.result_tables import (
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers, cautions, sweep_scores
 from jobs.report.sweep.sweep_charts import gains, kept_chart, kept_kinds
+from jobs.report.system_names import SystemNames
 from jobs.report.table import Table
-from jobs.terminal.metrics import metric_name
-from jobs.terminal.system_names import SystemNames
 
 _WORTH_TELLING = 0.25
 """The share of equal texts from which two systems are listed."""

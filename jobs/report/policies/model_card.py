@@ -13,13 +13,13 @@ from huggingface_hub import EvalResult, ModelCard, ModelCardData
 from core.analysis import COMPARED, POLICY, Metric, Points, SystemScore, split_seed
 from core.analysis.intervals import CONFIDENCE, Interval
 from core.learning.policy_system import PolicySystem
+from jobs.report.metric_names import metric_name, metric_signature
+from jobs.report.numerals import decimals, interval_text, signed
 from jobs.report.policies.policy_answer import sentences, what_is_known
 from jobs.report.policies.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
+from jobs.report.run_status import dataset_part
 from jobs.report.table import Table
 from jobs.store import RunInfo
-from jobs.terminal.metrics import metric_name, metric_signature
-from jobs.terminal.numerals import decimals, interval_text, signed
-from jobs.terminal.run_status import dataset_part
 
 CARD, RECIPE = "README.md", "recipe.yaml"
 _TEMPLATE = Path(__file__).with_name("model_card.md.j2")

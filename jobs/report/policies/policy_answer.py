@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from core.analysis import COMPARED, SystemScore, lengths_text
+from jobs.report.metric_names import few, length_notes, metric_name
+from jobs.report.numerals import counted, listed, percent
 from jobs.report.policies.policy_numbers import PolicyNumbers
-from jobs.terminal.metrics import few, length_notes, metric_name
-from jobs.terminal.numerals import counted, listed, percent
 
 
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:

@@ -18,10 +18,10 @@ from jobs.report.charts import (
     mean_chart,
     scores_notes,
 )
+from jobs.report.metric_names import metric_name
+from jobs.report.numerals import decimals
 from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
 from jobs.report.policies.policy_numbers import PolicyNumbers
-from jobs.terminal.metrics import metric_name
-from jobs.terminal.numerals import decimals
 
 _FAR_APART = 1.5
 

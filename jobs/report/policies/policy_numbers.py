@@ -18,8 +18,8 @@ from core.analysis import (
 from core.errors import StoreError
 from jobs.report.policies.learning_curves import LearningLine, learning_lines
 from jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
+from jobs.report.system_names import names_of
 from jobs.store import CurveRow, GreedyReward, RunInfo, Store
-from jobs.terminal.system_names import names_of
 
 
 @dataclass(frozen=True, slots=True)

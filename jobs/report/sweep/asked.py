@@ -7,11 +7,11 @@ from typing import Any
 from rich.console import Console
 
 from core.text.length import LengthUnit
+from jobs.report.numerals import percent
+from jobs.report.printed_lines import print_line, print_title
+from jobs.report.system_names import FULL_NAMES, SystemNames
 from jobs.report.table import Cell, Table
 from jobs.store import AskedWords, EndpointUse, RunInfo, Store
-from jobs.terminal.numerals import percent
-from jobs.terminal.system_names import FULL_NAMES, SystemNames
-from jobs.terminal.table_style import print_line, print_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from core.analysis.answer import Answer
 from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
 from core.analysis.points import Edge
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
-from jobs.terminal.numerals import counted, listed, of_length
-from jobs.terminal.system_names import FULL_NAMES, SystemNames
+from jobs.report.numerals import counted, listed, of_length
+from jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (

@@ -29,6 +29,7 @@ from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import KEPT, ContentKept, SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
+from jobs.report.metric_names import SKEWED, few, metric_name, metric_signature
 from jobs.report.run_numbers import (
     RunNumbers,
     SweepScore,
@@ -38,9 +39,8 @@ from jobs.report.run_numbers import (
     short_json,
     short_note,
 )
+from jobs.report.system_names import names_of
 from jobs.store import RunInfo
-from jobs.terminal.metrics import SKEWED, few, metric_name, metric_signature
-from jobs.terminal.system_names import names_of
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""

@@ -21,12 +21,12 @@ from jobs.report.charts import (
     scores_notes,
     system_looks,
 )
+from jobs.report.metric_names import metric_name, metric_signature
+from jobs.report.numerals import counted
+from jobs.report.printed_lines import role
 from jobs.report.sweep.kept_answer import basis, headline, share_interval_text, share_text
 from jobs.report.sweep.numbers import Numbers
-from jobs.terminal.metrics import metric_name, metric_signature
-from jobs.terminal.numerals import counted
-from jobs.terminal.system_names import FULL_NAMES, SystemNames
-from jobs.terminal.table_style import role
+from jobs.report.system_names import FULL_NAMES, SystemNames
 
 WHOLE = "person, in full"
 """What another person's whole summary keeps: the same at every n."""

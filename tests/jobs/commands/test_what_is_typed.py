@@ -9,8 +9,8 @@ from run_infos import run_info
 from core.errors import RecipeError, StoreError
 from core.metrics.registry import metric_called
 from core.text.length import parse_lengths
+from jobs.report.metric_names import find_metric
 from jobs.store import RunSpec, open_store
-from jobs.terminal.metrics import find_metric
 
 
 @pytest.fixture

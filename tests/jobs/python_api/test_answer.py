@@ -9,7 +9,7 @@ from made_scores import kept_points
 from core.analysis.answer import answer_of
 from jobs.python_api.answer import ShownAnswer
 from jobs.report.sweep.numbers import kept_json
-from jobs.terminal.system_names import FULL_NAMES
+from jobs.report.system_names import FULL_NAMES
 
 SHARES = {
     "a": {3: 0.3, 7: 0.42, 21: 0.55},

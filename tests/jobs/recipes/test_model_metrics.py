@@ -18,8 +18,8 @@ from core.models import parse_model, resolve_model
 from jobs.drive import driver
 from jobs.recipes.job import plan_again, plan_job
 from jobs.recipes.plan import Plan, require_same_revisions
+from jobs.report.metric_names import chosen_metrics_of, metrics_of
 from jobs.store import Store
-from jobs.terminal.metrics import chosen_metrics_of, metrics_of
 
 QUIET = Console(file=io.StringIO())
 

@@ -6,9 +6,9 @@ import pytest
 from run_infos import run_info
 
 from jobs.drive.progress import Span
+from jobs.report.console import PrintableConsole
 from jobs.report.run_view import View, facts, line, print_facts, state_text
 from jobs.store import ActorShare, FailureInfo, Progress
-from jobs.terminal.console import PrintableConsole
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 RUN = run_info(state="running", finished_at=None)

@@ -16,8 +16,8 @@ from core.analysis import compare_systems
 from core.errors import RecipeError, StoreError
 from core.types import Article, BundleResult, Score, Summary
 from jobs import cli
+from jobs.report.numerals import p_text
 from jobs.store import RunSpec, Store, open_store
-from jobs.terminal.numerals import p_text
 from jobs.tools.comparison import compare_runs
 from jobs.tools.printed_comparison import print_comparison
 

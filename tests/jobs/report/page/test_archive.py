@@ -9,8 +9,8 @@ import pytest
 from core.analysis import kinds_of
 from jobs.report.page import archive as module
 from jobs.report.page.archive import COLUMNS, Archive, Opening, Source, build_archive, scale, viewed_systems
+from jobs.report.system_names import FULL_NAMES
 from jobs.store import Store
-from jobs.terminal.system_names import FULL_NAMES
 
 LENGTHS = (3, 9, 21)
 

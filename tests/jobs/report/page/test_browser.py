@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from core.text.alignment import align, bare_spans, bare_words
 from jobs.report.page.page import write_page
+from jobs.report.system_names import system_names
 from jobs.store import Store
-from jobs.terminal.system_names import system_names
 
 pytestmark = pytest.mark.slow
 

@@ -16,13 +16,13 @@ from core.errors import NwsError, StoreError
 from jobs.drive import driver
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.report.metric_names import metric_signature
 from jobs.report.page.page import write_page
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import analyse
 from jobs.store import Store
-from jobs.terminal.metrics import metric_signature
 
 QUIET = Console(file=io.StringIO())
 

@@ -1,5 +1,5 @@
 from core.systems.extractive_baselines import BASELINES
-from jobs.terminal.system_names import SYSTEM_NOTES, system_notes
+from jobs.report.system_names import SYSTEM_NOTES, system_notes
 
 
 def test_every_built_in_system_has_a_note() -> None:

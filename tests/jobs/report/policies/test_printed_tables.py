@@ -6,9 +6,9 @@ import pytest
 from policy_results import OTHERS, make_results
 from rich.console import Console
 
+from jobs.report.numerals import decimals
 from jobs.report.policies.policy_numbers import analyse_policies
 from jobs.report.printed_report import print_policies
-from jobs.terminal.numerals import decimals
 
 PAD = "\N{NO-BREAK SPACE}"
 

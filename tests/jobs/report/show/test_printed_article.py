@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.alignment import bare_words
+from jobs.report.console import PrintableConsole
 from jobs.report.shown_article import Shown, pieces, print_shown, show
-from jobs.terminal.console import PrintableConsole
 
 
 def printed(shown: Shown, width: int = 80, **options: object) -> str:

@@ -5,8 +5,8 @@ from rich.console import Console
 from run_infos import run_info
 
 from jobs.report.sweep.asked import asked_json, print_asked, read_asked
+from jobs.report.system_names import system_names
 from jobs.store import AskedWords, EndpointUse
-from jobs.terminal.system_names import system_names
 
 NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"}
 

@@ -7,11 +7,11 @@ from made_scores import rescored
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
+from jobs.report.metric_names import metric_signature
+from jobs.report.numerals import decimals
+from jobs.report.printed_lines import print_metric
 from jobs.report.printed_report import print_sweep
 from jobs.report.sweep.numbers import analyse
-from jobs.terminal.metrics import metric_signature
-from jobs.terminal.numerals import decimals
-from jobs.terminal.table_style import print_metric
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 

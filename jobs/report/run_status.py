@@ -6,8 +6,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from jobs.report.numerals import counted
 from jobs.store import FailureInfo, RunInfo, is_stale, seconds_of_driver
-from jobs.terminal.numerals import counted
 
 _NAMED = 3
 """How many articles or machines of a reason are named."""

@@ -6,8 +6,8 @@ from rich.text import Text
 from core.analysis import Metric
 from core.text.length import LengthUnit
 from core.types import SystemKind
-from jobs.terminal.metrics import metric_label
-from jobs.terminal.system_names import SystemNames
+from jobs.report.metric_names import metric_label
+from jobs.report.system_names import SystemNames
 
 WIDTH = 80
 """Columns of a terminal that every table is made for."""

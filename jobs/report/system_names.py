@@ -11,8 +11,8 @@ from typing import TypeAlias
 from core.analysis import POLICY
 from core.errors import RecipeError
 from core.names import did_you_mean
+from jobs.report.numerals import listed
 from jobs.store import RunInfo
-from jobs.terminal.numerals import listed
 
 # The parts of the names of systems by their full names.
 _Parts: TypeAlias = Mapping[str, tuple[str, ...]]

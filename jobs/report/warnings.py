@@ -9,8 +9,8 @@ from rich.console import Console
 from core.analysis import LEAD, POLICY, RANDOM, split_seed
 from core.text.dataset import OpenDataset
 from core.text.language import Language, find_foreign
-from jobs.terminal.numerals import counted
-from jobs.terminal.system_names import system_names
+from jobs.report.numerals import counted
+from jobs.report.system_names import system_names
 
 if TYPE_CHECKING:
     from jobs.recipes.plan import Plan

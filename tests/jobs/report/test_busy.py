@@ -4,8 +4,8 @@ import time
 import pytest
 from rich.console import Console
 
-from jobs.terminal import console as module
-from jobs.terminal.console import busy
+from jobs.report import console as module
+from jobs.report.console import busy
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -16,9 +16,9 @@ import pytest
 from rich.cells import cell_len
 
 from core.errors import StoreError
+from jobs.report.console import PrintableConsole
 from jobs.report.run_view import Viewer, print_facts, status_facts
 from jobs.store import RunSpec, Store, open_store
-from jobs.terminal.console import PrintableConsole
 
 REVISIONS = {"segmentation": "s", "encoders": {}, "bertscore": "b", "libraries": {}}
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from core.text.dataset import Dataset, open_dataset
-from jobs.terminal.warnings import warn_of_corpora, warn_of_texts
+from jobs.report.warnings import warn_of_corpora, warn_of_texts
 
 ENGLISH = "The council has agreed to repair the old bridge before the winter."
 FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant l'hiver."

@@ -1,1 +1,0 @@
-"""Tables and lines that several commands print."""
