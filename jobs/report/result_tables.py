@@ -125,17 +125,20 @@ def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
 
 
 def best_n_table(numbers: Numbers, dataset: str) -> Table | None:
-    """The magic number of each system: by mean, and by gain over `random` with all n that may have the largest one."""
-    systems = numbers.best_n_of(dataset)
-    if not systems:
-        return None
+    """The magic numbers of each system by metric: of the largest mean, of the largest gain, and of single articles."""
     rows = [
-        (numbers.names[number.system], number.best_by_mean, _gain_cell(number, numbers.places), number.verdict)
-        for number in systems
+        (
+            *(f"{numbers.names[number.system]}, {metric_name(metric)}", number.best_by_mean),
+            *(_gain_cell(number, metric_places(metric)), number.verdict, number.most_frequent),
+        )
+        for metric, number in numbers.best_n_of(dataset)
     ]
-    columns = ("system", "best by\nmean", "largest gain\nover random", "n that may have\nthe largest gain")
-    title = f"{dataset}: the best n in {metric_name(numbers.metric)}"
-    return Table(columns, rows, title, (f"n that may have the largest gain: {MAY_BE_LARGEST}",))
+    if not rows:
+        return None
+    of_gain = f"largest gain\nover {numbers.names[RANDOM]}", "n that may have\nthe largest gain"
+    columns = ("system", "largest\nmean", *of_gain, "best for most\narticles")
+    note = f"n that may have the largest gain: {MAY_BE_LARGEST}"
+    return Table(columns, rows, f"{dataset}: the magic number by metric", (note,))
 
 
 def _gain_cell(number: MagicNumber, places: int) -> Cell:

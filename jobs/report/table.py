@@ -109,12 +109,9 @@ class Table:
         if self.title:
             console.print()
             console.print(Text(self.title, style="bold underline"))
-        first, *others = self._printed_columns(missing)
-        total = first.width + sum(column.width for column in others)
-        gap = 2 if total + 2 * len(others) <= console.width else 1
-        if first.is_left and total + gap * len(others) > console.width:
-            rest = total - first.width + gap * len(others)
-            first = first.folded(max(_LEAST_NAME, console.width - rest))
+        columns = self._printed_columns(missing)
+        gap = 2 if _width(columns, 2) <= console.width else 1
+        first, *others = _narrowed(columns, console.width, gap)
         for part in _parts(first, others, console.width, gap):
             console.print(_rich_table((first, *part), gap))
         for note in self.notes:
@@ -334,6 +331,24 @@ def _broken(name: str, width: int) -> Text:
             lines.append(" ")
         lines[-1] += piece
     return Text("\n".join(lines))
+
+
+def _width(columns: Sequence[_Printed], gap: int) -> int:
+    return sum(column.width for column in columns) + gap * (len(columns) - 1)
+
+
+def _narrowed(columns: Sequence[_Printed], width: int, gap: int) -> list[_Printed]:
+    """Columns whose texts fold, the widest first, where that makes them fit; else the first alone folds."""
+    narrow = list(columns)
+    texts = [i for i, column in enumerate(columns) if column.is_left]
+    for i in sorted(texts, key=lambda i: -columns[i].width):
+        excess = _width(narrow, gap) - width
+        if excess > 0 and columns[i].width > _LEAST_NAME:
+            narrow[i] = columns[i].folded(max(_LEAST_NAME, columns[i].width - excess))
+    if _width(narrow, gap) <= width:
+        return narrow
+    first, *others = columns
+    return [first.folded(_LEAST_NAME) if first.is_left else first, *others]
 
 
 def _parts(first: _Printed, columns: Sequence[_Printed], width: int, gap: int) -> Iterator[list[_Printed]]:

@@ -56,6 +56,8 @@ class Numbers(RunNumbers[SweepScore]):
 
     Attributes:
         curves: of which each point is one of `scores`.
+        magic_numbers: in `metric`.
+        by_metric: the same in every metric in which systems are compared; efficiency has none, since it falls with n.
         vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric: content kept where the
             run has it, `metric`, and others. Empty in a run without `lead`.
         vs_cut: in `metric`, systems that are kept to n words minus the same generators whose texts are cut to n.
@@ -65,6 +67,7 @@ class Numbers(RunNumbers[SweepScore]):
 
     curves: tuple[Curve, ...]
     magic_numbers: tuple[MagicNumber, ...]
+    by_metric: Mapping[Metric, tuple[MagicNumber, ...]]
     uncut: tuple[Uncut, ...]
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
     vs_cut: tuple[Comparison, ...]
@@ -89,10 +92,16 @@ class Numbers(RunNumbers[SweepScore]):
     def magic_numbers_of(self, dataset: str) -> tuple[MagicNumber, ...]:
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
-    def best_n_of(self, dataset: str) -> tuple[MagicNumber, ...]:
-        """Those of systems that can be chosen and were compared with `random`. Efficiency has none: it falls with n."""
-        chosen = (number for number in self.magic_numbers_of(dataset) if number.kind == "system" and number.gains)
-        return tuple(chosen) if self.metric != "efficiency" else ()
+    def best_n_of(self, dataset: str) -> list[tuple[Metric, MagicNumber]]:
+        """By metric, those of systems that can be chosen and were compared with `random`; all metrics of a system."""
+        chosen = [
+            (metric, number)
+            for metric, numbers in self.by_metric.items()
+            for number in numbers
+            if number.dataset == dataset and number.kind == "system" and number.gains
+        ]
+        systems = list(dict.fromkeys(number.system for _, number in chosen))
+        return sorted(chosen, key=lambda one: systems.index(one[1].system))
 
 
 def curve_rows(numbers: Numbers) -> list[dict[str, Any]]:
@@ -168,7 +177,9 @@ def analyse(
     points = Points.of(points)
     require_summaries(run, points)
     names = names_of((run, *others), points.systems, labels)
-    curves, magic = sweep_curves(points, metric), magic_numbers(points, metric)
+    curves = sweep_curves(points, metric)
+    by_metric = {name: magic_numbers(points, name) for name in compared_metrics(metric)}
+    magic = by_metric[metric]
     kept = answer_of(points) if answer is None else answer
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared_metrics(metric))
     return Numbers(
@@ -177,6 +188,7 @@ def analyse(
         scores=tuple(sweep_scores(curves, magic)),
         curves=curves,
         magic_numbers=magic,
+        by_metric={name: numbers for name, numbers in by_metric.items() if name != "efficiency"},
         uncut=uncut_scores(points, metric),
         vs_lead={KEPT: kept.vs_lead, **vs_lead} if kept.vs_lead else vs_lead,
         vs_cut=compare_systems(points, points, cut_pairs(points.systems), metric),
@@ -209,7 +221,9 @@ def cautions(numbers: Numbers, dataset: str) -> Iterator[str]:
 
 def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:
     """Which verdicts rest on differences that are too skewed for the test."""
-    for number in numbers.best_n_of(dataset):
+    for metric, number in numbers.best_n_of(dataset):
+        if metric != numbers.metric:
+            continue
         if above := tuple(gain.n for gain in number.gains if gain.above_random and gain.too_skewed):
             at_n = lengths_text(tuple(gain.n for gain in number.gains), above)
             yield f"{numbers.names[number.system]} over {RANDOM} at n = {at_n}"

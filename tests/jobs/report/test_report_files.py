@@ -35,7 +35,7 @@ def test_writes_everything_and_prints_the_tables(run, make_points, console, tmp_
     numbers = analyse(run, make_points())
     told = report_json(numbers) | asked_json(Asked())
     assert json.loads(files.json.read_text("utf-8")) == json.loads(json.dumps(told))
-    assert "news: the best n in BERTScore F1" in console.file.getvalue()
+    assert "news: the magic number by metric" in console.file.getvalue()
 
 
 def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
