@@ -42,9 +42,11 @@ def compare(
         typer.Option("--n", metavar="N,N", help="Summary lengths in words: 7,9 or 7-9. Default: all they share."),
     ] = None,
     metric: Annotated[
-        str,
-        typer.Option(metavar="NAME", help=f"{CHOICES}."),
-    ] = "bertscore_f1",
+        str | None,
+        typer.Option(
+            metavar="NAME", help=f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
+        ),
+    ] = None,
     label: Labels = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,

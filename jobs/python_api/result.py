@@ -144,8 +144,10 @@ class Result:
             rows.append((number.system, n, *gain, number.verdict))
         return pd.DataFrame(rows, columns=["system", "n", "largest_gain_at", "gain", "low", "high", "answer"])
 
-    def compare(self, a: str, b: str, metric: str = "bertscore_f1") -> pd.DataFrame:
+    def compare(self, a: str, b: str, metric: str | None = None) -> pd.DataFrame:
         """System `a` minus system `b` at every n, paired by article: difference, 95 % interval, test and wins.
+
+        In content kept unless a `metric` is named, or in BERTScore F1 where the run has no content kept.
 
         `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are mean
         numbers of words: where they are not n, this is no comparison at equal length.

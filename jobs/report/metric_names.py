@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from core.analysis import METRICS, PARTS, Metric
+from core.analysis.content_kept import KEPT
 from core.analysis.intervals import FEW_ARTICLES
 from core.errors import RecipeError
 from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
@@ -56,6 +57,12 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
             f"There is no metric {name!r} to {to}. The metrics are {', '.join(known)}.{did_you_mean(name, known)}"
         )
     return name
+
+
+def default_metric(*runs: RunInfo) -> Metric:
+    """What runs are compared in unless one is asked for: content kept where all measure it alike, else BERTScore F1."""
+    signatures = {metric_signature(run, KEPT) for run in runs}
+    return KEPT if KEPT in metrics_of(runs) and len(signatures) == 1 else "bertscore_f1"
 
 
 def metric_name(metric: Metric) -> str:

@@ -21,7 +21,7 @@ from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.types import SystemKind
-from jobs.report.metric_names import find_metric, metric_signature
+from jobs.report.metric_names import default_metric, find_metric, metric_signature
 from jobs.report.numerals import counted
 from jobs.report.system_names import SystemNames, names_of
 from jobs.store import RunInfo, Store
@@ -81,7 +81,7 @@ def compare_runs(
     other_run: str | None,
     systems: Sequence[str],
     lengths: Sequence[int] | None,
-    metric: str,
+    metric: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> RunComparison:
     """Compare systems of `run`, or of `run` and `other_run`, at every n they share or at `lengths`.
@@ -94,7 +94,7 @@ def compare_runs(
 
     Trained policies may be named by their method alone (`policy|reinforce`): that is the mean over its seeds.
 
-    `labels` of systems go over those of the recipes.
+    Without a `metric` it is `default_metric`. `labels` of systems go over those of the recipes.
 
     Raises:
         RecipeError: the metric, a system or an n is not there, or the runs computed the metric differently, or one
@@ -106,7 +106,7 @@ def compare_runs(
     if len(systems) > 2:
         raise RecipeError(f"A comparison has two sides: give --system once or twice, not {len(systems)} times.")
     _require_one_unit(a, b)
-    checked = find_metric(metric, "compare by", a, b)
+    checked = find_metric(metric, "compare by", a, b) if metric else default_metric(a, b)
     signatures = _signatures(a, b, checked)
     points_a = _points(store, a, checked)
     points_b = points_a
