@@ -280,7 +280,7 @@ def open_store(url: str = DEFAULT_STORE) -> "RunStore":
         n  wins  losses
     0   7     3       3
     1   9     3       3
-    2  11     2       4
+    2  11     3       3
     >>> run.report("report.html").name
     'report.html'
     >>> store.close()

@@ -109,7 +109,7 @@ def sweep(
         n  wins  losses
     0   7     3       3
     1   9     3       3
-    2  11     2       4
+    2  11     3       3
     >>> len(sweep.failures())
     0
     >>> len(sweep.points) == len(sweep.summaries()) == 90

@@ -101,17 +101,18 @@ class Table:
         for row in self.rows:
             yield [value if isinstance(value, Cell) else Cell(shown(value, missing)) for value in row]
 
-    def print(self, console: Console, missing: str = "") -> None:
+    def print(self, console: Console, missing: str = "", fold: bool = True) -> None:
         """Print it with title and notes, in as many parts as the width of the console asks for.
 
-        Nothing is cropped: long texts fold, and the first column begins each part.
+        Nothing is cropped: long texts fold, and the first column begins each part. Unless it is to `fold`, no text of
+        at most 60 letters is broken, such as the id of a run.
         """
         if self.title:
             console.print()
             console.print(Text(self.title, style="bold underline"))
         columns = self._printed_columns(missing)
         gap = 2 if _width(columns, 2) <= console.width else 1
-        first, *others = _narrowed(columns, console.width, gap)
+        first, *others = _narrowed(columns, console.width, gap) if fold else columns
         for part in _parts(first, others, console.width, gap):
             console.print(_rich_table((first, *part), gap))
         for note in self.notes:
@@ -120,7 +121,7 @@ class Table:
     def print_query(self, console: Console) -> None:
         """Print rows of a store: folded for people on a terminal, else a line each."""
         if console.is_terminal:
-            self.print(console, "NULL")
+            self.print(console, "NULL", fold=False)
         else:
             self.print_lines(console)
 
