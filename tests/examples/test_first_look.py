@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "first_look.ipynb"
 NUMBER = re.compile(r"-?\d*\.\d+")
 # It follows the lines of the caption, and these the name of the code, which is shorter outside of git.
-SIZE = re.compile(r"size \d+x\d+")
+SIZE = re.compile(r"size [\d.]+x[\d.]+")
 
 
 def told(notebook: Any) -> list[str]:
