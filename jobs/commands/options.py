@@ -55,7 +55,7 @@ Settings = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Set any key of the recipe, also one that has no flag; the value is YAML: rouge.stemmer=true, "
-        "endpoint.concurrency=4, methods.scope=per-n. Repeatable.",
+        "stop_after_equal_failures=null. Repeatable.",
     ),
 ]
 

@@ -46,7 +46,7 @@ def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
     `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
     print_kept(numbers.kept, numbers.scored, numbers.run, console, where, numbers.names)
-    print_kept_notes(numbers.kept, console, numbers.names)
+    print_kept_notes(numbers.kept, console)
     console.print()
     _print_run(numbers, f"seed {numbers.run.seed}", console, where)
     for dataset in numbers.datasets:
@@ -169,12 +169,11 @@ def print_kept(
             print_sentence(console, name, sentence + more)
 
 
-def print_kept_notes(answer: Answer, console: Console, names: SystemNames = FULL_NAMES) -> None:
+def print_kept_notes(answer: Answer, console: Console) -> None:
     """Print how to read these answers."""
     if answer.of_systems:
         console.print()
-        shared = [f"Systems: {shared}." for shared in names.shared]
-        for note in (*shared, kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS):
+        for note in (kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS):
             print_line(console, note, style="dim")
 
 

@@ -84,7 +84,7 @@ def kept_table(answer: Answer, dataset: str, names: SystemNames) -> Table:
     rows = [(names[kept.system] + role(kept.kind), *_kept_cells(kept, lengths)) for kept in of_reference]
     title = f"{dataset}: content kept by n, {kept_answer.basis(answer, dataset)}"
     notes = (
-        "Per cent of the reference's content    ± half of the 95 % interval",
+        "Per cent of the reference's content, and the 95 % interval",
         "half: the smallest n from which on half is kept, and its 95 % interval",
     )
     return Table(("n", *map(str, lengths), "half"), rows, title, notes)
@@ -99,8 +99,8 @@ def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
 
 
 def _share_cell(share: Interval) -> Cell:
-    below = "" if share.half_width is None else f"±{100 * share.half_width:.0f}"
-    return Cell(f"{100 * share.mean + 0.0:.0f}", below)
+    """Its interval need not lie evenly around it, since a share is a ratio."""
+    return Cell(f"{100 * share.mean + 0.0:.0f}", kept_answer.share_interval_text(share).removesuffix(" %"))
 
 
 def smallest_tables(answer: Answer, dataset: str, names: SystemNames) -> Iterator[Table]:

@@ -275,12 +275,12 @@ def _latex_number(cell: Cell) -> str:
     """Half of an interval becomes a subscript, other intervals stand in brackets."""
     if cell == MISSING:
         return "--"
-    text = cell.text.replace("-", "$-$").replace(">", "$>$")
+    text, below = (part.replace("-", "$-$").replace("–", "--").replace(">", "$>$") for part in (cell.text, cell.below))
     if cell.mark:
         text = rf"\textbf{{{text}}}" if cell.mark == "*" else rf"{text}$^{{\circ}}$"
-    if cell.below.startswith("±"):
-        return rf"{text}$_{{\pm{cell.below[1:]}}}$"
-    return f"{text} ({cell.below.replace('–', '--').replace('>', '$>$')})" if cell.below else text
+    if below.startswith("±"):
+        return rf"{text}$_{{\pm{below[1:]}}}$"
+    return f"{text} ({below})" if below else text
 
 
 def _json_value(value: object) -> object:

@@ -1,6 +1,5 @@
 """`nws score`: the metrics of any predictions with their references, and their table of at most 80 columns."""
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -234,10 +233,21 @@ def print_score(score: FileScore, console: Console) -> None:
     lines += [_line(name, metric) for name, metric in score.metrics.items()]
     lines += ["", *_intervals(score), "", "How each was computed:"]
     for metric in score.metrics.values():
-        wrapped = textwrap.wrap(metric.signature.replace("|", "| "), WIDTH, subsequent_indent="  ")
-        lines += [line.replace("| ", "|") for line in wrapped]
+        lines += _wrapped(metric.signature)
     for line in lines:
         console.print(line, markup=False, highlight=False)
+
+
+def _wrapped(signature: str) -> Iterator[str]:
+    """A signature over as many lines as it needs, broken between its options alone."""
+    line = ""
+    for part in signature.split("|"):
+        longer = f"{line}|{part}" if line else part
+        if line and len(longer) > WIDTH:
+            yield line + "|"
+            longer = f"  {part}"
+        line = longer
+    yield line
 
 
 def _intervals(score: FileScore) -> Iterator[str]:

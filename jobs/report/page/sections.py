@@ -191,7 +191,8 @@ def _at_each_n(comparison: Comparison, numbers: Numbers) -> tuple[str, Table]:
     a, b = numbers.names[comparison.a], numbers.names[comparison.b]
     name = metric_name(numbers.metric)
     table = comparison_table(comparison, a, b, f"{comparison.dataset}: {a} vs. {b}, in {name}", numbers.places)
-    return f"{a} vs. {b}: {verdict(comparison)}", table
+    said = verdict(comparison)
+    return f"{a} vs. {b}: {'no difference shown' if said == '–' else said}", table
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ NAMED: dict[str, str] = {
     r"report\.json: /fits is gone: \{\}": "no fitted lengths are asked for any longer",
     r"fluency_weight: 0.0'$|/fluency_weight is new: 0.0$": "a recipe is stored with all of its defaults",
     r"/error_class: 'PredictionError' → 'CorpusError'$": "nobody catches a missing prediction by a name of its own",
-    r"report, printed: .*(→ (nothing|'')$|best|gain|may have|\.\d{3}|in mind|understate|skewed)": "best n is one table",
+    r"(report, printed|nws correlate [^:]*): ": "one class prints all tables; report.json and CSV have their numbers",
+    r"\.tex: (nothing → )?['\"]%": "a table's notes are its comments in LaTeX",
+    r"kept\.tex: ": "the ends of intervals, since they need not lie evenly around a share",
     r"phase2 export recipe.yaml: ": "its keys stand in another order",
     r"No n (up to|tried)|Try n above|[Tt]ry (longer|shorter)": "advice goes in one direction",
 }
