@@ -39,7 +39,7 @@ def fill(url: str, articles: int, shards: int) -> None:
     spec = RunSpec("phase1", {}, "made", 0, "made", about, {"bertscore": "made", "kept": "made"}, len(SYSTEMS))
     counts = [len(part) for part in np.array_split(np.arange(articles), shards)]
     with open_store(url) as store:
-        specs = [ShardSpec(spec, count, ()) for count in counts]
+        specs = [ShardSpec(spec, count) for count in counts]
         ids = store.create_sharded_run(spec, STUDY, 1, "en", (), SYSTEMS, specs)
         for number, (shard, count) in enumerate(zip(ids, counts, strict=True)):
             _fill_shard(store, shard, count, np.random.default_rng(number))

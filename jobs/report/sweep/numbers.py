@@ -46,6 +46,8 @@ VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""
 MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pairs of n, Holm, 95 % confidence)."
 """How the n are found that may have the largest gain over `random`."""
+MOST_FOR_ALL_METRICS = 2_000_000
+"""Summaries of which the magic numbers are told in every metric: a metric of ten million takes some five seconds."""
 _NAMED = 2
 """Of verdicts on skewed differences."""
 
@@ -57,7 +59,8 @@ class Numbers(RunNumbers[SweepScore]):
     Attributes:
         curves: of which each point is one of `scores`.
         magic_numbers: in `metric`.
-        by_metric: the same in every metric in which systems are compared; efficiency has none, since it falls with n.
+        by_metric: the same in every metric in which systems are compared, or in `metric` alone where there are more
+            than `MOST_FOR_ALL_METRICS` summaries; efficiency has none, since it falls with n.
         vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric: content kept where the
             run has it, `metric`, and others. Empty in a run without `lead`.
         vs_cut: in `metric`, systems that are kept to n words minus the same generators whose texts are cut to n.
@@ -178,7 +181,8 @@ def analyse(
     require_summaries(run, points)
     names = names_of((run, *others), points.systems, labels)
     curves = sweep_curves(points, metric)
-    by_metric = {name: magic_numbers(points, name) for name in compared_metrics(metric)}
+    asked = compared_metrics(metric) if len(points) <= MOST_FOR_ALL_METRICS else (metric,)
+    by_metric = {name: magic_numbers(points, name) for name in asked}
     magic = by_metric[metric]
     kept = answer_of(points) if answer is None else answer
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared_metrics(metric))

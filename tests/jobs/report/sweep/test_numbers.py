@@ -117,3 +117,9 @@ def test_json_says_where_the_only_n_left_is_an_end_of_those_tried(run, make_poin
     first, *others = numbers.magic_numbers
     magic = (dataclasses.replace(first, recommended=candidates), *others)
     assert report_json(dataclasses.replace(numbers, magic_numbers=magic))["magic_numbers"][0]["at"] == at
+
+
+def test_of_very_many_summaries_magic_numbers_are_told_in_one_metric(run, make_points, monkeypatch):
+    assert len(analyse(run, make_points()).by_metric) == 4
+    monkeypatch.setattr("jobs.report.sweep.numbers.MOST_FOR_ALL_METRICS", 100)
+    assert list(analyse(run, make_points(), "rouge1_f1").by_metric) == ["rouge1_f1"]
