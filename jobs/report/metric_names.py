@@ -1,7 +1,7 @@
 """The stored metrics as people name and read them, and what of a run's signatures tells how each was computed."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.analysis import METRICS, PARTS, Metric
 from core.analysis.content_kept import KEPT
@@ -79,6 +79,18 @@ def metric_signature(run: RunInfo, metric: Metric) -> str:
 def spaced_signature(signature: str) -> str:
     """The whole signature, with spaces so that lines can break between its options."""
     return signature.replace("|", " | ")
+
+
+def signature_lines(signature: str, width: int) -> Iterator[str]:
+    """A signature over as many lines as it needs, broken between its options alone."""
+    line = ""
+    for part in signature.split("|"):
+        longer = f"{line}|{part}" if line else part
+        if line and len(longer) > width:
+            yield line + "|"
+            longer = f"  {part}"
+        line = longer
+    yield line
 
 
 def short_signature(signature: str) -> str:

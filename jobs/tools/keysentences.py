@@ -1,6 +1,5 @@
 """`nws keysentences`: keywords and key sentences of a file of Korean texts, by KR-WordRank and by TextRank."""
 
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from core.text.korean_analysers import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file
 from core.text.tokenizers import named_tokenizer
+from jobs.report.metric_names import signature_lines
 from jobs.report.numerals import counted
 from jobs.report.printed_lines import WIDTH
 
@@ -221,8 +221,8 @@ def print_key_sentences(result: KeySentences, console: Console) -> None:
     _line(console, "")
     _line(console, "How they were found:")
     for method in (result.wordrank, result.textrank):
-        for line in textwrap.wrap(method.signature.replace("|", "| "), WIDTH, subsequent_indent="  "):
-            _line(console, line.replace("| ", "|"))
+        for line in signature_lines(method.signature, WIDTH):
+            _line(console, line)
 
 
 def _line(console: Console, text: str, style: str = "") -> None:

@@ -18,7 +18,7 @@ from core.text.length import require_summary_length
 from core.text.reader import naming, read_rows
 from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
-from jobs.report.metric_names import few
+from jobs.report.metric_names import few, signature_lines
 from jobs.report.numerals import counted
 from jobs.report.printed_lines import WIDTH
 
@@ -233,21 +233,9 @@ def print_score(score: FileScore, console: Console) -> None:
     lines += [_line(name, metric) for name, metric in score.metrics.items()]
     lines += ["", *_intervals(score), "", "How each was computed:"]
     for metric in score.metrics.values():
-        lines += _wrapped(metric.signature)
+        lines += signature_lines(metric.signature, WIDTH)
     for line in lines:
         console.print(line, markup=False, highlight=False)
-
-
-def _wrapped(signature: str) -> Iterator[str]:
-    """A signature over as many lines as it needs, broken between its options alone."""
-    line = ""
-    for part in signature.split("|"):
-        longer = f"{line}|{part}" if line else part
-        if line and len(longer) > WIDTH:
-            yield line + "|"
-            longer = f"  {part}"
-        line = longer
-    yield line
 
 
 def _intervals(score: FileScore) -> Iterator[str]:
