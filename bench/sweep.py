@@ -175,8 +175,8 @@ def measure(arms: dict[str, Arm], articles: int, reps: int, console: Console) ->
 
 def take_apart(plan: Plan, gflops: float) -> Parts:
     """Where the time of one run goes, after one that fills caches."""
-    plan, articles = stage_of(plan), plan.articles or 0
-    sweeper = Sweeper(plan, CPU)
+    stage, articles = stage_of(plan), plan.articles or 0
+    sweeper = Sweeper(stage, CPU)
     arm = nws(plan, sweeper)
     with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
         (Path(folder) / "first").mkdir()
@@ -187,18 +187,19 @@ def take_apart(plan: Plan, gflops: float) -> Parts:
             arm(Path(folder))
     tokens = (sweeper.tokens - before) / articles
     seconds = {part: spent / articles for part, spent in watch.seconds.items()}
-    return Parts(seconds, tokens, tokens * flops_per_token(plan) / (gflops * 1e9))
+    return Parts(seconds, tokens, tokens * flops_per_token(stage) / (gflops * 1e9))
 
 
-def flops_per_token(plan: Stage) -> float:
+def flops_per_token(stage: Stage) -> float:
     """Of the linear layers. The encoder and the BERTScore backbone of the sample recipe are the same model."""
-    _, model = load_model(model_folder(plan.encoders[0]))
+    _, model = load_model(model_folder(stage.encoders[0]))
     layers = [module for module in model.encoder.modules() if isinstance(module, torch.nn.Linear)]
     return 2.0 * sum(layer.weight.numel() for layer in layers)
 
 
 def _about(plan: Plan, results: dict[str, Result], rates: dict[str, int], reps: int) -> dict[str, Any]:
-    plan, segment = stage_of(plan), make_segmenter(stage_of(plan))
+    stage = stage_of(plan)
+    segment = make_segmenter(stage)
     articles = [segment(article) for article in plan.corpora[0]]
     return {
         "articles": len(articles),
@@ -207,8 +208,8 @@ def _about(plan: Plan, results: dict[str, Result], rates: dict[str, int], reps: 
         "sentences and chunks": sum(len(article.sentences) + len(article.chunks) for article in articles),
         "summaries": results["NAIVE"].agreement.texts,
         "repetitions": reps,
-        "encoder": plan.encoders[0].name,
-        "BERTScore": f"{plan.metrics.bertscore.model.name}, layer {plan.metrics.bertscore.num_layers}",
+        "encoder": stage.encoders[0].name,
+        "BERTScore": f"{stage.metrics.bertscore.model.name}, layer {stage.metrics.bertscore.num_layers}",
         "CPU": f"{cpu_model()}, 1 thread",
         "GFLOP/s": rates,
         "libraries": plan.revisions["libraries"],
