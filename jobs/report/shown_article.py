@@ -19,9 +19,9 @@ from core.text.length import count_characters, length_of
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
 from jobs.report.console import printable, written_out
-from jobs.report.numerals import counted, decimals, of_length
+from jobs.report.numerals import counted, decimals, of_length, percent
 from jobs.report.printed_lines import print_line, print_shared, print_title, role
-from jobs.report.sweep.kept_answer import named_length, share_text
+from jobs.report.sweep.kept_answer import named_length
 from jobs.report.system_names import SystemNames, names_of
 from jobs.store import FailureInfo, RunInfo, Store
 
@@ -272,7 +272,7 @@ def _print_summary(shown: Shown, written: ShownSummary, console: Console) -> Non
     elif summary.words != summary.n:
         name.append(f"  {summary.words} words", style="not bold dim")
     console.print(name)
-    scores = f"{KEPT.label} {share_text(summary.scores[KEPT.column])}  " if KEPT.column in summary.scores else ""
+    scores = f"{KEPT.label} {percent(summary.scores[KEPT.column])}  " if KEPT.column in summary.scores else ""
     scores += "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
     scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.chosen_scores.items())
     _print_indented(Text(scores), console)

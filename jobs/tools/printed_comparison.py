@@ -8,7 +8,7 @@ from core.analysis import Comparison
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
-from jobs.report.metric_names import SKEWED, few, length_notes
+from jobs.report.metric_names import SKEWED, few, not_equal
 from jobs.report.numerals import counted, decimals
 from jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
 from jobs.report.result_tables import comparison_table
@@ -61,9 +61,8 @@ def notes(
                 f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
                 "Another way of writing may score higher."
             )
-    words_a, words_b = ({at.n: getattr(at, side) for at in comparison.lengths} for side in ("words_a", "words_b"))
-    if notes := length_notes({a: words_a, b: words_b}, unit):
-        yield " ".join(notes)
+    if unit != "words" or not all(at.at_equal_length for at in comparison.lengths):
+        yield not_equal(unit)
     left_out: dict[tuple[int, int], list[int]] = {}
     for at in comparison.lengths:
         left_out.setdefault((at.only_a, at.only_b), []).append(at.n)

@@ -58,7 +58,7 @@ def test_what_is_printed_says_how_many_articles_and_for_what(nws, add_run) -> No
     lines = printed.out.splitlines()
     assert "news: articles for an interval of one step of n" in lines
     assert "news: articles to detect the observed difference from lead, at each n" in lines
-    assert "80% of studies" in printed.out
+    assert "80 % of studies" in printed.out
     assert max(map(len, lines)) <= 80
     assert nws("plan").out == printed.out  # of the newest run
 

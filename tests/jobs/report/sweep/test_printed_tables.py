@@ -142,14 +142,6 @@ def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
     assert line.split() == ["chunks", "better", better, "worse", "1–21", "–", "–"]
 
 
-def test_systems_that_write_the_same_are_named(show, make_points):
-    points = [dataclasses.replace(p, text=p.system if p.n > 17 else "same") for p in make_points()]
-    text = show(points, width=200)
-    assert "chunks and sentences wrote the same text in 82 % of summaries." in text
-    apart = [dataclasses.replace(p, text=p.system if p.n > 5 else "same") for p in make_points()]
-    assert "wrote the same text" not in show(apart, width=200)
-
-
 def test_uncut_systems_have_their_own_table(show, make_points):
     text = show(make_points(("bart-large-xsum",), (0,)))
     assert "the magic number" not in text
