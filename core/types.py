@@ -54,7 +54,6 @@ class Article:
         object.__setattr__(self, "id", _sha256(self.dataset, self.split, self.key, content_hash)[:16])
 
 
-# uint64: what the 16 hex digits of each id say.
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A sentence or a chunk: the words of the article at positions `start` (included) to `end` (excluded)."""

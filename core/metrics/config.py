@@ -7,7 +7,7 @@ from typing import get_args
 from core.errors import RecipeError
 from core.metrics.metric import References
 from core.models import ModelRef
-from core.text.tokenizers import Tokenizer, choose_tokenizer, named_tokenizer
+from core.text.tokenizers import DEFAULT_TOKENIZERS, Tokenizer, named_tokenizer
 from core.types import Precision
 
 MINILM = "all-MiniLM-L6-v2"
@@ -53,7 +53,9 @@ def text_tokenizer(options: Options) -> Tokenizer:
         RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
         NwsError: what the tokenizer needs is not installed.
     """
-    return choose_tokenizer(options.lang, options.tokenizer, options.stemmer)
+    if options.lang not in DEFAULT_TOKENIZERS:
+        raise RecipeError(f"There is no language {options.lang!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
+    return named_tokenizer(options.tokenizer or DEFAULT_TOKENIZERS[options.lang], options.stemmer)
 
 
 def tuned_layer(model: ModelRef) -> int:

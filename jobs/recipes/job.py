@@ -13,7 +13,7 @@ from core.systems.predictions import PredictionsSpec
 from core.text.dataset import OpenDataset
 from core.text.language import Language
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.load import FROM, RECIPES, load_recipe, parse_recipe
+from jobs.recipes.load import FROM, load_recipe, parse_recipe, recipe_class
 from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
 from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.plan import Plan, require_same_revisions
@@ -87,7 +87,7 @@ def plan_job(
         asked.append(run_id)
         return () if lengths_of is None else lengths_of(run_id)
 
-    plan = new_plan(load_recipe(RECIPES[job], name, overrides, None if lengths_of is None else look_up))
+    plan = new_plan(load_recipe(recipe_class(job), name, overrides, None if lengths_of is None else look_up))
     return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else plan
 
 
@@ -102,7 +102,7 @@ def plan_again(
     Raises:
         NwsError: as for `make_plan`.
     """
-    parsed = parse_recipe(RECIPES[job], recipe, "stored with the run")
+    parsed = parse_recipe(recipe_class(job), recipe, "stored with the run")
     return make_plan(parsed, language=language, panels=panels)
 
 

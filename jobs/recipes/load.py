@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pkgutil
 import reprlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -13,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from core.errors import RecipeError
-from core.names import Registry, did_you_mean
+from core.names import did_you_mean
 from core.text.reader import is_file
 from jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 
@@ -22,15 +23,18 @@ _MOST_VALUES = 100_000
 FROM = "from:"
 """What stands before the run whose answer names the lengths."""
 BUNDLED = Path(__file__).parent / "bundled"
-RECIPES: Registry[type[RunRecipe]] = Registry(
-    "job",
-    {
-        "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
-        "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
-        "phase2": "jobs.recipes.phase2:Phase2Recipe",
-    },
-)
-"""The classes of recipes by their jobs."""
+RECIPES = {
+    "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
+    "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
+    "phase2": "jobs.recipes.phase2:Phase2Recipe",
+}
+"""The classes of recipes by their jobs, see `recipe_class`."""
+
+
+def recipe_class(job: str) -> type[RunRecipe]:
+    """The class of a job's recipes, which is imported once it is asked for."""
+    kind: type[RunRecipe] = pkgutil.resolve_name(RECIPES[job])
+    return kind
 
 
 def _keys(part: type) -> tuple[str, ...]:

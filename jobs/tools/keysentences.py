@@ -11,7 +11,7 @@ from rich.text import Text
 
 from core.errors import CorpusError, RecipeError
 from core.systems import korean_textrank, kr_wordrank
-from core.systems.korean_key_sentences import check_selection, keyword_recall, share_found
+from core.systems.korean_key_sentences import check_selection, share_found
 from core.text.korean_analysers import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file
@@ -135,7 +135,9 @@ def _recalls(
 
 
 def _of_left_parts(keywords: Sequence[str], sentences: Sequence[str]) -> float:
-    return keyword_recall(keywords, sentences, kr_wordrank.LeftParts(frozenset(keywords)))
+    """A word begins with a keyword. A morpheme analyser would cut the keywords themselves, and count their pieces."""
+    words = {word for text in sentences for word in text.split()}
+    return share_found(set(keywords), {left for left in keywords if any(word.startswith(left) for word in words)})
 
 
 def _of_morphemes(keywords: Sequence[str], sentences: Sequence[str]) -> float:

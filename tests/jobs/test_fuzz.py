@@ -24,7 +24,7 @@ from core.systems.composition import compose
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
 from core.types import Article
-from jobs.recipes.load import BUNDLED, RECIPES, load_recipe
+from jobs.recipes.load import BUNDLED, RECIPES, load_recipe, recipe_class
 from jobs.store import open_store
 
 CASES = int(os.environ.get("NWS_FUZZ_CASES", "500"))
@@ -66,7 +66,7 @@ def test_recipes(tmp_path: Path) -> None:
     def case(draw: random.Random) -> None:
         path = tmp_path / "fuzz.yaml"
         path.write_bytes(garbage.recipe(draw, bundled))
-        kind = RECIPES[draw.choice(sorted(RECIPES))]
+        kind = recipe_class(draw.choice(sorted(RECIPES)))
         overrides = {"datasets.limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
         try:
             recipe = load_recipe(kind, str(path), overrides)

@@ -1,12 +1,12 @@
 from jobs import cli
 from jobs.recipes.job import plan_again, plan_job
-from jobs.recipes.load import BUNDLED, RECIPES
+from jobs.recipes.load import BUNDLED, RECIPES, recipe_class
 from jobs.report.report_files import REPORTS
 
 
 def test_every_job_has_what_contributing_asks_for() -> None:
     for name in RECIPES:
-        assert RECIPES[name].job == name
+        assert recipe_class(name).job == name
         assert (BUNDLED / name / "sample.yaml").is_file()
     assert REPORTS.keys() == set(RECIPES)
     assert {command.name for command in cli.submit_app.registered_commands} == set(RECIPES)

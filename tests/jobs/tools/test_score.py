@@ -61,7 +61,7 @@ GOOD = json.dumps({"prediction": "a", "reference": "a"})
         ("p.jsonl", GOOD + '\n{"prediction": null, "reference": "a"}', r"line 2: Field 'prediction' holds nothing"),
         ("p.jsonl", GOOD + '\n{"prediction": "a"}', r"line 2: There is no reference: none of references"),
         ("p.jsonl", GOOD + '\n{"prediction": "a", "references": [" "]}', r"line 2: There is no reference"),
-        ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": 5}', r"line 2: Field 'reference' holds int"),
+        ("p.jsonl", GOOD + '\n{"prediction": "a", "reference": 5}', r"line 2: Field 'reference' holds 5, not text"),
         (
             "p.jsonl",
             GOOD + '\n{"prediction": "a", "reference": "a", "source": 1}',
