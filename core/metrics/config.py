@@ -80,12 +80,10 @@ class BertScoreConfig:
         model: the resolved backbone.
         num_layers: the layer whose output is matched (bert-base-uncased: 9, as tuned by the authors).
         precision: what the backbone computes in; matching is always in float32.
-        rescale: rescale with bert-score's own English baseline of that backbone and layer.
     """
 
     model: ModelRef
     num_layers: int
-    rescale: bool = False
     precision: Precision = "float32"
 
     @property
@@ -97,7 +95,7 @@ class BertScoreConfig:
                 f"model:{self.model}",
                 f"layer:{self.num_layers}",
                 "idf:no",
-                f"rescale:{'bert-score-en' if self.rescale else 'no'}",
+                "rescale:no",
                 "pairs:one-at-a-time",
                 "refs:best-f1",
                 f"like:bert-score-{importlib.metadata.version('bert-score')}",

@@ -173,12 +173,12 @@ class BertScoreRecipe(Strict):
     Attributes:
         model: backbone of BERTScore: a known name, a folder, or a Hub id.
         num_layers: layer of that backbone; unless given the recipe's, or with another backbone the one tuned for it.
-        rescale: rescale with bert-score's own baseline.
+        rescale: always off. The key stands here so that runs of earlier recipes are found by their hash.
     """
 
     model: ModelText = "bert-base-uncased"
     num_layers: PositiveInt | None = None
-    rescale: bool = False
+    rescale: Literal[False] = False
 
 
 class RougeRecipe(Strict):

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.rouge import rouge
+from core.metrics.registry import make_metric
 from core.systems.korean_key_sentences import keyword_recall
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer
 
@@ -25,5 +25,5 @@ words = st.lists(st.sampled_from(["ab", "cd", "ef", "gh"]), max_size=6)
 
 @given(words, words)
 def test_is_rouge_1_recall_of_the_set_of_keywords(keywords: list[str], sentence: list[str]) -> None:
-    one = rouge("rouge1", ENGLISH).score_pair(" ".join(sentence), " ".join(sorted(set(keywords))))
+    one = make_metric("rouge1").score_pair(" ".join(sentence), " ".join(sorted(set(keywords))))
     assert keyword_recall(keywords, [" ".join(sentence)], ENGLISH) == one.recall

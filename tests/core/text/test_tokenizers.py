@@ -12,8 +12,9 @@ from korean_tokenizers import korean_tokenizer
 from rouge_score.tokenizers import DefaultTokenizer
 
 from core.errors import NwsError, RecipeError
+from core.metrics.config import Options
 from core.metrics.metric import Row
-from core.metrics.rouge import rouge
+from core.metrics.registry import make_metric
 from core.text import korean_analysers
 from core.text.korean_analysers import readable
 from core.text.tokenizers import (
@@ -102,7 +103,7 @@ _CACHE: dict[str, Any] = {}
 
 def _rouge_1(name: str) -> Any:
     if name not in _CACHE:
-        _CACHE[name] = rouge("rouge1", korean_tokenizer(name))
+        _CACHE[name] = make_metric("rouge1", Options(lang="ko", tokenizer=name))
     return _CACHE[name]
 
 

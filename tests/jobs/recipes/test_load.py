@@ -82,18 +82,18 @@ def test_what_no_file_is_called_is_no_recipe(name: str) -> None:
 
 def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    own = {"model": "org/own", "num_layers": 5, "rescale": True}
+    own = {"model": "org/own", "num_layers": 5}
     path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}], "bertscore": own}))
 
-    def chosen(**given: object) -> tuple[str, int | None, bool]:
+    def chosen(**given: object) -> tuple[str, int | None]:
         asked = {f"bertscore.{key}": value for key, value in given.items()}
         bertscore = load_recipe(Phase1Recipe, str(path), asked).bertscore
-        return bertscore.model, bertscore.num_layers, bertscore.rescale
+        return bertscore.model, bertscore.num_layers
 
-    assert chosen() == ("org/own", 5, True)
-    assert chosen(num_layers=3) == ("org/own", 3, True)
-    assert chosen(model="FacebookAI/roberta-base") == ("FacebookAI/roberta-base", None, True)
-    assert chosen(model="FacebookAI/roberta-base", num_layers=3) == ("FacebookAI/roberta-base", 3, True)
+    assert chosen() == ("org/own", 5)
+    assert chosen(num_layers=3) == ("org/own", 3)
+    assert chosen(model="FacebookAI/roberta-base") == ("FacebookAI/roberta-base", None)
+    assert chosen(model="FacebookAI/roberta-base", num_layers=3) == ("FacebookAI/roberta-base", 3)
 
 
 def test_a_setting_is_a_key_and_yaml_and_may_be_inside_a_part() -> None:
