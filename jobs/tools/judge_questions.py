@@ -135,12 +135,12 @@ class JudgeQuestion:
     @property
     def sent(self) -> Question:
         """What is sent, at temperature 0."""
-        return Question(self.text, MOST_TOKENS, 0)
+        return Question(self.text, MOST_TOKENS)
 
     @cached_property
     def key(self) -> str:
         """32 hex digits: of what is sent where, and how the reply is read."""
-        sent = [self.made_by, self.text, self.sent.most_tokens, self.sent.draw]
+        sent = [self.made_by, self.text, self.sent.most_tokens, 0]  # the temperature
         return hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:32]
 
     @property
