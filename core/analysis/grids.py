@@ -44,17 +44,13 @@ class Axes:
     short: NDArray[np.bool_]
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return len(self.systems), len(self.lengths), len(self.articles)
-
-    @property
     def present(self) -> NDArray[np.bool_]:
         """Where there is a summary; shape (systems, lengths, articles)."""
         return self.placed(np.ones(len(self.points), dtype=np.bool_), np.bool_(False))
 
     def placed(self, column: NDArray[Value], empty: Value) -> NDArray[Value]:
         """A column of `points` on the three axes, and `empty` where there is no summary."""
-        values = np.full(self.shape, empty, dtype=column.dtype)
+        values = np.full((len(self.systems), len(self.lengths), len(self.articles)), empty, dtype=column.dtype)
         flat = values.reshape(-1)
         for piece in _pieces(len(self.rows)):
             flat[self.cells[piece]] = column[self.rows[piece]]

@@ -121,7 +121,7 @@ def compare_runs(
     if lengths is not None:
         _check_lengths(lengths, points_a, points_b, pairs)
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
-    comparisons = compare_systems(points_a, points_b, pairs, checked, confidence=CONFIDENCE)
+    comparisons = compare_systems(points_a, points_b, pairs, checked)
     compared = {(comparison.a, comparison.b) for comparison in comparisons}
     sides = [(f"run {run.id}" if other_run else None, points) for run, points in ((a, points_a), (b, points_b))]
     reasons = {pair: _why_not_compared(pair, sides, names) for pair in pairs if pair not in compared}

@@ -19,6 +19,7 @@ from core.analysis.correlation import (
     correlations,
     resampled_correlations,
 )
+from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import CorpusError, RecipeError
@@ -31,7 +32,6 @@ from jobs.report.table import MISSING, Cell, Mark, Table
 SYSTEM, DOCUMENT = "system", "document"
 FEWEST = 3
 """With two systems or documents, every correlation is 1, -1 or undefined."""
-CONFIDENCE = 0.95
 RESAMPLES = 1_000
 SIGNATURE = "|".join(
     (
@@ -165,8 +165,8 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     return FileCorrelation(
         human,
         table,
-        correlations(scores, gold, resampled, confidence=CONFIDENCE),
-        differences(scores, gold, resampled, seed=seed, confidence=CONFIDENCE),
+        correlations(scores, gold, resampled),
+        differences(scores, gold, resampled, seed=seed),
         seed,
     )
 
