@@ -31,7 +31,7 @@ from core.arithmetic import find_device
 from core.learning import learner
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
-from core.learning.reward import BertScoreReward
+from core.learning.reward import bertscore_reward
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.types import Article
@@ -183,7 +183,7 @@ def _articles(plan: Plan) -> int:
 def compare_rewards(config: BertScoreConfig, summaries: Sequence[tuple[Article, str]]) -> dict[str, float]:
     """CPU milliseconds for the reward of one summary: the best of some repetitions, interleaved."""
     scorer = BertScorer(config, find_device("cpu"))
-    reward = BertScoreReward(scorer)
+    reward = bertscore_reward(scorer)
     ways: dict[str, Callable[[], object]] = {
         "together": lambda: reward(summaries),
         "one at a time": lambda: [reward([summary]) for summary in summaries],

@@ -126,6 +126,7 @@ COMPUTE_NO_ROW = {
     "huggingface_hub": "fetches models, whose files are hashed",
     "krwordrank": "key sentences, which are no system of a run",
     "py3langid": "warns of a language",
+    "pydantic": "checks recipes",
     "pyarrow": "reads articles, which are hashed",
     "ray": "recorded, and computes nothing",
     "sacrebleu": "metrics that no row has",
