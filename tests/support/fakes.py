@@ -2,8 +2,7 @@
 
 Words they obey: `segment-raises`, `segment-dies`, `segment-slow`, `sweep-raises`, `sweep-dies`, `sweep-slow`, and
 `sweep-dies-once=FILE`, which dies unless FILE exists and leaves it behind, and `sweep-meets=N=FOLDER`, which waits
-until N articles are being swept, and `sweep-titles=FILE`, which writes there how this process is called, and
-`sweep-hogs`, which takes 6 GB of memory within some seconds.
+until N articles are being swept, and `sweep-hogs`, which takes 6 GB of memory within some seconds.
 """
 
 import os
@@ -94,8 +93,6 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
                 if not marker.exists():
                     marker.touch()
                     os.kill(os.getpid(), signal.SIGKILL)
-            if word.startswith("sweep-titles="):
-                Path(word.partition("=")[2]).write_bytes(Path("/proc/self/cmdline").read_bytes())
             if word.startswith("sweep-meets="):
                 _, count, folder = word.split("=")
                 (Path(folder) / segmented.article.key).touch()
@@ -107,7 +104,7 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
         told = {
             "": segmented.words[0],
             "pid": str(os.getpid()),
-            "gpu": os.environ.get("CUDA_VISIBLE_DEVICES", "none"),
+            "gpu": f"{os.environ.get('CUDA_VISIBLE_DEVICES', 'none')} {os.getpid()}",
             "order": str(len(swept)),
         }[report]
         summaries += [summary(segmented.article.id, n, told) for n in (1, 3)]

@@ -49,7 +49,7 @@ class Checks:
                     continue
                 idle = attentive - self._idle_from.setdefault(actor, attentive)
                 self.longest_idle = max(self.longest_idle, idle)
-                assert idle <= IDLE_SECONDS, f"{actor.name} has been idle for {idle:.1f} s while bundles wait"
+                assert idle <= IDLE_SECONDS, f"an actor has been idle for {idle:.1f} s while bundles wait"
 
     def lacking(self, run: RunInfo) -> bool:
         """Whether an article of a run that is done has failed that should not have: somebody resumes it then."""
