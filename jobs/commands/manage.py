@@ -136,9 +136,9 @@ def logs(
                 out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
 
         if follow:
-            from jobs.drive.ship import START, follow_run
+            from jobs.drive.ship import follow_run
 
-            follow_run(opened, info.id, START, say)
+            follow_run(opened, info.id, say)
         else:
             for _, line in opened.log(info.id):
                 say(line)

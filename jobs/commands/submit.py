@@ -1,6 +1,7 @@
 """`nws submit`: start a run, one command for each job."""
 
 import json
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -199,7 +200,7 @@ def _describe(
         with busy("Fetching models"):
             fetch_models(plan.training_and_stages)
     found = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
-    print(json.dumps(described | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
+    print(json.dumps(described | {"estimate": asdict(found)})) if as_json else print_estimate(found, out)
 
 
 def _stored_runs(store: str) -> "list[RunInfo]":

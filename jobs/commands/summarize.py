@@ -143,8 +143,9 @@ def write(
     if as_json and asked.output is None:
         raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
 
+    from core.text.language import article_language
     from jobs.drive.progress import run_progress
-    from jobs.drive.write_file import FieldNames, WrittenFile, added_to, language_of, read_articles, write_summaries
+    from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep_plan import stage_to_write
     from jobs.recipes.sweep_recipe import BaselinesRecipe
@@ -152,9 +153,9 @@ def write(
 
     given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}
     with busy("Reading articles, and looking up models"):
-        articles = read_articles(file, FieldNames(asked.text_field, asked.key_field))
+        articles = read_articles(file, asked.text_field, asked.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in given.items() if value})
-        stage = stage_to_write(recipe, language_of(articles))
+        stage = stage_to_write(recipe, article_language(articles[0]))
     written = WrittenFile(0, 0, 0, 0, ())
     with added_to(asked.output) as (out, there), run_progress(err, len(articles)) as advance:
         shown = 0

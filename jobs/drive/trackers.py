@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from core.errors import RecipeError
 from core.names import did_you_mean
@@ -27,20 +27,9 @@ _NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
 _USER = re.compile(r"//[^/@\s]+@")
 
 
-class Tracker(Protocol):
-    """One run in a tracker, opened by what made its numbers."""
-
-    def __init__(self, run: RunInfo) -> None: ...
-
-    @staticmethod
-    def failures() -> Failures:
-        """What its library raises where it cannot be written or reached."""
-
-    def log(self, scalars: Sequence[Scalar]) -> None:
-        """Keep numbers."""
-
-    def close(self, done: bool) -> str:
-        """End the run there: as done, or as one that may be resumed. Returns where it is, or a command to show it."""
+# One run in a tracker, opened by what made its numbers. Its `failures` are what its library raises where it cannot be
+# written or reached. `close` ends the run there, as done or as one that may be resumed, and says where it is.
+Tracker: TypeAlias = "TensorBoard | Mlflow | Wandb"
 
 
 class TensorBoard:

@@ -197,7 +197,7 @@ def _run(plan: "Plan") -> Result:
     with contextlib.ExitStack() as on_error:
         folder = on_error.enter_context(tempfile.TemporaryDirectory(prefix="nws-sweep-"))
         store = on_error.enter_context(open_store(f"sqlite:///{folder}/nws.db"))
-        with _threads_kept(), open_pools(plan.recipe, "inline", SWEEP, console) as pools:
+        with _threads_kept(), open_pools(plan.recipe, "inline", console) as pools:
             drive_alone(store, SWEEP, plan, pools, console)
         result = Result(store, store.run_info(SWEEP))
         if not result.run.summaries:
