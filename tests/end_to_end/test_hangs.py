@@ -103,7 +103,7 @@ def test_the_end_of_the_local_ray_is_the_reason_of_the_run(
 
 
 def test_an_actor_that_is_stopped_is_replaced(running: Running) -> None:
-    running.named("ray::sweep").suspend()
+    running.named("ray::SweepActor.sweep").suspend()
     _, said = running.driver.communicate(timeout=200)
     assert running.driver.returncode == 0, said
     run = running.run()

@@ -76,7 +76,8 @@ def _kill(processes: list[psutil.Process]) -> None:
 def workers(node: psutil.Process, *titles: str) -> list[psutil.Process]:
     """The workers of a node whose titles end like that, in order of their pids.
 
-    Ray titles a worker by what it is at: `ray::sweep` a method, `ray::segment` a task, `ray::SweepActor` nothing.
+    Ray titles a worker by what it is at: `ray::SweepActor.sweep` is at a method, `ray::segment` at a task, and
+    `ray::SweepActor` at nothing.
     """
     found = []
     for worker in node.children():
