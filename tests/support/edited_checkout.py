@@ -63,7 +63,6 @@ class EditedCheckout:
         root: where it is.
         edit: a shell command after which `lead` writes in capitals; it needs no file besides.
         restore: one that takes the edit back.
-        commit: one that commits it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -74,7 +73,6 @@ class EditedCheckout:
         in_capitals = f"sed -i 's/Draft(n, cut(text, n,/Draft(n, cut(text.upper(), n,/' {self.root / LEAD}"
         self.edit = f"{in_capitals} && ! git -C {self.root} diff --quiet"
         self.restore = f"{git} checkout -q -- core"
-        self.commit = f"{git} commit -qam Edited"
         for command in (f"git init -q {self.root}", f"{git} add -A", f"{git} commit -qm Clean"):
             self.shell(command)
 

@@ -2,16 +2,11 @@
 
 from pathlib import Path
 
-import pytest
 from edited_checkout import EditedCheckout
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> EditedCheckout:
-    return EditedCheckout(tmp_path)
-
-
-def test_rows_of_edited_code_are_neither_labelled_with_the_commit_nor_copied(checkout: EditedCheckout) -> None:
+def test_rows_of_edited_code_are_neither_labelled_with_the_commit_nor_copied(tmp_path: Path) -> None:
+    checkout = EditedCheckout(tmp_path)
     checkout.shell(checkout.edit)
     edited = checkout.run("inline", meanwhile=checkout.restore)
     assert edited["texts"] == [text.upper() for text in edited["texts"]]
