@@ -21,7 +21,7 @@ import numpy as np
 from sqlalchemy import insert, update
 
 from bench.large_store import LENGTHS, SYSTEMS, _of_process
-from jobs.store import RunSpec, ShardSpec, Store, open_store, upgrade_schema
+from jobs.store import RunSpec, Store, open_store, upgrade_schema
 from jobs.store.points import COLUMN_METRICS, ROWS_OF_PART
 from jobs.store.tables import RunRow, ScoreColumnRow
 
@@ -39,7 +39,7 @@ def fill(url: str, articles: int, shards: int) -> None:
     spec = RunSpec("phase1", {}, "made", 0, "made", about, {"bertscore": "made", "kept": "made"}, len(SYSTEMS))
     counts = [len(part) for part in np.array_split(np.arange(articles), shards)]
     with open_store(url) as store:
-        specs = [ShardSpec(spec, count) for count in counts]
+        specs = [(spec, count) for count in counts]
         ids = store.create_sharded_run(spec, STUDY, 1, "en", (), SYSTEMS, specs)
         for number, (shard, count) in enumerate(zip(ids, counts, strict=True)):
             _fill_shard(store, shard, count, np.random.default_rng(number))

@@ -9,7 +9,7 @@ import typer
 
 from core.metrics.specs import CHOICES
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, parse_labels
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
 from jobs.commands.shared import (
     ScoredRun,
     chosen_run,
@@ -22,32 +22,30 @@ from jobs.commands.shared import (
 from jobs.report.console import PrintableConsole, busy
 
 
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What is compared."""
+
+    systems: list[str] | None = plain(
+        "--system NAME",
+        "Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
+        "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
+        "with itself in RUN2.",
+    )
+    n: str | None = plain("--n N,N", "Summary lengths in words: 7,9 or 7-9. Default: all they share.")
+    metric: str | None = plain(
+        "--metric NAME", f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
+    )
+    labels: list[str] | None = plain(*LABEL)
+
+
+@grouped
 def compare(
+    what: CompareOptions,
     run: ScoredRun = None,
     run2: Annotated[
         str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete_run)
     ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--system",
-            metavar="NAME",
-            help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
-            "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
-            "with itself in RUN2.",
-        ),
-    ] = None,
-    n: Annotated[
-        str | None,
-        typer.Option("--n", metavar="N,N", help="Summary lengths in words: 7,9 or 7-9. Default: all they share."),
-    ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help=f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
-        ),
-    ] = None,
-    label: Labels = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -58,7 +56,7 @@ def compare(
     """
     from core.text.length import parse_lengths
 
-    lengths, labels = None if n is None else parse_lengths(n), parse_labels(label)
+    lengths, labels = None if what.n is None else parse_lengths(what.n), parse_labels(what.labels)
 
     from jobs.tools.comparison import compare_runs
     from jobs.tools.printed_comparison import print_comparison
@@ -66,7 +64,7 @@ def compare(
     with reading(store) as opened, busy("Comparing"):
         first = chosen_run(opened, run, with_summaries=True)
         second = None if run2 is None else opened.full_id(run2)
-        result = compare_runs(opened, first, second, system or [], lengths, metric, labels)
+        result = compare_runs(opened, first, second, what.systems or [], lengths, what.metric, labels)
     if as_json:
         print(json.dumps(result.as_dict(), allow_nan=False))
     else:

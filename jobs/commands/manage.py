@@ -5,11 +5,13 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import ClusterError, RecipeError
+from jobs.commands.groups import grouped, option, plain
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, out, reading, shown, store_flag
 from jobs.report.console import PrintableConsole, busy
@@ -233,29 +235,31 @@ def remove(
             err.print(f"{run} in {shown(store)}: {info.state}, {articles}, {summaries}")
             typer.confirm("Remove it for good?", abort=True, err=True)
         with busy(f"Removing {run}"):
-            removed = opened.remove_run(run, socket.gethostname())
+            articles_removed = opened.remove_run(run, socket.gethostname())
     if as_json:
-        print(json.dumps({"removed": run, "summaries": removed.summaries, "articles": removed.articles}))
+        print(json.dumps({"removed": run, "summaries": info.summaries, "articles": articles_removed}))
         return
-    summaries, articles = counted(removed.summaries, "summary"), counted(removed.articles, "article")
+    summaries, articles = counted(info.summaries, "summary"), counted(articles_removed, "article")
     out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
 
 
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """Where pages are, and for whom."""
+
+    port: int = plain("--port N", "Where to listen; 0 is any port that is free.", 8300, min=0, max=65535)
+    host: str = plain("--host H", "The address to listen at; others than this machine's own need a token.", "127.0.0.1")
+    token: str | None = option(
+        None,
+        "--token T",
+        "What every reader must have: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
+        env="NWS_SERVE_TOKEN",
+    )
+
+
+@grouped
 def serve(
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="Where to listen; 0 is any port that is free.")
-    ] = 8300,
-    host: Annotated[
-        str, typer.Option(metavar="H", help="The address to listen at; others than this machine's own need a token.")
-    ] = "127.0.0.1",
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="T",
-            envvar="NWS_SERVE_TOKEN",
-            help="What every reader must have: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
-        ),
-    ] = None,
+    where: ServeOptions,
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
     """Show the runs of a store in a browser, live.
@@ -265,12 +269,12 @@ def serve(
     from jobs.serve.access import require_safe
     from jobs.serve.app import listen, make_server
 
-    require_safe(host, token)
+    require_safe(where.host, where.token)
     with reading(store) as opened:
-        listening = listen(host, port)
-        server = make_server(opened, listening, host, token)
-        name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if token else "")
+        listening = listen(where.host, where.port)
+        server = make_server(opened, listening, where.host, where.token)
+        name = f"[{where.host}]" if ":" in where.host else where.host
+        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if where.token else "")
         out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)", markup=False)
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])

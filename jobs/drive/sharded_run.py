@@ -27,7 +27,7 @@ from jobs.drive.driver import fetch_models
 from jobs.drive.run import Outcome, Run, take_run
 from jobs.drive.shard_drivers import ShardDriver, StartDriver, is_driven_now
 from jobs.recipes.plan import Plan, dataset_revisions
-from jobs.store import RunInfo, RunSpec, ShardSpec, Store, has_lost_driver
+from jobs.store import RunInfo, RunSpec, Store, has_lost_driver
 
 MOST_STARTS = 3
 """Of each driver, on average: another one is started where one has died."""
@@ -215,7 +215,7 @@ def _require_done(run: Run, shards: Sequence[RunInfo], deaths: Sequence[str]) ->
         )
 
 
-def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[ShardSpec]:
+def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[tuple[RunSpec, int]]:
     """The shards of a run: so many, or as many as it takes for each to have at most so many articles.
 
     The datasets lie one behind the other, and a shard is what stands between two places of that row. It has a part of
@@ -265,7 +265,7 @@ def parts_of(counts: Sequence[int], size: int, shards: int) -> Iterator[list[tup
         yield parts
 
 
-def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> ShardSpec:
+def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> tuple[RunSpec, int]:
     datasets, corpora = [], list[OpenDataset]()
     for number, begin, end in parts:
         dataset, corpus = plan.recipe.datasets[number], plan.corpora[number]
@@ -278,4 +278,4 @@ def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> 
         recipe_hash=recipe.hash,
         revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
     )
-    return ShardSpec(own, sum(end - begin for _, begin, end in parts))
+    return own, sum(end - begin for _, begin, end in parts)

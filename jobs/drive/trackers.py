@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from core.errors import RecipeError
 from core.names import did_you_mean
-from jobs.store import CurveMeans, RunInfo
+from jobs.store import RunInfo
 
 if TYPE_CHECKING:  # a sweep must not wait for torch
     from core.learning.learner import Updated
@@ -211,11 +211,11 @@ def update_scalars(updates: "Iterable[Updated]") -> Iterator[Scalar]:
             yield _safe(f"training/{updated.learner.training.name}/{name}"), update, value
 
 
-def curve_scalars(curves: Iterable[CurveMeans]) -> Iterator[Scalar]:
+def curve_scalars(means: Mapping[tuple[str, str, int], Mapping[str, float]]) -> Iterator[Scalar]:
     """Mean scores by n: `bertscore_f1/DATASET/SYSTEM` and so on, and of how many `articles`; n = 0 is uncut."""
-    for at in curves:
-        for name, value in {"articles": at.articles, **at.means}.items():
-            yield _safe(f"{name}/{at.dataset}/{at.system}"), at.n, value
+    for (dataset, system, n), numbers in means.items():
+        for name, value in numbers.items():
+            yield _safe(f"{name}/{dataset}/{system}"), n, value
 
 
 def _facts(run: RunInfo) -> dict[str, str]:

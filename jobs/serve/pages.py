@@ -33,7 +33,7 @@ from jobs.report.run_view import (
 )
 from jobs.report.sweep import kept_answer
 from jobs.report.system_names import names_of
-from jobs.store import NewSummary, Progress, RunInfo, Store, is_stale
+from jobs.store import Progress, RunInfo, Store, is_stale
 from jobs.store.runs import RunState
 
 REASONS = 10
@@ -133,7 +133,8 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     run = view.run
     answer = store.stored_answer(run.id) if view.has_ended else None
     share, done = _progress(view)
-    written = at_one_length(store.summaries_of(run.id, view.newest)) if view.newest else []
+    newest = store.article_texts(run.id, [view.newest]) if view.newest else []
+    written = at_one_length(newest[0].summaries) if newest else []
     return {
         "run": run,
         "made_by": made_by(run),
@@ -149,19 +150,21 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "done": done,
         "facts": [*facts(view), ("time", duration(run))],
         "reasons": view.reasons,
+        "newest": newest,
         "written": written[:_WRITTEN],
+        "kinds": store.systems(run.id) if written else {},
         "more_written": len(written) - _WRITTEN,
-        "names": names_of([run], [summary.system for summary in written]),
+        "names": names_of([run], [summary["system"] for summary in written]),
         "log": store.newest_log(run.id, _LOG_LINES),
     }
 
 
-def at_one_length(summaries: Sequence[NewSummary]) -> list[NewSummary]:
+def at_one_length(summaries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The summaries at the middle n, the highest F1 first. They are easier to compare at one length."""
-    lengths = sorted({summary.n for summary in summaries if summary.n}) or [0]
+    lengths = sorted({summary["n"] for summary in summaries if summary["n"]}) or [0]
     n = lengths[len(lengths) // 2]
-    shown = (summary for summary in summaries if summary.n == n)
-    return sorted(shown, key=lambda summary: (-summary.bertscore_f1, summary.system))
+    shown = (summary for summary in summaries if summary["n"] == n)
+    return sorted(shown, key=lambda summary: (-summary["bertscore_f1"], summary["system"]))
 
 
 def _said(run: RunInfo, answer: Answer) -> list[tuple[str, KeptSection | None]]:

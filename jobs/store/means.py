@@ -8,7 +8,7 @@ With them the answer of the run is stored, which no view computes while a run go
 it, `content_kept` and `smallest_n` have the numbers that people query.
 """
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -63,8 +63,6 @@ OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
 KEPT_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_ANSWER)
 
 Rows: TypeAlias = list[dict[str, Any]]
-Piece: TypeAlias = tuple[type[Base], Rows]
-"""Rows of one table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +107,6 @@ class EndpointUse:
     models: int
 
 
-@dataclass(frozen=True, slots=True)
-class CurveMeans:
-    """Of a system at n (0: uncut): mean scores over its `articles` by metric, such as `bertscore_f1`."""
-
-    dataset: str
-    system: str
-    n: int
-    articles: int
-    means: Mapping[str, float]
-
-
 _ASKED, _WRITTEN = (
     func.coalesce(*(SummaryRow.extra[f"{unit}_{what}"].as_integer() for unit in ("words", "characters")))
     for what in ("asked", "written")
@@ -128,24 +115,21 @@ _REQUESTS = SummaryRow.extra["requests"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
 _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
 _ANSWERED_BY = SummaryRow.extra["answered_by"].as_string()
-_MEANS = tuple(f"{metric}_mean" for metric in F1S)
-_CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", "articles", *_MEANS)))
+_NUMBERS = ("articles", *(f"{metric}_mean" for metric in F1S))
+_CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", *_NUMBERS)))
 
 
 class Means(Database):
     """The methods of a store that read means over a run's summaries, and its answer (`core.analysis.answer`)."""
 
     @reads
-    def curve_means(self, connection: Connection, run_id: str) -> list[CurveMeans]:
-        """The mean scores of a run's systems, by dataset, system and n."""
-        curves = [
-            CurveMeans(
-                *(row["dataset"], row["system"], row["n"], row["articles"]),
-                {name.removesuffix("_mean"): row[name] for name in _MEANS},
-            )
-            for row in connection.execute(select(_CURVE).where(_CURVE.c.run_id == run_id)).mappings()
-        ]
-        return sorted(curves, key=lambda at: (at.dataset, at.system, at.n))
+    def curve_means(self, connection: Connection, run_id: str) -> dict[tuple[str, str, int], dict[str, float]]:
+        """By dataset, system and n (0: uncut), the number of `articles` and the mean scores, such as `bertscore_f1`."""
+        query = select(*(_CURVE.c[name] for name in ("dataset", "system", "n", *_NUMBERS)))
+        rows = connection.execute(query.where(_CURVE.c.run_id == run_id))
+        names = [name.removesuffix("_mean") for name in _NUMBERS]
+        means = {(dataset, system, n): dict(zip(names, of, strict=True)) for dataset, system, n, *of in rows}
+        return dict(sorted(means.items()))
 
     @reads
     def asked_words(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
@@ -230,7 +214,7 @@ def keep_means(store: Database, run_id: str) -> None:
                 insert_new(writer, *piece)
 
 
-def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
+def live_pieces(connection: Connection, run_id: str) -> Generator[tuple[type[Base], Rows], None, None]:
     """The rows to store for a run, in pieces."""
     for stored_table, live in _LIVE:
         names = stored_table.__table__.columns.keys()

@@ -235,9 +235,9 @@ def test_metrics_of_a_plugin_are_computed_of_every_system_also_of_those_that_are
 
 def test_a_score_of_draws_is_their_mean(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
     outcome = driver.start(store, planned(tiny_models, metrics(tmp_path), systems=["random"]), "inline", QUIET)
-    article_id = next(iter(store.article_keys(outcome.run_id)))
+    article_id = next(iter(store.content_hashes(outcome.run_id)))
     summary = store.summaries(outcome.run_id, article_id)[-1]
-    references = [{*text.split()} for text in store.article(article_id).references]
+    references = [{*text.split()} for text in store.find_articles(outcome.run_id, article_id, 1)[0].references]
     draws = summary.extra["draws"]
     assert isinstance(draws, tuple)
     values = [max(len({*text.split()} & words) / len(words) for words in references) for text in draws]

@@ -339,12 +339,11 @@ def test_what_takes_seconds_is_computed_once_and_fails_anew(monkeypatch: pytest.
 
 def test_the_middle_length_and_of_uncut_summaries_these() -> None:
     from jobs.serve.pages import at_one_length
-    from jobs.store import NewSummary
 
-    def one(system: str, n: int, f1: float) -> NewSummary:
-        return NewSummary("d", "k", system, "system", n, "text", f1)
+    def one(system: str, n: int, f1: float) -> dict[str, object]:
+        return {"system": system, "n": n, "bertscore_f1": f1}
 
     some = [one("a", 0, 0.9), one("a", 3, 0.1), one("a", 9, 0.2), one("b", 3, 0.3), one("b", 9, 0.4)]
-    assert [(w.system, w.n) for w in at_one_length(some)] == [("b", 9), ("a", 9)]
-    assert [(w.system, w.n) for w in at_one_length(some[:1])] == [("a", 0)]
+    assert at_one_length(some) == [one("b", 9, 0.4), one("a", 9, 0.2)]
+    assert at_one_length(some[:1]) == some[:1]
     assert at_one_length([]) == []
