@@ -129,20 +129,20 @@ LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
 """The same of a causal language model."""
 
 
-def _typed(parse: Callable[[str], Any]) -> BeforeValidator:
+def typed(parse: Callable[[str], Any]) -> BeforeValidator:
     """For a field that takes what people type, too."""
     return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
 Lengths = Annotated[
     tuple[PositiveInt, ...],
-    _typed(parse_lengths),
+    typed(parse_lengths),
     Field(min_length=1, validate_default=True),
     Flag("--n N,N", "Systems"),
 ]
 MaxChars = Annotated[
     tuple[PositiveInt, ...] | None,
-    _typed(parse_lengths),
+    typed(parse_lengths),
     Field(min_length=1),
     IF_SET,
     Flag("--max-chars N,N", "Systems"),
@@ -158,10 +158,10 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-Datasets = Annotated[tuple[Annotated[Dataset, _typed(lambda name: {"name": name})], ...], Field(min_length=1)]
+Datasets = Annotated[tuple[Annotated[Dataset, typed(lambda name: {"name": name})], ...], Field(min_length=1)]
 FIELD_FLAGS = tuple(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key"))
-Plugin = Annotated[PluginSpec, _typed(lambda name: {"plugin": name})]
-Prediction = Annotated[PredictionsSpec, _typed(parse_predictions)]
+Plugin = Annotated[PluginSpec, typed(lambda name: {"plugin": name})]
+Prediction = Annotated[PredictionsSpec, typed(parse_predictions)]
 Predictions = Annotated[tuple[Prediction, ...], IF_SET]
 ENCODER = Flag("--encoder NAME", "Systems")
 SEED = Flag("--seed N", "Systems", least=0)
