@@ -4,11 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from bench import earlier_names
-from core.types import Summary
-
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import sys
@@ -28,14 +23,3 @@ def test_earlier_names_stand_beside_those_of_today(tmp_path: Path) -> None:
     assert said == "__main__ --limit 8 core.worker_factories jobs.recipes.job Phase1Recipe\n"
     alone = subprocess.run([sys.executable, str(script)], cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True)
     assert alone.returncode != 0
-
-
-def test_scores_are_read_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        Summary(
-            "a", "lead", 1, "one", 1, 0.0, {"bertscore_f1": 0.5, "bertscore_precision": 0.4, "bertscore_recall": 0.6}
-        )
-    ]
-    monkeypatch.setattr(earlier_names, "make_sweeper", lambda plan, device: lambda bundle: rows)
-    (row,) = earlier_names._make_earlier_sweeper("plan", "cpu")([])
-    assert (row.scores.bertscore.f1, row.scores["bertscore_f1"]) == (0.5, 0.5)  # type: ignore[attr-defined]

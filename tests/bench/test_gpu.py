@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from fake_cuda import FakeCuda
 
 from bench import gpu
 from bench.arms import stage_of
@@ -14,16 +13,6 @@ from bench.gpu import main, measure_all, prepare
 pytestmark = pytest.mark.slow
 
 CPU = torch.device("cpu")
-
-
-def test_without_a_gpu_it_says_so_and_ends_with_2(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    FakeCuda(count=0).install(monkeypatch)
-    assert main([]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "no NVIDIA GPU" in err
 
 
 def test_a_run_on_the_cpu_measures_all_but_what_only_a_gpu_has(
