@@ -66,7 +66,7 @@ def predicted(inputs: Floats, kept: Floats) -> Floats:
 def smallest(values: Floats, share: float) -> IntArray:
     """For each article the place of the smallest n that is predicted to keep the share, else that of the longest."""
     reaches = values >= share
-    return np.where(reaches.any(axis=1), reaches.argmax(axis=1), values.shape[1] - 1)
+    return np.asarray(np.where(reaches.any(axis=1), reaches.argmax(axis=1), values.shape[1] - 1), dtype=np.intp)
 
 
 def most_gained(values: Floats, lengths: IntArray, mean: float) -> IntArray:
@@ -76,7 +76,7 @@ def most_gained(values: Floats, lengths: IntArray, mean: float) -> IntArray:
         price = (low + high) / 2
         places = (values - price * lengths).argmax(axis=1)
         low, high = (price, high) if lengths[places].mean() > mean else (low, price)
-    return places
+    return np.asarray(places, dtype=np.intp)
 
 
 def compared(places: IntArray, lengths: IntArray, kept: Floats) -> str:
