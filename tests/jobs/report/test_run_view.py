@@ -10,9 +10,9 @@ from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.report.run_view import Viewer, status_json
 from jobs.store import ActorShare, Progress, RunSpec, Store
 
-SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, systems=2)
+SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, systems=1)
 ARTICLES = [Article("news", "test", f"a{i}", f"Text {i}.", ("Reference.",)) for i in range(3)]
-SYSTEMS = {"lead": "control", "mini|textrank": "system"}
+SYSTEMS = {"lead": "control"}
 
 
 @pytest.fixture
@@ -24,18 +24,9 @@ def run(store: Store) -> tuple[str, int]:
     return run_id, epoch
 
 
-def summaries(article: Article) -> tuple[Summary, ...]:
-    found = []
-    for system in SYSTEMS:
-        for n in (3, 5, 7):
-            score = Score(0.5, 0.5, n / 10 + (system == "lead") / 100)
-            scores = make_scores(score, efficiency=0.1)
-            found.append(Summary(article.id, system, n, f"{system} {n}", n, 0.1, scores))
-    return tuple(found)
-
-
 def store_one(store: Store, run: tuple[str, int], article: Article) -> None:
-    store.writer(*run).record([([article], BundleResult(summaries(article), ()))])
+    made = Summary(article.id, "lead", 3, "lead 3", 3, 0.1, make_scores(Score(0.5, 0.5, 0.5), efficiency=0.1))
+    store.writer(*run).record([([article], BundleResult((made,), ()))])
 
 
 def fail_one(store: Store, run: tuple[str, int], article: Article) -> None:
@@ -82,9 +73,8 @@ def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
     viewer = Viewer(store, run[0])
     noted = datetime.now(UTC) - timedelta(seconds=20)  # it has found nothing to tell since
     store.writer(*run).heartbeat(at=Progress(noted, "sweep", finished=2, total=4, span_seconds=10.0, span_finished=1))
-    assert viewer.look().seconds_left == pytest.approx(
-        40.0, abs=2
-    )  # 20 s for one, as 10 more are usual, and two are left
+    # 20 s for one, as 10 more are usual, and two are left
+    assert viewer.look().seconds_left == pytest.approx(40.0, abs=2)
     clock[0] += 30
     seen = viewer.look()
     assert (seen.silent_seconds, seen.seconds_left) == (30, pytest.approx(100.0, abs=2))

@@ -67,13 +67,6 @@ def test_facts_fold_and_loses_nothing(width: int) -> None:
         assert part in text
 
 
-def test_no_text_from_outside_can_steer_the_terminal() -> None:
-    failed = replace(VIEW, run=run_info(state="failed", error=TOLD), progress=None)
-    lines = "\n".join(printed(failed, 80))
-    assert "\x1b" not in lines
-    assert "\\x1b[2J\\nand says so" in lines
-
-
 def test_of_many_machines_some_are_named() -> None:
     many = replace(AT, actors=tuple(ActorShare(i, "Tesla T4", f"gpu-{i:02}", 0.5) for i in range(40)))
     text = "\n".join(printed(replace(VIEW, progress=many), 80))
@@ -82,9 +75,7 @@ def test_of_many_machines_some_are_named() -> None:
     assert "and those of 32 more machines" in text
 
 
-def test_a_run_that_waits_and_one_whose_models_are_loading() -> None:
-    pending = replace(VIEW, run=run_info(state="pending", address="http://head:8265"), progress=None)
-    assert "pending, waits for its Ray job at http://head:8265" in " ".join(" ".join(printed(pending, 80)).split())
+def test_a_run_whose_models_are_loading() -> None:
     loading = replace(VIEW, progress=replace(AT, actors=()), span=Span(0.0, 0))
     text = "\n".join(printed(loading, 80))
     assert "none is ready" in text

@@ -40,19 +40,15 @@ RUN = run_info(job="phase2", recipe=RECIPE, revisions=REVISIONS, signatures=SIGN
 
 
 def policies(
-    lengths: tuple[int, ...] = (7, 9, 11, 13),
-    name: str = "reinforce|seed=0",
-    encoder: ModelRef = HUB_MODEL,
-    decoding: Decoding = GREEDY,
-    trained_on: dict = TRAINED_ON,
+    encoder: ModelRef = HUB_MODEL, decoding: Decoding = GREEDY, trained_on: dict[str, object] = TRAINED_ON
 ) -> PolicySystem:
     reading = Reading("en", "blank", encoder, BertScoreConfig(HUB_MODEL, 2))
     made_by = {"run": RUN.id, "updates": 150, "total_updates": 150, "reward": SIGNATURES["reward"]}
     made_by |= {"train_datasets": [trained_on], "train_articles": 45, "training": {"seed": 0}}
     parameters = parameters_of(make_policies(PolicyConfig(), 384, seed=0))
-    parts = [lengths] if "n=" not in name else [(n,) for n in lengths]
-    checkpoints = [Checkpoint(name, PolicyConfig(), part, reading, parameters, 0, made_by) for part in parts]
-    return policy_system(checkpoints, decoding)
+    lengths = (7, 9, 11, 13)
+    checkpoint = Checkpoint("reinforce|seed=0", PolicyConfig(), lengths, reading, parameters, 0, made_by)
+    return policy_system([checkpoint], decoding)
 
 
 def text_of(folder: Path) -> str:
@@ -89,13 +85,10 @@ def test_the_hub_reads_every_score_with_its_interval(tmp_path: Path) -> None:
 def test_it_is_about_these_policies_alone(tmp_path: Path) -> None:
     """The scores of a run with other seeds and methods are those of a run without, and the other seeds are told."""
     alone, among = tmp_path / "alone", tmp_path / "among"
-    for folder, results in (
-        (alone, make_results(seeds=(0,))),
-        (among, make_results({**METHODS, "other": 5}, others=OTHERS)),
-    ):
+    both = make_results({**METHODS, "other": 5}, others=OTHERS)
+    for folder, results in ((alone, make_results(seeds=(0,))), (among, both)):
         folder.mkdir()
         write_model_card(RUN, results, policies(), folder)
-    both = make_results({**METHODS, "other": 5}, others=OTHERS)
     policy = [name for name in dict.fromkeys(point.system for point in both.points) if name.startswith("policy|")]
     assert len(policy) == 4
     first, second = (ModelCard.load(folder / "README.md").data for folder in (alone, among))

@@ -4,7 +4,8 @@ import pytest
 
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
-from jobs.report.shown_article import show
+from jobs.report.shown_article import default_length, show
+from jobs.report.sweep.kept_answer import named_length
 
 
 def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
@@ -69,3 +70,17 @@ def test_what_is_not_there_is_named_with_a_next_step(store, add_run) -> None:
         show(store, run, None, "r")
     with pytest.raises(StoreError, match="has no summaries to show: 0 articles finished, 1 failed"):
         show(store, add_run(articles=0, failed=1), "a100")
+
+
+SCORED = {"bertscore": "b|1", "kept": "k|1"}
+
+
+def test_the_n_is_that_of_the_answer_for_the_dataset_of_the_article(store, add_run) -> None:
+    run = add_run(datasets=("news", "papers"), signatures=SCORED)
+    named = named_length(store.answer(run.id), "papers", "m|chunks")
+    assert default_length(store, run, "m|chunks", "papers") == named
+
+
+def test_without_an_answer_it_is_the_middle_one(store, add_run) -> None:
+    assert default_length(store, add_run(), "m|chunks", "news") == 5
+    assert default_length(store, add_run(lengths=(0,)), "writer", "news") == 0
