@@ -173,7 +173,7 @@ function linkToHit(viewer, view, system, lengths) {
 function hasOwnKeys(target) {
   const scrolled = target.closest(".scroll");
   const isWide = scrolled !== null && scrolled.scrollWidth > scrolled.clientWidth;
-  return isWide || target.closest("input, select, textarea, [contenteditable]") !== null;
+  return isWide || target.closest("input:not([type=checkbox]), select, textarea, [contenteditable]") !== null;
 }
 
 function listenToKeys(viewer) {
