@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -14,8 +13,6 @@ from jobs.commands.shared import (
     ScoredRun,
     chosen_run,
     complete_run,
-    err,
-    out,
     reading,
     store_flag,
 )
@@ -77,11 +74,11 @@ def compare(
 class PlanOptions:
     """What the study is to show."""
 
-    power: float = plain("--power SHARE", "How often the study is to show what it looks for.", 0.8)
-    difference: float | None = plain(
-        "--difference D", "The least difference of systems that matters, such as .01; default: the difference seen."
+    power: float = plain(
+        "--power SHARE", "How often the study is to show what it looks for.", 0.8, min=0.001, max=0.999
     )
-    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05)
+    difference: float | None = plain("--difference D", "The least that matters: .01; default: that seen.", min=1e-6)
+    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05, min=1e-6, max=0.999)
     of: Literal["reference", "person", "longest"] = plain(
         "--of WHAT",
         "Whose content the smallest n keeps a share of: reference, person (what another person's summary keeps), or "
@@ -89,7 +86,6 @@ class PlanOptions:
         "reference",
     )
     metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
-    plot: Path | None = plain("--plot FILE", "Draw it, as PNG and beside it as SVG: plan.png.")
     labels: list[str] | None = plain(*LABEL)
 
 
@@ -111,17 +107,7 @@ def plan(
     with reading(store) as opened, busy("Planning"):
         chosen = chosen_run(opened, run, with_summaries=True)
         planned = plan_run(opened, chosen, asked.metric, wanted, parse_labels(asked.labels))
-    if not as_json:
-        print_plan(planned, PrintableConsole(), store_flag(store))
-    if asked.plot is not None:
-        with busy("Drawing"):
-            from jobs.report.drawing import write_figure
-            from jobs.report.study_plan import plan_sheet
-
-            png, svg, warning = write_figure(plan_sheet(planned), asked.plot)
-        if warning:
-            err.print(warning, markup=False)
-        if not as_json:
-            out.print(f"Plot      {png}\n          {svg}")
     if as_json:
         print(json.dumps(planned.as_dict(), allow_nan=False))
+    else:
+        print_plan(planned, PrintableConsole(), store_flag(store))

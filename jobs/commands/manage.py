@@ -3,8 +3,7 @@
 import json
 import socket
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +14,6 @@ from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err,
 from jobs.report.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
-    from jobs.report.run_view import View, Viewer
     from jobs.store import LogLine, Store
 
 
@@ -29,17 +27,17 @@ def list_runs(
 ) -> None:
     """List the runs of a store, newest first.
 
-    A sharded run, whose articles are divided among runs, is one line.
+    Prints the state of each, its datasets and lengths, and what it found. A sharded run, whose articles are divided
+    among runs, is one line.
     """
-    from jobs.report.run_status import COLUMNS, as_dict, rows
-    from jobs.report.table import Table
+    from jobs.report.run_list import listed_runs, print_runs
 
     with reading(store) as opened:
-        runs = opened.list_runs(with_shards)
+        listed = listed_runs(opened, opened.list_runs(with_shards))
     if as_json:
-        print(json.dumps([as_dict(run) for run in runs]))
+        print(json.dumps([one.as_dict() for one in listed]))
     else:
-        Table(COLUMNS, rows(runs)).print_query(PrintableConsole())
+        print_runs(listed, PrintableConsole())
 
 
 def status(
@@ -49,8 +47,8 @@ def status(
         typer.Option(
             "--watch",
             "-w",
-            help="Draw it anew every second until the run ends. Where there is no terminal, print a line every 5 s. "
-            "With --json, print an object every second, one a line.",
+            help="Draw anew every second how it goes on, until the run ends. Where there is no terminal, print a line "
+            "every 5 s. With --json, print an object every second, one a line.",
         ),
     ] = False,
     store: StoreUrl = DEFAULT_STORE,
@@ -79,30 +77,24 @@ def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
 
     from jobs.report.run_view import Viewer, facts_table, line, status_facts, status_json
 
-    viewer = Viewer(opened, run)
+    viewer, is_drawn = Viewer(opened, run), out.is_terminal and not as_json
+    live = Live(console=PrintableConsole(), auto_refresh=False)
     try:
-        if as_json:
-            _repeat(viewer, lambda view: print(json.dumps(status_json(opened, view)), flush=True), 1)
-        elif out.is_terminal:
-            with Live(console=PrintableConsole(), auto_refresh=False) as live:
-                _repeat(
-                    viewer, lambda view: live.update(facts_table(status_facts(opened, view, where)), refresh=True), 1
-                )
-        else:
-            _repeat(viewer, lambda view: out.print(line(view)), _SECONDS_BETWEEN_LINES)
+        with live if is_drawn else nullcontext():
+            while True:
+                view = viewer.look()
+                if is_drawn:
+                    live.update(facts_table(status_facts(opened, view, where, is_brief=True)), refresh=True)
+                elif as_json:
+                    print(json.dumps(status_json(opened, view)), flush=True)
+                else:
+                    out.print(line(view))
+                if view.has_ended:
+                    return
+                _pause(1 if is_drawn or as_json else _SECONDS_BETWEEN_LINES)
     except KeyboardInterrupt:
         err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}", markup=False)
         raise typer.Exit(130) from None
-
-
-def _repeat(viewer: "Viewer", show: "Callable[[View], None]", seconds: float) -> None:
-    """Show a run every so many seconds, until it has ended."""
-    while True:
-        view = viewer.look()
-        show(view)
-        if view.has_ended:
-            return
-        _pause(seconds)
 
 
 def _pause(seconds: float) -> None:

@@ -96,7 +96,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
         raise typer.Exit(1)
     from jobs.drive.progress import duration
 
-    err.print(f"It took {duration(outcome.seconds)}. Its rows are in {shown(store)}.")
+    err.print(f"It took {duration(outcome.seconds)}, with the loading of models. Its rows are in {shown(store)}.")
     err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
     err.print(f"A page with charts and texts: nws report {outcome.run_id} -o report.html{where}")
 

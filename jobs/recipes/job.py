@@ -137,12 +137,12 @@ def require_readable(plan: Plan) -> None:
     unread = [(role, model) for role, model in _models(plan) if shares[model] > MOST_UNREAD]
     if not unread:
         return
-    named = ", ".join(f"{role} {model.name} ({shares[model]:.0%})" for role, model in unread)
+    named = ", ".join(f"{role} {model.name} ({100 * shares[model]:.0f} %)" for role, model in unread)
     cures = " ".join(dict.fromkeys(_CURES[role] for role, _ in unread))
     raise RecipeError(
         f"The articles of {', '.join(corpus.name for corpus in plan.corpora)} are Korean, and these models cannot "
         f"read them: {named}. The number is the share of words that a model's tokenizer turns into unknown tokens or "
-        f"into pieces smaller than a syllable; it may be {MOST_UNREAD:.0%}. Name models with a Korean vocabulary, for "
+        f"into pieces smaller than a syllable; it may be {100 * MOST_UNREAD:.0f} %. Name models with a Korean vocabulary, for "
         f"example: {cures}"
     )
 

@@ -27,9 +27,9 @@ def p_text(p: float, places: int = 4) -> str:
     return decimals(p, places) if p >= 0.5 / 10**places else f"<{decimals(1 / 10**places, places)}"
 
 
-def percent(share: float) -> str:
-    """Without decimals: "27%"; no "-0%"."""
-    return f"{round(100 * share)}%"
+def percent(share: float, places: int = 0) -> str:
+    """Of 100: "41 %"; no "-0 %"."""
+    return f"{round(100 * share, places) + 0.0:.{places}f} %"
 
 
 def interval_text(interval: "Interval", places: int = 3) -> str:

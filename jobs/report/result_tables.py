@@ -379,7 +379,7 @@ def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
         (
             *(numbers.names[score.system] + role(score.kind), score.n),
             *(Cell(decimals(score.means[spec.column], spec.decimals)) for spec in qualities),
-            Cell(f"{score.repeated_words:.1%}"),
+            Cell(percent(score.repeated_words, 1)),
         )
         for score in scores
     ]

@@ -15,6 +15,7 @@ from jobs.store.lifecycle import new_run_id as new_run_id
 from jobs.store.means import AskedWords as AskedWords
 from jobs.store.means import CurveMeans as CurveMeans
 from jobs.store.means import EndpointUse as EndpointUse
+from jobs.store.means import KeptShare as KeptShare
 from jobs.store.queries import QueryResult as QueryResult
 from jobs.store.results import FailureInfo as FailureInfo
 from jobs.store.run_progress import ActorShare as ActorShare

@@ -18,6 +18,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Float,
+    and_,
     case,
     cast,
     column,
@@ -31,6 +32,7 @@ from sqlalchemy import (
 )
 
 from core.metrics.specs import F1S, KEPT
+from core.types import SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
 from jobs.store.runs import read_shards, runs_with_rows
@@ -107,6 +109,22 @@ class EndpointUse:
     read: int
     written: int
     models: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeptShare:
+    """The share of the reference's content that a system keeps at n words (0: uncut), once its run has ended.
+
+    `half` is the smallest n from which on it keeps half of it; None where none does.
+    """
+
+    run_id: str
+    dataset: str
+    system: str
+    kind: SystemKind
+    n: int
+    share: float
+    half: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +209,17 @@ class Means(Database):
         return _stored_answer(connection, run_id)
 
     @reads
-    def stored_answers(self, connection: Connection, run_ids: Collection[str]) -> dict[str, "Answer"]:
-        """By run, as they were stored when the runs ended; without those that have to be computed."""
-        return _stored_answers(connection, run_ids)
+    def kept_shares(self, connection: Connection, run_ids: Collection[str]) -> list[KeptShare]:
+        """What the systems of runs keep of the reference's content, of those whose answer is stored."""
+        kept, half = ContentKeptRow, SmallestNRow
+        of_same = (getattr(half, name) == getattr(kept, name) for name in ("run_id", "dataset", "system", "of"))
+        query = (
+            select(kept.run_id, kept.dataset, kept.system, kept.kind, kept.n, kept.share, half.n)
+            .join(RunRow, RunRow.id == kept.run_id)
+            .outerjoin(half, and_(*of_same, half.x == 0.5))
+            .where(kept.run_id.in_(run_ids), kept.of == "reference", RunRow.means_kept)
+        )
+        return [KeptShare(*row) for row in connection.execute(query)]
 
 
 def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
@@ -264,13 +290,9 @@ def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) 
 
 
 def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
-    return _stored_answers(connection, [run_id]).get(run_id)
-
-
-def _stored_answers(connection: Connection, run_ids: Collection[str]) -> dict[str, "Answer"]:
-    query = select(AnswerRow.run_id, AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
-    stored = connection.execute(query.where(AnswerRow.run_id.in_(run_ids), RunRow.means_kept))
-    return {run_id: _adapter().validate_python(answer) for run_id, answer in stored}
+    query = select(AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
+    stored = connection.execute(query.where(AnswerRow.run_id == run_id, RunRow.means_kept)).scalar()
+    return None if stored is None else _adapter().validate_python(stored)
 
 
 def computed_answer(connection: Connection, run_id: str, whole: str | None = None) -> "Answer":

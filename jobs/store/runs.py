@@ -182,14 +182,13 @@ class Runs(Database):
 
     @reads
     def search_runs(
-        self, connection: Connection, words: Sequence[str], state: str | None, first: int, count: int
+        self, connection: Connection, words: Sequence[str], first: int, count: int
     ) -> tuple[list[RunInfo], int]:
         """Runs whose id, job, state, name or note has each of `words`, in whatever case.
 
         Args:
             connection: given by `reads`.
             words: parts of words, too.
-            state: the only one wanted, None for any.
             first: how many are passed over.
             count: the most that are returned.
 
@@ -199,7 +198,7 @@ class Runs(Database):
         row = RunRow
         held = (row.id, row.job, row.state, row.name, row.note)
         wanted = [or_(*(column.icontains(word, autoescape=True) for column in held)) for word in words]
-        wanted += [row.parent.is_(None)] if state is None else [row.parent.is_(None), row.state == state]
+        wanted.append(row.parent.is_(None))
         total = connection.execute(select(func.count()).select_from(row).where(*wanted)).scalar_one()
         query = select(*_COLUMNS).where(*wanted).order_by(*_NEWEST_FIRST).offset(first).limit(count)
         return _infos(connection, query), total

@@ -17,7 +17,7 @@ from core.text.language import hangul_share
 from core.text.reader import is_file
 from core.text.tokenizers import named_tokenizer
 from jobs.report.metric_names import signature_lines
-from jobs.report.numerals import counted
+from jobs.report.numerals import counted, percent
 from jobs.report.printed_lines import WIDTH
 
 N_KEYWORDS = (10, 20, 30, 50, 100)
@@ -169,7 +169,7 @@ def read_documents(path: Path) -> list[str]:
     if len(others) > MOST_WITHOUT_HANGUL * len(documents):
         shown = ", ".join(map(str, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
         raise CorpusError(
-            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {MOST_WITHOUT_HANGUL:.0%} may. "
+            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} may. "
             f"They are on line{'s' if len(others) > 1 else ''} {shown}. Key sentences are found in Korean texts only: "
             "take the others out."
         )

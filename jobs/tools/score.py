@@ -19,7 +19,7 @@ from core.text.reader import naming, read_rows
 from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
-from jobs.report.numerals import counted
+from jobs.report.numerals import counted, percent
 from jobs.report.printed_lines import WIDTH
 
 # The first that holds a reference counts.
@@ -144,8 +144,8 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
     share = unread_share(model, (text for row in rows for text in (row.prediction, *row.references)))
     if share > MOST_UNREAD:
         raise RecipeError(
-            f"BERTScore's backbone {model.name} cannot read these texts: its tokenizer turns {share:.0%} of their "
-            f"words into unknown tokens or into pieces smaller than a character ({MOST_UNREAD:.0%} may be). Name one "
+            f"BERTScore's backbone {model.name} cannot read these texts: its tokenizer turns {percent(share)} of their "
+            f"words into unknown tokens or into pieces smaller than a character ({percent(MOST_UNREAD)} may be). Name one "
             "with the vocabulary of their language, such as `google-bert/bert-base-multilingual-cased`.",
             settings=("bertscore_model",),
         )

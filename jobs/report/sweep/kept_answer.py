@@ -13,6 +13,7 @@ from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Sh
 from core.analysis.points import Edge
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.numerals import counted, listed, of_length
+from jobs.report.run_list import ranked
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
@@ -108,19 +109,9 @@ def named_by_answer(answer: Answer, dataset: str) -> tuple[str, int] | None:
 
 
 def ranked_systems(answer: Answer, dataset: str) -> tuple[str, ...]:
-    """Systems that one can choose, or controls if there are none: what keeps most at the longest common n first."""
-    by_system = answer.of(dataset)
-    for kind in ("system", "control"):
-        chosen = {
-            system: {at.n: at.share.mean for at in held["reference"].lengths}
-            for system, held in by_system.items()
-            if held["reference"].kind == kind and system != OTHER_ARTICLE
-        }
-        if chosen:
-            common = set.intersection(*(set(shares) for shares in chosen.values()))
-            at = {system: shares[max(common or shares)] for system, shares in chosen.items()}
-            return tuple(sorted(chosen, key=lambda system: (-at[system], system)))
-    return ()
+    """Systems that one can choose, or controls if there are none, see `ranked`."""
+    kept = [held["reference"] for held in answer.of(dataset).values()]
+    return ranked({(one.kind, one.system): {at.n: at.share.mean for at in one.lengths} for one in kept})
 
 
 def heading(answer: Answer, dataset: str) -> str:

@@ -87,7 +87,7 @@ def test_nothing_to_do() -> None:
     stream = io.StringIO()
     with progress.run_progress(Console(file=stream), 0):
         pass
-    assert stream.getvalue() == "0/0 articles · 0 s · done\n"
+    assert stream.getvalue() == "0/0 articles · done\n"
 
 
 def test_a_line_is_noted_now_and_then_and_at_the_end(clock: list[float]) -> None:

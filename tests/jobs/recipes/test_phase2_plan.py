@@ -55,7 +55,7 @@ def test_an_article_may_not_be_both_trained_on_and_judged_on(tmp_path: Path) -> 
         f"{which}datasets": [{"name": str(tmp_path / name)}]
         for which, name in (("train_", "train.jsonl"), ("", "test.jsonl"))
     }
-    copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100% .* 50%"
+    copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100 % .* 50 %"
     with pytest.raises(RecipeError, match=copied):
         make_plan(load_recipe(Phase2Recipe, "sample", datasets))
     assert make_plan(load_recipe(Phase2Recipe, "sample", {**datasets, "train_datasets.limit": 2})).articles == 2
@@ -69,7 +69,7 @@ def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
     rows += [{"id": f"copy-{i}", "article": text, "summary": "S."} for i, text in enumerate((edited, learnt[5] + "\n"))]
     (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
     test = {"datasets": [{"name": str(tmp_path / "test.jsonl")}]}
-    with pytest.raises(RecipeError, match=r"'copy-1' of test\.jsonl .* 100% .* There are 2 such pairs\."):
+    with pytest.raises(RecipeError, match=r"'copy-1' of test\.jsonl .* 100 % .* There are 2 such pairs\."):
         make_plan(load_recipe(Phase2Recipe, "sample", test))
     with pytest.raises(RecipeError, match=r"'copy-0' of test\.jsonl .* shares 9[0-9]% of its word 8-grams"):
         make_plan(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 4}))

@@ -119,7 +119,7 @@ def test_lines_without_hangul_are_refused_by_their_numbers(nws, tmp_path: Path) 
     (tmp_path / "c.txt").write_text("\n".join([*korean[:5], "", "this film was great\t10", *korean[5:-1], "so good"]))
     code, out, err = nws("c.txt")
     assert (code, out) == (1, "")
-    assert "2 of 20 documents hold no Hangul, and 5% may. They are on lines 7, 21. " in err
+    assert "2 of 20 documents hold no Hangul, and 5 % may. They are on lines 7, 21. " in err
     (tmp_path / "c.txt").write_text("\n".join([*korean, "this film was great"]))
     assert len(read_documents(tmp_path / "c.txt")) == 20
     (tmp_path / "c.txt").write_text("A film.\n" * 30)

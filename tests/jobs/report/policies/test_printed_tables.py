@@ -118,7 +118,8 @@ def test_beside_others_with_intervals_and_the_gap(run, show):
         ]
     seeds = [f"{decimals(min(one.seeds.values()))}–{decimals(max(one.seeds.values()))}" for one in at.values()]
     assert lines_of(text, "lowest–highest seed ", title)[0].split()[2:] == seeds
-    assert lines_of(text, "gap closed ", title)[0].split()[2:] == [f"{score.gap_closed:.0%}" for score in at.values()]
+    gaps = " ".join(f"{100 * score.gap_closed:.0f} %" for score in at.values())
+    assert " ".join(lines_of(text, "gap closed ", title)[0].split()[2:]) == gaps
     assert lines_of(text, "training F1", title)[0].split()[2:] == [".610"] * 4
     gap = [float(cell) for cell in lines_of(text, "vs. training F1 (Δ)", title)[0].split()[4:]]
     assert gap == pytest.approx([score.test_vs_training for score in at.values()], abs=6e-4)
@@ -136,7 +137,7 @@ def test_other_qualities_at_each_n(run, show):
     at = scores["policy|reinforce"][7]
     assert first.split()[2:] == [
         *(decimals(value) for value in (at.means["rouge1_f1"], at.means["rouge2_f1"], at.means["rougel_f1"])),
-        *(decimals(at.means["efficiency"], 4), "1.000", "25.0%"),
+        *(decimals(at.means["efficiency"], 4), "1.000", "25.0", "%"),
     ]
 
 
