@@ -142,8 +142,8 @@ def require_readable(plan: Plan) -> None:
     raise RecipeError(
         f"The articles of {', '.join(corpus.name for corpus in plan.corpora)} are Korean, and these models cannot "
         f"read them: {named}. The number is the share of words that a model's tokenizer turns into unknown tokens or "
-        f"into pieces smaller than a syllable; it may be {100 * MOST_UNREAD:.0f} %. Name models with a Korean vocabulary, for "
-        f"example: {cures}"
+        f"into pieces smaller than a syllable; it may be {100 * MOST_UNREAD:.0f} %. Name models with a Korean "
+        f"vocabulary, for example: {cures}"
     )
 
 

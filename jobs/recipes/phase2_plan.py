@@ -103,9 +103,10 @@ def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) 
         others = f" There are {len(copies)} such pairs." if len(copies) > 1 else ""
         raise RecipeError(
             f"Test article {worst.first.key!r} of {worst.first.dataset} is a near copy of training article "
-            f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {100 * worst.shared:.0f} % of its word "
-            f"{WORDS}-grams with the other, and {100 * MOST_SHARED:.0f} % is allowed.{others} A policy must not be evaluated "
-            "on what it was trained on. Take another split, or leave the articles out (skip and limit in a recipe)."
+            f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {100 * worst.shared:.0f} % of its "
+            f"word {WORDS}-grams with the other, and {100 * MOST_SHARED:.0f} % is allowed.{others} A policy must not "
+            "be evaluated on what it was trained on. Take another split, or leave the articles out (skip and limit in a "
+            "recipe)."
         )
 
 

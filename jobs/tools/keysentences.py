@@ -169,9 +169,9 @@ def read_documents(path: Path) -> list[str]:
     if len(others) > MOST_WITHOUT_HANGUL * len(documents):
         shown = ", ".join(map(str, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
         raise CorpusError(
-            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} may. "
-            f"They are on line{'s' if len(others) > 1 else ''} {shown}. Key sentences are found in Korean texts only: "
-            "take the others out."
+            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} "
+            f"may. They are on line{'s' if len(others) > 1 else ''} {shown}. Key sentences are found in Korean texts "
+            "only: take the others out."
         )
     return list(documents.values())
 

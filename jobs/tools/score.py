@@ -145,8 +145,8 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
     if share > MOST_UNREAD:
         raise RecipeError(
             f"BERTScore's backbone {model.name} cannot read these texts: its tokenizer turns {percent(share)} of their "
-            f"words into unknown tokens or into pieces smaller than a character ({percent(MOST_UNREAD)} may be). Name one "
-            "with the vocabulary of their language, such as `google-bert/bert-base-multilingual-cased`.",
+            f"words into unknown tokens or into pieces smaller than a character ({percent(MOST_UNREAD)} may be). Name "
+            "one with the vocabulary of their language, such as `google-bert/bert-base-multilingual-cased`.",
             settings=("bertscore_model",),
         )
 
