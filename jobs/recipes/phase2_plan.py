@@ -105,8 +105,8 @@ def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) 
             f"Test article {worst.first.key!r} of {worst.first.dataset} is a near copy of training article "
             f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {100 * worst.shared:.0f} % of its "
             f"word {WORDS}-grams with the other, and {100 * MOST_SHARED:.0f} % is allowed.{others} A policy must not "
-            "be evaluated on what it was trained on. Take another split, or leave the articles out (skip and limit in a "
-            "recipe)."
+            "be evaluated on what it was trained on. Take another split, or leave the articles out (skip and limit in "
+            "a recipe)."
         )
 
 
