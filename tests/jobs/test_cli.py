@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,11 +38,13 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     listed = nws("ls")
     assert outcome["run_id"] in listed.out
     assert "3/3" in listed.out
-    assert listed.out.splitlines()[-1].endswith("  first  three articles")
+    assert re.search(r"  sample +1, 7 +\d words? keeps? .* \(.*\) +first .*  three articles$", listed.out)
     assert nws("ls", "--json").json[0]["id"] == outcome["run_id"]
 
     status = nws("status")
     assert status.code == 0
+    assert "name         first\n" in status.out
+    assert "note         three articles\n" in status.out
     assert "bertscore|model:sentence-transformers/all-MiniLM-L6-v2@1110a243" in status.out
     assert nws("status", outcome["run_id"], "--json").json["failed_articles"] == []
 

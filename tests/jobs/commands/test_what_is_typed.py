@@ -54,15 +54,6 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
     assert "'b9' fits 2 runs" in nws("submit", "phase2", "--n", "from:b9").err
 
 
-def test_runs_on_a_narrow_terminal_are_listed_in_parts(nws, runs, monkeypatch) -> None:
-    wide = nws("ls").out
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    narrow = nws("ls").out.splitlines()
-    assert max(map(len, wide.splitlines())) > 80
-    assert sum("RUN" in line for line in narrow) == 2
-    assert any("TIME" in line for line in narrow)
-
-
 @pytest.mark.parametrize(
     ("text", "lengths"), [("5-9", [5, 6, 7, 8, 9]), ("3,5-7, 9", [3, 5, 6, 7, 9]), ("7", [7]), ("4-4", [4])]
 )

@@ -129,8 +129,8 @@ def test_a_sharded_run_is_one_line_and_its_shards_are_behind_it(store, spec, sha
     with_shards = [run.id for run in store.list_runs(with_shards=True)]
     place = with_shards.index(PARENT)
     assert with_shards[place : place + 4] == [PARENT, *shards]
-    assert [run.id for run in store.search_runs([], None, 0, 10)[0]].count(PARENT) == 1
-    assert store.search_runs([], None, 0, 10)[1] == 2
+    assert [run.id for run in store.search_runs([], 0, 10)[0]].count(PARENT) == 1
+    assert store.search_runs([], 0, 10)[1] == 2
     assert store.full_id("abc") == store.full_id("phase1-20261124") == PARENT
     assert store.full_id(f"{PARENT}-02") == shards[1]
 
