@@ -205,8 +205,8 @@ class RunRecipe(Strict):
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
         datasets: what to summarise, in this order: sample, sample-ko, cnn_dailymail, xsum, gigaword, a file (JSONL,
-            JSON, CSV, TSV, also packed, or Parquet), a folder of files or a pattern such as 'news/*.jsonl', which are
-            one dataset, or a Hub id (organisation/name[:configuration][@revision]).
+            JSON, CSV, TSV, also packed, or Parquet), a folder of files, a pattern ('news/*.jsonl'), the address of any
+            of these (s3://…), or a Hub id (organisation/name[:configuration][@revision]).
         pipeline: what cuts English articles into sentences and chunks: an installed spaCy pipeline such as
             en_core_web_sm; blank, which needs none; or auto, which is en_core_web_sm if it is installed, else blank.
             Korean articles are always cut by Kiwi.
