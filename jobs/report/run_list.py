@@ -9,6 +9,7 @@ from datetime import UTC
 from pathlib import PurePath
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
@@ -22,8 +23,10 @@ from jobs.store import KeptShare, RunInfo, Store
 COLUMNS = ("RUN", "STATE", "ARTICLES", "DATASET", "N", "ANSWER", "NAME", "SUBMITTED (UTC)", "TIME", "SUMMARIES", "NOTE")
 _HALF = 0.5
 _MOST_LENGTHS = 4
-_UNBROKEN, _NARROW, _WIDE = 3, 6, 150
-"""The first columns never fold; a terminal has only the first six unless it is wide."""
+_WIDE = 150
+"""So many columns of a terminal hold all of these."""
+_SHORT = 14
+"""What is not longer is never folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +135,21 @@ def ranked(kept: Mapping[tuple[SystemKind, str], Mapping[int, float]]) -> tuple[
 
 
 def print_runs(listed: Sequence[ListedRun], console: Console) -> None:
-    """Print a line for each run; on a narrow terminal without the columns behind the answer.
-
-    On a terminal what is long folds, but for the first columns.
-    """
+    """Print a line for each run; on a narrow terminal without the columns behind the answer, and folded there."""
     table = Table(COLUMNS, [one.cells for one in listed])
     if not console.is_terminal:
         table.print_lines(console)
         return
-    is_wide = console.width >= _WIDE
-    shown = RichTable(box=None, padding=(0, 1 + is_wide, 0, 0), pad_edge=False, header_style="bold")
-    columns = COLUMNS if is_wide else COLUMNS[:_NARROW]
-    for i, name in enumerate(columns):
-        shown.add_column(name, no_wrap=i < _UNBROKEN, overflow="fold")
-    for row in table.cells():
-        shown.add_row(*(cell.text for cell in row[: len(columns)]))
+    names, rows = [*COLUMNS], [[cell.text for cell in row] for row in table.cells()]
+    if console.width < _WIDE:
+        names = ["RUN", "STATE", "ARTICLES", "DATASET, N", "ANSWER"]
+        rows = [[*row[:3], f"{row[3]}\n{row[4]}", row[5]] for row in rows]
+    shown = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for i, name in enumerate(names):
+        is_short = all(cell_len(line) <= _SHORT for row in rows for line in row[i].split("\n"))
+        shown.add_column(name, no_wrap=is_short or name == "RUN", overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
     console.print(shown)
 
 

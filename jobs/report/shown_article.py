@@ -114,16 +114,16 @@ def show(
             f"{run.failures} failed. See `nws status {run.id}`."
         )
     names = names_of([run], kinds, labels)
+    chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else ""
     article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
     answer, why_n = store.answer(run.id), ""
     first = min(kinds, key=lambda name: system_order(name, kinds[name]))
-    best = next(iter(ranked_systems(answer, article.dataset)), first)
-    chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else best
+    chosen = chosen or next(iter(ranked_systems(answer, article.dataset)), first)
     if n is None and chosen in answer.of(article.dataset):
-        n, why_n = named_length(answer, article.dataset, chosen), f"what the report names of {printable(names[chosen])}"
+        n, why_n = named_length(answer, article.dataset, chosen), f"the report's n for {printable(names[chosen])}"
     elif n is None:
         lengths = [n for n in store.lengths(run.id, chosen) if n] or [0]
-        n, why_n = lengths[len(lengths) // 2], f"the middle one of {printable(names[chosen])}"
+        n, why_n = lengths[len(lengths) // 2], f"the middle n of {printable(names[chosen])}"
     words = bare_words(article.text)
     summaries = [
         ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))

@@ -159,7 +159,7 @@ def _print_answers(plan: StudyPlan, answers: Sequence[ContentKept], console: Con
         (
             *(plan.names[answer.system] + role(answer.kind), percent(smallest.x)),
             Cell(str(smallest.n), _interval(answer, smallest)),
-            _count(smallest.articles_for_one_step),
+            Cell(_count(smallest.articles_for_one_step)),
         )
         for answer, smallest in rows
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from core.analysis.answer import Answer
 from jobs.report.console import printable, written_out
 from jobs.report.numerals import counted, percent
 from jobs.report.page import TEMPLATES, page_environment
@@ -101,7 +102,8 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     view = viewer.glance()
     run = view.run
     answer = store.stored_answer(run.id) if view.has_ended else None
-    names = names_of([run], answer.systems if answer else ())
+    found = answer or Answer()
+    names = names_of([run], found.systems)
     share, done = _progress(view)
     written = at_one_length(store.summaries_of(run.id, view.newest)) if view.newest else []
     return {
@@ -113,8 +115,8 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "is_live": not view.has_ended or (run.summaries > 0 and answer is None),
         "answer": answer,
         "said": [
-            (heading(answer, dataset), headline(answer, dataset, names), sentences(answer, dataset, names))
-            for dataset in (answer.datasets if answer else ())
+            (heading(found, dataset), headline(found, dataset, names), sentences(found, dataset, names))
+            for dataset in found.datasets
         ],
         "how_sure": f"{HOW_SURE} {WHAT_IT_IS}",
         "share": share,

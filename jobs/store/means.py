@@ -214,12 +214,12 @@ class Means(Database):
         kept, half = ContentKeptRow, SmallestNRow
         of_same = (getattr(half, name) == getattr(kept, name) for name in ("run_id", "dataset", "system", "of"))
         query = (
-            select(kept.run_id, kept.dataset, kept.system, kept.kind, kept.n, kept.share, half.n)
+            select(kept.run_id, kept.dataset, kept.system, kept.kind, kept.n, kept.share, half.n.label("half"))
             .join(RunRow, RunRow.id == kept.run_id)
             .outerjoin(half, and_(*of_same, half.x == 0.5))
             .where(kept.run_id.in_(run_ids), kept.of == "reference", RunRow.means_kept)
         )
-        return [KeptShare(*row) for row in connection.execute(query)]
+        return [KeptShare(**row._mapping) for row in connection.execute(query)]
 
 
 def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:

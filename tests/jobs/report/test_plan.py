@@ -102,8 +102,8 @@ def test_a_difference_against_a_system_stands_in_brackets(nws, add_run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--power", "80"], "Invalid value for '--power': 80.0 is not in the range 0.001<=x<=0.999"),
-        (["--difference", "-1"], "Invalid value for '--difference': -1.0 is not in the range x>=1e-06"),
+        (["--power", "80"], "Invalid value for '--power': "),
+        (["--difference", "-1"], "Invalid value for '--difference': "),
         (["--metric", "rogue"], "There is no metric 'rogue' to plan by"),
     ],
 )

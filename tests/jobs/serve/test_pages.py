@@ -60,7 +60,7 @@ def test_the_list_has_what_is_known_of_each_run(client: TestClient, store: Store
     ):
         assert told in lines[working], told
     assert ">failed<" in lines[gone]
-    assert re.search(r">7 words keep \d+ % \(textrank\)<", lines[ended])
+    assert re.search(r">7 words keep \d+ % \(m\|textrank\)<", lines[ended])
     assert "–</td>" in lines[without]
 
 
