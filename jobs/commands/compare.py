@@ -103,10 +103,10 @@ def plan(
     with busy("Loading libraries"):
         from jobs.report.study_plan import PlanGoal, plan_run, print_plan
 
-    wanted = PlanGoal(asked.power, asked.alpha, asked.difference, asked.of)
     with reading(store) as opened, busy("Planning"):
         chosen = chosen_run(opened, run, with_summaries=True)
-        planned = plan_run(opened, chosen, asked.metric, wanted, parse_labels(asked.labels))
+        goal = PlanGoal(asked.power, asked.alpha, asked.difference, asked.of)
+        planned = plan_run(opened, chosen, asked.metric, goal, parse_labels(asked.labels))
     if as_json:
         print(json.dumps(planned.as_dict(), allow_nan=False))
     else:

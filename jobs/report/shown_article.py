@@ -54,8 +54,8 @@ class ShownSummary:
 class Shown:
     """An article with its summaries at the n that was chosen, its uncut ones, and what failed.
 
-    `system` is the one whose words are marked, `why_n` says why it is this n unless one was named, and `names` is what
-    systems are called.
+    `system` is the one whose words are marked, `why_n` says in brackets why it is this n unless one was named, and
+    `names` is what systems are called.
     """
 
     run: RunInfo
@@ -120,10 +120,10 @@ def show(
     first = min(kinds, key=lambda name: system_order(name, kinds[name]))
     chosen = chosen or next(iter(ranked_systems(answer, article.dataset)), first)
     if n is None and chosen in answer.of(article.dataset):
-        n, why_n = named_length(answer, article.dataset, chosen), f"the report's n for {printable(names[chosen])}"
+        n, why_n = named_length(answer, article.dataset, chosen), f" (the report's n for {printable(names[chosen])})"
     elif n is None:
         lengths = [n for n in store.lengths(run.id, chosen) if n] or [0]
-        n, why_n = lengths[len(lengths) // 2], f"the middle n of {printable(names[chosen])}"
+        n, why_n = lengths[len(lengths) // 2], f" (the middle n of {printable(names[chosen])})"
     words = bare_words(article.text)
     summaries = [
         ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
@@ -171,8 +171,7 @@ def print_shown(shown: Shown, console: Console) -> None:
         print_line(console, f"Failed: {written_out(why)}", style="bold red")
     if shown.n:
         unit = "" if run.length_unit == "words" else f" {run.length_unit}"
-        why = f" ({shown.why_n})" * bool(shown.why_n)
-        _print_heading(console, f"Summaries at n = {shown.n}{unit}{why}, scores in F1")
+        _print_heading(console, f"Summaries at n = {shown.n}{unit}{shown.why_n}, scores in F1")
         if not shown.at_n:
             _print_indented(Text("There is none."), console)
         for written in shown.at_n:

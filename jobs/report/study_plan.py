@@ -130,7 +130,6 @@ OF: dict[Ceiling, str] = {
     "person": "what another person's summary keeps",
     "longest": "what the longest n keeps",
 }
-NONE = "–"
 
 
 def print_plan(plan: StudyPlan, console: Console, where: str = "") -> None:
@@ -143,9 +142,7 @@ def print_plan(plan: StudyPlan, console: Console, where: str = "") -> None:
     print_unit(run.length_unit, console)
     print_metric(plan.metric, plan.signature, run.id, console, where)
     print_shared(plan.names, console)
-    for dataset in dict.fromkeys(
-        (*(answer.dataset for answer in plan.answers), *(pair.dataset for pair in plan.pairs))
-    ):
+    for dataset in sorted({answer.dataset for answer in plan.answers} | {pair.dataset for pair in plan.pairs}):
         _print_answers(plan, [answer for answer in plan.answers if answer.dataset == dataset], console)
         _print_pairs(plan, [pair for pair in plan.pairs if pair.dataset == dataset], console)
     _print_how_to_read(plan, console)
@@ -195,7 +192,7 @@ def _cell(plan: StudyPlan, at: Needed) -> Cell:
 
 
 def _count(articles: int | None) -> str:
-    return NONE if articles is None else f"{articles:,}"
+    return MISSING.text if articles is None else f"{articles:,}"
 
 
 def _print_how_to_read(plan: StudyPlan, console: Console) -> None:
@@ -204,8 +201,8 @@ def _print_how_to_read(plan: StudyPlan, console: Console) -> None:
     lines = [
         f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as "
         "in this run: if others vary more, more of them are needed.",
-        f"*: this run has as many. In brackets: the system scored lower than {lead}. {NONE}: more than "
-        f"{MOST_ARTICLES:,}.",
+        f"*: this run has as many. In brackets: the system scored lower than {lead}. {MISSING.text}: "
+        f"more than {MOST_ARTICLES:,}.",
         f"For the test of `nws compare` at one n alone, p below {alpha}. For all n together see --json.",
     ]
     if plan.answers:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from core.analysis.answer import Answer
 from jobs.report.console import printable, written_out
-from jobs.report.numerals import counted, percent
+from jobs.report.numerals import counted
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.page import collect, render
 from jobs.report.run_list import ListedRun, listed_runs
@@ -75,9 +75,7 @@ def _line(listed: ListedRun, at: Progress | None) -> dict[str, Any]:
     at = at if state == "running" else None
     view = View(run, at, span_until_now(run, at, silent))
     share, done = _progress(view)
-    busy = [actor.busy for actor in at.actors if actor.busy is not None] if at else []
-    how_busy = f", {percent(sum(busy) / len(busy))} busy" if busy else ""
-    actors = f"{counted(len(at.actors), 'actor')}{how_busy}" if at and at.actors else ""
+    actors = counted(len(at.actors), "actor") if at and at.actors else ""
     speed = [rate_text(view), left_text(view) and f"{left_text(view)} left", actors]
     return {
         "run": run,

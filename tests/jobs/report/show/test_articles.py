@@ -31,14 +31,14 @@ def test_system_and_n_are_those_of_the_answer_for_the_dataset_of_the_article(sto
         best, _ = named_by_answer(store.answer(run.id), found.article.dataset)
         assert found.system == (system or best)
         assert found.n == named_length(store.answer(run.id), found.article.dataset, found.system)
-        assert found.why_n == f"the report's n for {found.names[found.system]}"
+        assert found.why_n == f" (the report's n for {found.names[found.system]})"
 
 
 def test_without_an_answer_it_is_the_first_system_to_choose_and_its_middle_n(store, add_run) -> None:
     run = add_run()
     found = show(store, run)
     assert found.article.id == min(store.finished_article_ids(run.id))
-    assert (found.system, found.n, found.why_n) == ("m|chunks", 5, "the middle n of m|chunks")
+    assert (found.system, found.n, found.why_n) == ("m|chunks", 5, " (the middle n of m|chunks)")
     assert show(store, run, "a1", "rand", 7).system == "random"
     assert show(store, add_run(systems=("random", "lead", "oracle")), "a1").system == "oracle"
     assert show(store, add_run(lengths=(0,)), None, "writer").n == 0
