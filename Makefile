@@ -83,7 +83,6 @@ audit: constraints.txt
 bench: setup
 	$(BIN)/python -m bench.sweep
 	$(BIN)/python -m bench.kept_cost
-	$(BIN)/python -m bench.without_models
 	$(BIN)/python -m bench.waiting
 	$(BIN)/python -m bench.overhead
 	$(BIN)/python -m bench.update
@@ -101,7 +100,7 @@ forecast: setup
 pictures: setup
 	$(BIN)/python docs/pictures.py $(ARTICLES)
 
-# On a machine with an NVIDIA GPU, in less than four minutes: rates, host time, and the libraries beside it. Results in bench/results/gpu.txt.
+# On a machine with an NVIDIA GPU, in about four minutes: rates, host time, and the libraries beside it. Results in bench/results/gpu.txt.
 bench-gpu: setup
 	$(BIN)/python -m bench.gpu
 

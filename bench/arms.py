@@ -62,10 +62,11 @@ def read_rows(path: Path) -> list[Row]:
     """What an arm has stored, by article, system and n."""
     with sqlite3.connect(path) as connection:
         found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM summaries ORDER BY article_id, system, n")
-        return [
-            Row(*values[:4], Score(*values[4:7]), tuple(Score(*values[i : i + 3]) for i in (7, 10, 13)))
-            for values in found
-        ]
+        rows = []
+        for article_id, system, n, text, *scores in found:
+            bertscore, *rouge = (Score(*scores[i : i + 3]) for i in (0, 3, 6, 9))
+            rows.append(Row(article_id, system, n, text, bertscore, tuple(rouge)))
+        return rows
 
 
 def load_arms(plan: Plan) -> dict[str, Arm]:

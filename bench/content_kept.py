@@ -32,6 +32,7 @@ from core.analysis.step_down import (
     above_zero_p,
     first_kept,
     interval_of_n,
+    moments,
     skewed_intervals,
 )
 from core.systems.rulers import OTHER_ARTICLE, PERSON
@@ -101,7 +102,7 @@ def wrong_claims(null: Null, articles: int, studies: int) -> tuple[float, float]
     for _ in range(0, studies, 1_000):
         values = null(rng, articles, 1_000)
         t = values.mean(axis=0) / values.std(axis=0, ddof=1) * articles**0.5
-        claimed += int((above_zero_p(values) <= ALPHA).sum())
+        claimed += int((above_zero_p(articles, moments(values)) <= ALPHA).sum())
         by_t += int((stdtr(articles - 1, -t) <= 0.05).sum())
     return claimed / studies, by_t / studies
 

@@ -1,37 +1,20 @@
-"""What a device does and can do: how busy it is, how fast it multiplies, and how long a bench may still use it."""
+"""What a device does and can do: how busy it is, and how fast it multiplies."""
 
 import contextlib
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import get_args
 
 import torch
+from torch import nn
 
-from core.arithmetic import set_float32_products
+from core.arithmetic import find_device, set_float32_products
+from core.models.fast_linear import PackedLinear, onednn_is_faster
 from core.types import AMPERE, Precision
 
 _SAMPLE_MS = 100
-
-
-class OutOfTimeError(Exception):
-    """What was measured would not end before the deadline."""
-
-
-class Deadline:
-    """Seconds that a bench has, from when this is made."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.perf_counter() + seconds
-
-    @property
-    def left(self) -> float:
-        return self._end - time.perf_counter()
-
-    def require(self, seconds: float) -> None:
-        """Raise OutOfTimeError where fewer are left."""
-        if self.left < seconds:
-            raise OutOfTimeError
 
 
 def precisions(device: torch.device) -> list[Precision]:
@@ -84,15 +67,27 @@ def peak_tflops(device: torch.device, dtype: torch.dtype) -> float:
     """What the best of ten large matrix products reaches."""
     size = 8192 if device.type == "cuda" else 512
     matrix = torch.randn(size, size, device=device).to(dtype)
-    return 2 * size**3 / _best_seconds(lambda: matrix @ matrix, device) / 1e12
+    return 2 * size**3 / _best_seconds(lambda: matrix @ matrix, device, time.perf_counter) / 1e12
 
 
-def _best_seconds(multiply: Callable[[], torch.Tensor], device: torch.device) -> float:
+def linear_gflops() -> dict[str, float]:
+    """The rate at which one thread of the CPU multiplies, by what multiplies: the best of ten float32 layers."""
+    size, device = 1024, find_device("cpu")
+    layer, inputs = nn.Linear(size, size), torch.randn(size, size)
+    layers: dict[str, nn.Module] = {"nn.Linear": layer}
+    if onednn_is_faster():
+        layers["oneDNN"] = PackedLinear(layer.weight, layer.bias)
+    with torch.inference_mode():
+        seconds = {name: _best_seconds(partial(one, inputs), device, time.process_time) for name, one in layers.items()}
+    return {name: 2 * size**3 / spent / 1e9 for name, spent in seconds.items()}
+
+
+def _best_seconds(multiply: Callable[[], object], device: torch.device, clock: Callable[[], float]) -> float:
     times = []
     for _ in range(10):
         synchronize(device)
-        started = time.perf_counter()
+        started = clock()
         multiply()
         synchronize(device)
-        times.append(time.perf_counter() - started)
+        times.append(clock() - started)
     return min(times)

@@ -216,8 +216,8 @@ def main() -> None:
     parser.add_argument("--run")
     parser.add_argument("--sweeps", type=int, default=1000)
     options = parser.parse_args()
-    points = points_of(options.store, options.run) if options.store else []
-    noise = drawn_from(points) if points else made
+    points = points_of(options.store, options.run) if options.store else None
+    noise = made if points is None else drawn_from(points)
     print(f"{options.sweeps} sweeps of {len(LENGTHS)} n each; two standard errors of 5 %: ±", end="")
     print(f"{200 * (0.05 * 0.95 / options.sweeps) ** 0.5:.1f} %")
     print("| articles | verdict | recommended | dropped | missed | silent | n recommended |")
@@ -226,7 +226,7 @@ def main() -> None:
         found = rates(noise, articles, options.sweeps)
         shares = (found.verdict, found.recommended, found.dropped, found.missed, found.silent)
         print(f"| {articles:,} | {' | '.join(f'{share:.1%}' for share in shares)} | {found.size:.1f} |", flush=True)
-    if not points:
+    if points is None:
         print_skewed(options.sweeps)
         print_highest(options.sweeps)
         return

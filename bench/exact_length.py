@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import tiny_checkpoints
 import torch
 from transformers import AutoTokenizer
 
 from bench.machine import cpu_model
+from bench.parts import ELSE, Stopwatch
 from core.arithmetic import find_device
 from core.errors import ModelError
 from core.models import model_folder, resolve_model
@@ -43,35 +45,13 @@ def sentences() -> list[str]:
     return [sentence.text for article in open_dataset(Dataset("sample")) for sentence in cut(article).sentences]
 
 
-class Clock:
-    """Seconds within `ExactLength`, which it wraps."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.calls = 0
-        self._call = ExactLength.__call__
-
-    def __enter__(self) -> "Clock":
-        def timed(rule: ExactLength, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-            started = time.perf_counter()
-            result = self._call(rule, input_ids, scores)
-            self.seconds += time.perf_counter() - started
-            self.calls += 1
-            return result
-
-        ExactLength.__call__ = timed  # type: ignore[method-assign]
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        ExactLength.__call__ = self._call  # type: ignore[method-assign]
-
-
 def measure(name: str, generator: Generator, texts: Sequence[str], outputs: int) -> None:
     """Write that many summaries of all lengths, and print a line of the table."""
     loaded = load_generator(replace(generator, model=resolve_model(generator.model)), find_device("cpu"), 0)
     work = list(itertools.islice(zip(itertools.cycle(texts), itertools.cycle(LENGTHS)), outputs))
     right, over, started = 0, 0, time.perf_counter()
-    with Clock() as clock:
+    watch = Stopwatch(time.perf_counter, parts=("rule", ELSE))
+    with mock.patch.object(ExactLength, "__call__", watch.timed("rule", ExactLength.__call__)):
         for start in range(0, len(work), AT_ONCE):
             some = work[start : start + AT_ONCE]
             written = loaded([text for text, _ in some], range(len(some)), [n for _, n in some])
@@ -79,7 +59,7 @@ def measure(name: str, generator: Generator, texts: Sequence[str], outputs: int)
             right += sum(words == n for words, n in counts)
             over += sum(words > n for words, n in counts)
     seconds = time.perf_counter() - started
-    share = f"{100 * clock.seconds / seconds:.1f} %" if clock.calls else "–"
+    share = f"{100 * watch.seconds['rule'] / seconds:.1f} %" if generator.is_exact else "–"
     beams = generator.settings.num_beams
     rule = "exact" if generator.is_exact else "as it likes"
     print(

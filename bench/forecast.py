@@ -25,7 +25,7 @@ from simulation.stage import Stage
 from simulation.world import World
 
 from bench import stub_work
-from bench.overhead import RESULTS
+from bench.machine import RESULTS
 from core.types import Article
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"

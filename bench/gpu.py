@@ -3,20 +3,18 @@
 Embedding, composing and scoring are timed, as an actor does them, bundle after bundle, and by the libraries called once
 for everything; segmentation is done by other processes meanwhile and is timed apart. Encoders and BERTScore's backbone
 have the shape of BERT-base and random weights: times are those of the real models, texts and scores mean nothing but
-that two ways agree. What would not end before the deadline is left out.
+that two ways agree.
 """
 
 import argparse
 import dataclasses
 import datetime
 import gc
-import json
-import math
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -24,14 +22,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from bench.arms import Libraries, Row, stage_of
-from bench.device import Deadline, OutOfTimeError, peak_of, peak_tflops, precisions, synchronize, utilisation
+from bench.device import peak_of, precisions, synchronize, utilisation
 from bench.gpu_results import Report, Speed, as_text
-from bench.machine import cpu_model
+from bench.machine import cpu_model, keep
 from bench.parts import Stopwatch, watched
 from bench.random_models import make_bert
-from bench.sweep import compare
+from bench.sweep import Agreement, compare
 from core.arithmetic import find_device
-from core.models.fast_linear import onednn_works
 from core.stage import Stage
 from core.sweep import Sweeper
 from core.types import Precision, Score, SegmentedArticle, Summary
@@ -42,20 +39,13 @@ from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
 from jobs.recipes.sweep_recipe import Phase1Recipe
 
-__all__ = ["main", "measure", "packed_layers", "peak_tflops", "prepare", "utilisation"]
-
-RESULTS = Path(__file__).parent / "results"
-LIBRARIES = "libraries"
 # How many texts the libraries' `encode` reads at once: their default, 32, was slower on a GPU.
 LIBRARY_BATCH = 64
-# Of the time that a sweep took once, how much the two that are timed need: the second waits at each border.
-_TIMED_SWEEPS = 2.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and on a GPU keep the result. Returns the exit code: 2 where there is no such device."""
     options = _options(arguments)
-    deadline = Deadline(options.deadline)
     if options.device == "cuda" and not torch.cuda.is_available():
         print(
             "This machine has no NVIDIA GPU that PyTorch can use, so there is nothing to measure. Run it on one that "
@@ -79,15 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "summaries": len(stage_of(plan).places) * len(articles),
             "segmentation, CPU seconds an article": round(seconds, 4),
         }
-        report = measure_all(about, plan, articles, device, options.precision or precisions(device), deadline)
-    text = as_text(report)
-    print(text, end="")
+        report = measure_all(about, plan, articles, device, options.precision or precisions(device))
     if device.type == "cuda":
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / "gpu.txt").write_text(text, encoding="utf-8")
-        kept = json.dumps(dataclasses.asdict(report), indent=2)
-        (RESULTS / "gpu.json").write_text(f"{kept}\n", encoding="utf-8")
-    return 0 if report.speeds else 1
+        keep("gpu", as_text(report), dataclasses.asdict(report))
+    else:
+        print(as_text(report), end="")
+    return 0
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -99,7 +86,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--precision", action="append", choices=names, help="repeatable; all that the GPU has")
     parser.add_argument("--layers", type=int, default=12, help="of each model; BERT-base has 12")
     parser.add_argument("--hidden", type=int, default=768, help="hidden size of each model; BERT-base has 768")
-    parser.add_argument("--deadline", type=float, default=210, help="seconds; what would not fit is left out")
     return parser.parse_args(arguments)
 
 
@@ -135,49 +121,30 @@ def measure_all(
     articles: Sequence[SegmentedArticle],
     device: torch.device,
     asked: Sequence[Precision],
-    deadline: Deadline,
 ) -> Report:
-    """The first precision, then the libraries, then the other precisions, as far as the time goes."""
+    """The libraries, then each precision."""
+    rate, theirs = measure_libraries(plan, articles, device)
+    flop = flop_of(stage_of(plan), articles, device)
     speeds: list[Speed] = []
-    rows: dict[str, list[Row]] = {}
-    rate, flop, left_out = None, None, []
-    for name in (asked[0], LIBRARIES, *asked[1:]):
-        started = deadline.left
-        try:
-            if name == LIBRARIES:
-                rate, rows[name] = measure_libraries(plan, articles, device, deadline)
-            else:
-                flop = flop or flop_of(stage_of(plan), articles, device)
-                speed, rows[name] = measure(stage_of(plan), articles, device, name, flop, deadline)
-                speeds.append(speed)
-        except OutOfTimeError:
-            left_out.append(name)
-        finally:
-            gc.collect()
-            if device.type == "cuda":
-                torch.cuda.empty_cache()
-        print(f"{name}: {started - deadline.left:.0f} s, {deadline.left:.0f} s left", file=sys.stderr)
-    theirs = rows.get(LIBRARIES)
-    agreements = {} if theirs is None else {one.precision: compare(rows[one.precision], theirs) for one in speeds}
-    return Report(about, speeds, rate, agreements, left_out)
-
-
-def packed_layers() -> dict[object, Callable[..., int]]:
-    """How PyTorch's counter, which knows only its public operations, counts the layers of `core.models.fast_linear`."""
-    if not onednn_works():
-        return {}
-
-    def flop(inputs: Sequence[int], weight: object, *_: object, out_shape: Sequence[int], **__: object) -> int:
-        return 2 * math.prod(out_shape) * inputs[-1]
-
-    return {torch.ops.mkldnn._linear_pointwise: flop}
+    agreements: dict[Precision, Agreement] = {}
+    for precision in asked:
+        gc.collect()
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+        speed, rows = measure(stage_of(plan), articles, device, precision, flop)
+        speeds.append(speed)
+        agreements[precision] = compare(rows, theirs)
+    return Report(about, speeds, rate, agreements)
 
 
 def flop_of(stage: Stage, articles: Sequence[SegmentedArticle], device: torch.device, bundle: int = 16) -> float:
-    """FLOP of a sweep, padding included: counted on the first bundle, for counting is slow, and scaled by words."""
+    """FLOP of a sweep, padding included: counted on the first bundle, for counting is slow, and scaled by words.
+
+    On a CPU the layers of `core.models.fast_linear` are not counted.
+    """
     sweeper = make_sweeper(stage, device.type)
     first = articles[:bundle]
-    with FlopCounterMode(display=False, custom_mapping=packed_layers()) as counter:
+    with FlopCounterMode(display=False) as counter:
         sweeper(first)
     return float(counter.get_total_flops()) * _words(articles) / _words(first)
 
@@ -188,30 +155,23 @@ def measure(
     device: torch.device,
     precision: Precision,
     flop: float,
-    deadline: Deadline,
     bundle: int = 16,
 ) -> tuple[Speed, list[Row]]:
-    """Sweep the articles in bundles three times: to warm the device up, for the rate, and by part.
-
-    Raises:
-        OutOfTimeError: it would not end before the deadline.
-    """
+    """Sweep the articles in bundles three times: to warm the device up, for the rate, and by part."""
     bertscore = dataclasses.replace(stage.metrics.bertscore, precision=precision)
     metrics = dataclasses.replace(stage.metrics, bertscore=bertscore)
     sweeper = make_sweeper(dataclasses.replace(stage, precision=precision, metrics=metrics), device.type)
     bundles = [articles[start : start + bundle] for start in range(0, len(articles), bundle)]
     peak = peak_of(device, precision)
-    before = deadline.left
-    _sweep(sweeper, bundles, device, deadline)
-    deadline.require(_TIMED_SWEEPS * (before - deadline.left))
+    _sweep(sweeper, bundles, device)
     tokens = sweeper.tokens
     with utilisation(device) as samples:
         started = time.perf_counter(), time.process_time()
-        rows = _sweep(sweeper, bundles, device, deadline)
+        rows = _sweep(sweeper, bundles, device)
         wall, cpu = time.perf_counter() - started[0], time.process_time() - started[1]
     tokens = sweeper.tokens - tokens
     with watched(Stopwatch(lambda: _time_when_done(device))) as watch:
-        _sweep(sweeper, bundles, device, deadline)
+        _sweep(sweeper, bundles, device)
     speed = Speed(
         precision,
         articles_per_second=len(articles) / wall,
@@ -227,31 +187,19 @@ def measure(
 
 
 def measure_libraries(
-    plan: Plan, articles: Sequence[SegmentedArticle], device: torch.device, deadline: Deadline
+    plan: Plan, articles: Sequence[SegmentedArticle], device: torch.device
 ) -> tuple[float, list[Row]]:
-    """Articles a second of the libraries, and what they found. They cannot be stopped: two articles tell the time.
-
-    Raises:
-        OutOfTimeError: it would not end before the deadline.
-    """
+    """Articles a second of the libraries, and what they found."""
     libraries = Libraries(plan, device, LIBRARY_BATCH)
-    libraries.rows(articles[:1])
-    before = deadline.left
     libraries.rows(articles[:2])
-    deadline.require((before - deadline.left) * len(articles) / len(articles[:2]))
     started = time.perf_counter()
     rows = libraries.rows(articles)
     synchronize(device)
     return len(articles) / (time.perf_counter() - started), sorted(rows, key=_key)
 
 
-def _sweep(
-    sweeper: Sweeper, bundles: Sequence[Sequence[SegmentedArticle]], device: torch.device, deadline: Deadline
-) -> list[Row]:
-    found: list[Summary] = []
-    for bundle in bundles:
-        deadline.require(0)
-        found += sweeper(bundle)
+def _sweep(sweeper: Sweeper, bundles: Sequence[Sequence[SegmentedArticle]], device: torch.device) -> list[Row]:
+    found: list[Summary] = [summary for bundle in bundles for summary in sweeper(bundle)]
     synchronize(device)
     return sorted((_row(summary) for summary in found), key=_key)
 

@@ -61,42 +61,36 @@ class Report:
     Attributes:
         about: on what, in words.
         speeds: one of each precision.
-        libraries: articles a second of the libraries called once for everything, in float32; None if not measured.
-        agreements: of the rows of each precision with those of the libraries; empty if these were not measured.
-        left_out: what would not have ended before the deadline.
+        libraries: articles a second of the libraries called once for everything, in float32.
+        agreements: of the rows of each precision with those of the libraries.
     """
 
     about: Mapping[str, Any]
     speeds: Sequence[Speed]
-    libraries: float | None
+    libraries: float
     agreements: Mapping[Precision, Agreement]
-    left_out: Sequence[str]
 
 
 def as_text(report: Report) -> str:
     """The result for people."""
     lines = [f"{key}: {value}" for key, value in report.about.items()]
     lines += ["", *_table([_HEAD, *(_row(report, speed) for speed in report.speeds)])]
-    if report.libraries is not None:
-        lines.append(f"The same libraries called once for everything, float32: {report.libraries:.2f} articles/s.")
-        lines.append("Texts and scores are compared with theirs; scores of equal texts, the largest difference.")
-    parts = [part for part in report.speeds[0].part_ms if part not in _ELSEWHERE] if report.speeds else []
-    if parts:
-        lines += ["", "Milliseconds an article by part, the device waited for at each border:"]
-        rows = [
-            [
-                speed.precision,
-                *(f"{speed.part_ms[part]:.1f}" for part in parts),
-                f"{sum(ms for part, ms in speed.part_ms.items() if part != MODELS):.1f}",
-            ]
-            for speed in report.speeds
+    lines.append(f"The same libraries called once for everything, float32: {report.libraries:.2f} articles/s.")
+    lines.append("Texts and scores are compared with theirs; scores of equal texts, the largest difference.")
+    lines += ["", "Milliseconds an article by part, the device waited for at each border:"]
+    parts = [part for part in report.speeds[0].part_ms if part not in _ELSEWHERE]
+    rows = [
+        [
+            speed.precision,
+            *(f"{speed.part_ms[part]:.1f}" for part in parts),
+            f"{sum(ms for part, ms in speed.part_ms.items() if part != MODELS):.1f}",
         ]
-        lines += _table([["", *("rest" if part == ELSE else part for part in parts), "all but models"], *rows])
+        for speed in report.speeds
+    ]
+    lines += _table([["", *("rest" if part == ELSE else part for part in parts), "all but models"], *rows])
     study = ", ".join(f"{articles:,} {name}" for name, (articles, _) in PAPER.items())
     lines += ["", f"The paper recipe on the whole test splits ({study}), one actor, extrapolated by words:"]
     lines += [f"  {speed.precision}: {speed.paper_hours:.1f} hours{_sharing(speed)}" for speed in report.speeds]
-    if report.left_out:
-        lines += ["", f"Left out, since it would not have ended before the deadline: {', '.join(report.left_out)}."]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -107,7 +101,7 @@ _HEAD = (
 
 
 def _row(report: Report, speed: Speed) -> Sequence[str]:
-    agreement = report.agreements.get(speed.precision)
+    agreement = report.agreements[speed.precision]
     return (
         speed.precision,
         f"{speed.articles_per_second:.2f}",
@@ -117,10 +111,10 @@ def _row(report: Report, speed: Speed) -> Sequence[str]:
         f"{speed.peak_tflops:.2f} ({speed.tflops / speed.peak_tflops:.0%})",
         "not known" if speed.busy_share is None else f"{speed.busy_share:.0%}",
         f"{speed.cpu_share:.2f}",
-        "-" if report.libraries is None else f"{speed.articles_per_second / report.libraries:.2f}",
-        "-" if agreement is None else f"{agreement.equal_texts}/{agreement.texts}",
-        "-" if agreement is None else f"{max(agreement.delta):.0e}",
-        "-" if agreement is None else "exact" if agreement.rouge_exact else "differs",
+        f"{speed.articles_per_second / report.libraries:.2f}",
+        f"{agreement.equal_texts}/{agreement.texts}",
+        f"{max(agreement.delta):.0e}",
+        "exact" if agreement.rouge_exact else "differs",
     )
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from unittest import mock
 
 from bench.arms import CPU, Arm, nws, stage_of
-from bench.machine import cpu_model
+from bench.machine import RESULTS, cpu_model
 from bench.parts import MODELS, watched
-from bench.sweep import RESULTS, TOLERANCE, datasets
+from bench.sweep import TOLERANCE, datasets
 from core.metrics.specs import METRICS, PARTS
 from core.sweep import Sweeper, take_share
 from core.systems.rulers import RULERS

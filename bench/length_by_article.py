@@ -23,8 +23,7 @@ from core.analysis.content_kept import KEPT
 from core.analysis.grids import build_grids
 from core.analysis.intervals import mean_intervals
 from core.systems.rulers import OTHER_ARTICLE
-from core.types import Article
-from jobs.store import open_store
+from jobs.store import ArticleTexts, open_store
 
 FOLDS = 10
 MEAN_WORDS = 11.0
@@ -37,7 +36,7 @@ Floats = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 
-def features(article: Article) -> list[float]:
+def features(article: ArticleTexts) -> list[float]:
     """Of the text alone: how long, how repetitive, and how full of names and numbers it is."""
     words = article.text.split()
     sentences = [text.split() for text in _SENTENCE_END.split(article.text) if text.strip()]
@@ -66,7 +65,7 @@ def predicted(inputs: Floats, kept: Floats) -> Floats:
 def smallest(values: Floats, share: float) -> IntArray:
     """For each article the place of the smallest n that is predicted to keep the share, else that of the longest."""
     reaches = values >= share
-    return np.where(reaches.any(axis=1), reaches.argmax(axis=1), values.shape[1] - 1)
+    return np.asarray(np.where(reaches.any(axis=1), reaches.argmax(axis=1), values.shape[1] - 1), dtype=np.intp)
 
 
 def most_gained(values: Floats, lengths: IntArray, mean: float) -> IntArray:
@@ -76,7 +75,7 @@ def most_gained(values: Floats, lengths: IntArray, mean: float) -> IntArray:
         price = (low + high) / 2
         places = (values - price * lengths).argmax(axis=1)
         low, high = (price, high) if lengths[places].mean() > mean else (low, price)
-    return places
+    return np.asarray(places, dtype=np.intp)
 
 
 def compared(places: IntArray, lengths: IntArray, kept: Floats) -> str:
@@ -109,7 +108,8 @@ def main() -> None:
     options = parser.parse_args()
     with open_store(options.store, read_only=True) as opened:
         points = opened.points(options.run, [KEPT])
-        inputs = {article_id: features(opened.article(article_id)) for _, article_id in points.articles}
+        articles = opened.article_texts(options.run, [article_id for _, article_id in points.articles])
+    inputs = {article.id: features(article) for article in articles}
     (grid,) = build_grids(points.take(points.n > 0), KEPT)
     print(f"{len(points.articles)} articles, {FOLDS} folds, seed {SEED}")
     print(

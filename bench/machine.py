@@ -1,14 +1,13 @@
-"""What the benchmark ran on."""
+"""What a benchmark ran on, what it cost there, and where its result is kept."""
 
+import contextlib
+import json
 import platform
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-import torch
-from torch import nn
+import psutil
 
-from core.models.fast_linear import PackedLinear, onednn_is_faster
+RESULTS = Path(__file__).parent / "results"
 
 
 def cpu_model() -> str:
@@ -19,21 +18,22 @@ def cpu_model() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def linear_gflops() -> dict[str, float]:
-    """The rate at which one thread multiplies, in GFLOP/s, by what multiplies: the best of 20 float32 layers."""
-    size = 1024
-    layer, inputs = nn.Linear(size, size), torch.randn(size, size)
-    rates = {"nn.Linear": _best_seconds(layer, inputs)}
-    if onednn_is_faster():
-        rates["oneDNN"] = _best_seconds(PackedLinear(layer.weight, layer.bias), inputs)
-    return {name: 2 * size**3 / seconds / 1e9 for name, seconds in rates.items()}
+def keep(name: str, text: str, report: object) -> None:
+    """Print what was found, and keep it as text and as JSON."""
+    print(text, end="")
+    (RESULTS / f"{name}.txt").write_text(text, encoding="utf-8")
+    (RESULTS / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
-def _best_seconds(layer: Callable[[torch.Tensor], torch.Tensor], inputs: torch.Tensor) -> float:
-    times = []
-    with torch.inference_mode():
-        for _ in range(20):
-            started = time.process_time()
-            layer(inputs)
-            times.append(time.process_time() - started)
-    return min(times)
+class CpuSeconds:
+    """The CPU time of a process and of all below it, those that have ended between two looks among them."""
+
+    def __init__(self, process: psutil.Process) -> None:
+        self._process = process
+        self._seconds: dict[psutil.Process, float] = {}
+
+    def all_so_far(self) -> float:
+        for member in (self._process, *self._process.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                self._seconds[member] = sum(member.cpu_times()[:2])
+        return sum(self._seconds.values())

@@ -7,10 +7,8 @@ taken until it stores its next bundle.
 """
 
 import argparse
-import contextlib
 import dataclasses
 import importlib.metadata
-import json
 import os
 import platform
 import sqlite3
@@ -27,7 +25,7 @@ import psutil
 from rich.console import Console
 
 from bench import stub_work
-from bench.machine import cpu_model
+from bench.machine import CpuSeconds, cpu_model, keep
 from core.types import Landed
 from jobs.drive import driver
 from jobs.drive.run import Outcome
@@ -37,7 +35,6 @@ from jobs.recipes.plan import Plan
 from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import RunWriter, Store, open_store, upgrade_schema
 
-RESULTS = Path(__file__).parent / "results"
 BUNDLE_SIZE, ACTORS, WORDS = 32, 2, 100
 WARM_UP = 10_000  # articles
 SAMPLES = 20  # of the whole run
@@ -67,7 +64,7 @@ class Meter:
     every: int
     stored: int = 0
     samples: list[Sample] = field(default_factory=list)
-    cpu_of: dict[psutil.Process, float] = field(default_factory=dict)  # also of those that have ended
+    cpu: CpuSeconds = field(default_factory=lambda: CpuSeconds(psutil.Process()))
 
     def submit(self, store: Store, plan: Plan, console: Console) -> Outcome:
         """`jobs.drive.driver.start` with stub work, metered, and interrupted when 99 % is stored."""
@@ -85,12 +82,8 @@ class Meter:
             return driver.start(store, plan, "ray", console, stub_work.work)
 
     def sample(self) -> Sample:
-        process = psutil.Process()
-        for member in (process, *process.children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                self.cpu_of[member] = sum(member.cpu_times()[:2])
-        cpu, all_cpu = self.cpu_of[process], sum(self.cpu_of.values())
-        return Sample(self.stored, time.perf_counter(), cpu, all_cpu, process.memory_info().rss / 1e6)
+        all_cpu, memory = self.cpu.all_so_far(), psutil.Process().memory_info().rss / 1e6
+        return Sample(self.stored, time.perf_counter(), time.process_time(), all_cpu, memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +179,7 @@ def main() -> None:
         "libraries": {"python": platform.python_version()}
         | {name: importlib.metadata.version(name) for name in LIBRARIES},
     }
-    write_results(about, meter.samples, found, resumed)
+    keep("overhead", _as_text(about, meter.samples, found, resumed), _as_json(about, meter.samples, found, resumed))
     sys.exit(0 if found.growth < MOST_GROWTH else 1)
 
 
@@ -200,13 +193,8 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def write_results(about: dict[str, Any], samples: Sequence[Sample], found: Cost, resumed: Resumed) -> None:
-    """Print what was found, and keep it as text and as JSON."""
-    text = _as_text(about, samples, found, resumed)
-    print(text, end="")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "overhead.txt").write_text(text, encoding="utf-8")
-    report = {
+def _as_json(about: dict[str, Any], samples: Sequence[Sample], found: Cost, resumed: Resumed) -> dict[str, Any]:
+    return {
         "about": about,
         "per_article_ms": {name: getattr(found, name) for name in ("wall", "driver_cpu", "all_cpu")},
         "driver_growth_mb": found.growth,
@@ -214,7 +202,6 @@ def write_results(about: dict[str, Any], samples: Sequence[Sample], found: Cost,
         "resume_s": {"wall": resumed.wall, "cpu": resumed.cpu},
         "samples": [dataclasses.asdict(sample) for sample in samples],
     }
-    (RESULTS / "overhead.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
 def _as_text(about: dict[str, Any], samples: Sequence[Sample], found: Cost, resumed: Resumed) -> str:

@@ -9,6 +9,7 @@ slider's event until the new summary, its marks and its scores are laid out, ove
 """
 
 import argparse
+import functools
 import json
 import shutil
 import statistics
@@ -21,18 +22,17 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from bench.large_store import LENGTHS, SYSTEMS
-from bench.machine import cpu_model
+from bench.large_store import LENGTHS, SYSTEMS, fill_run
+from bench.machine import cpu_model, keep
 from core.metrics.specs import F1S, as_columns
 from core.text.dataset import BUNDLED
 from core.text.words import word_spans
-from core.types import Article, BundleResult, Score, Summary
+from core.types import Article, Score, Summary
 from jobs.report.page.page import write_page
-from jobs.store import RunSpec, Store, open_store
+from jobs.store import open_store
 
-RESULTS = Path(__file__).parent / "results"
 REAL = Path(__file__).parents[2] / "shared" / "data" / "cnn_dailymail.jsonl"
-WORDS, GROUP, LOOKED_AT = 840, 50, 20
+WORDS, LOOKED_AT = 840, 20
 MOST_MB, MOST_PAINT, MOST_MOVE = 25.0, 1500.0, 50.0
 
 _MOVE = """async (value) => {
@@ -63,38 +63,20 @@ class Found:
     move_most: float
 
 
-def fill(store: Store, articles: int) -> str:
-    """A finished run."""
-    sentences = _sentences()
-    spec = RunSpec(
-        "phase1", {}, "made", 0, "made", {"segmentation": "made", "encoders": {}}, {"bertscore": "made"}, len(SYSTEMS)
-    )
-    run_id = store.create_run(spec)
-    epoch = store.claim_run(run_id, "bench", 1)
-    store.writer(run_id, epoch).start("cpu", "made", SYSTEMS)
-    rng = np.random.default_rng(0)
-    for start in range(0, articles, GROUP):
-        group = [_article(key, sentences, rng) for key in range(start, min(start + GROUP, articles))]
-        made = tuple(summary for article in group for summary in _summaries(article, rng))
-        store.writer(run_id, epoch).record([(group, BundleResult(made, ()))])
-    store.writer(run_id, epoch).finish("done")
-    return run_id
-
-
 def _sentences() -> list[str]:
     source = REAL if REAL.exists() else BUNDLED["sample"]
     rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
     return [sentence.strip() for row in rows for sentence in row["article"].split(". ") if sentence.strip()]
 
 
-def _article(key: int, sentences: list[str], rng: np.random.Generator) -> Article:
+def _article(sentences: list[str], key: str, rng: np.random.Generator) -> Article:
     chosen: list[str] = []
     words = 0
     while words < WORDS:
         chosen.append(sentences[rng.integers(len(sentences))])
         words += len(chosen[-1].split())
     reference = ". ".join(sentences[i] for i in rng.integers(len(sentences), size=3))
-    return Article("news", "test", f"article-{key:05d}", ". ".join(chosen), (reference,))
+    return Article("news", "test", f"article-{key}", ". ".join(chosen), (reference,))
 
 
 def _summaries(article: Article, rng: np.random.Generator) -> Iterator[Summary]:
@@ -159,7 +141,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
         path = options.keep or Path(folder) / "report.html"
         with open_store(f"sqlite:///{folder}/nws.db") as store:
-            run_id = fill(store, options.articles)
+            run_id = fill_run(store, 0, options.articles, functools.partial(_article, _sentences()), _summaries)
             start = time.perf_counter()
             page = write_page(store, [run_id], path)
             seconds = time.perf_counter() - start
@@ -174,9 +156,7 @@ def main() -> None:
         f"moving n: {found.move_median:.1f} ms, {found.move_most:.1f} at most (aim: {MOST_MOVE:.0f}); "
         f"another article: {found.other_article:.1f} ms\n"
     )
-    print(text, end="")
-    (RESULTS / "page.txt").write_text(text, encoding="utf-8")
-    (RESULTS / "page.json").write_text(json.dumps(asdict(found), indent=2) + "\n", encoding="utf-8")
+    keep("page", text, asdict(found))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import importlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest import mock
 
@@ -34,12 +34,17 @@ class Stopwatch:
     What a part calls that is a part itself counts as that part alone.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
-        self.seconds = dict.fromkeys(PARTS, 0.0)
+    def __init__(self, clock: Callable[[], float] = time.process_time, parts: Sequence[str] = PARTS) -> None:
+        self.seconds = dict.fromkeys(parts, 0.0)
         self._clock = clock
         self._running = [ELSE]
         self._since = clock()
         self._modules = 0  # torch modules that are being called, one inside the other
+
+    def restart(self) -> None:
+        """Forget what was counted."""
+        self._count()
+        self.seconds = dict.fromkeys(self.seconds, 0.0)
 
     def begin(self, part: str) -> None:
         self._count()

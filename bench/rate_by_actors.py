@@ -14,8 +14,8 @@ from unittest import mock
 from rich.console import Console
 
 from bench import stub_work
-from bench.machine import cpu_model
-from bench.overhead import RESULTS, WORDS, Meter, cost
+from bench.machine import RESULTS, cpu_model
+from bench.overhead import WORDS, Meter, cost
 from cluster.session import local_session
 from jobs.drive import pools
 from jobs.recipes.job import make_plan

@@ -132,13 +132,10 @@ def drawn(
 def show(rows: Sequence[Row]) -> None:
     """F1 against the reference by n and on the mean, and the share of neighbours kept, of what each setting keeps."""
     greedy = [row for row in rows if row["draw"] < 0]
-    of_place: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row["draw"] >= 0:
-            of_place.setdefault((row["article"], row["n"], row["seed"]), []).append(row)
+    places = _draws_by_place(rows)
 
     def kept(score: Callable[[Row], float], k: int = K) -> list[Row]:
-        return [max(draws[:k], key=score) for draws in of_place.values()]
+        return [max(draws[:k], key=score) for draws in places]
 
     def line(name: str, chosen: Sequence[Row]) -> None:
         by_n = [statistics.fmean(row["reference"] for row in chosen if row["n"] == n) for n in LENGTHS]
@@ -154,7 +151,7 @@ def show(rows: Sequence[Row]) -> None:
     for weight in (0, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1):
         line(f"{K}, lead3, weight {weight}", kept(lambda row, w=weight: row["lead3"] + w * row["adjacent"]))  # type: ignore[misc]
     line("best by the reference", kept(lambda row: row["reference"]))
-    different = [len({row["text"] for row in draws}) for draws in of_place.values()]
+    different = [len({row["text"] for row in draws}) for draws in places]
     print(f"different texts among {K}: {statistics.fmean(different):.0f}")
 
 
@@ -168,14 +165,10 @@ def with_fluency(rows: Sequence[Row], model: str) -> list[Row]:
 
 def show_fluency(rows: Sequence[Row]) -> None:
     """F1 and fluency of what each weight keeps, and their differences from weight 0, paired by article."""
-    of_place: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row["draw"] >= 0:
-            of_place.setdefault((row["article"], row["n"], row["seed"]), []).append(row)
+    places = _draws_by_place(rows)
     kept = {
         (anchor, weight): [
-            max(draws, key=lambda row: row[anchor] + 0.05 * row["adjacent"] + weight * row[FLUENCY])
-            for draws in of_place.values()
+            max(draws, key=lambda row: row[anchor] + 0.05 * row["adjacent"] + weight * row[FLUENCY]) for draws in places
         ]
         for anchor, weight in itertools.product(("lead3", "lead6"), FLUENCY_WEIGHTS)
     }
@@ -186,6 +179,15 @@ def show_fluency(rows: Sequence[Row]) -> None:
             means = [statistics.fmean(row[value] for row in chosen if row["n"] == n) for n in LENGTHS]
             tested = _differences(chosen, before, value)
             print(f"  {value:<9} {' '.join(f'{mean:.3f}' for mean in means)}  {statistics.fmean(means):.4f}  {tested}")
+
+
+def _draws_by_place(rows: Sequence[Row]) -> list[list[Row]]:
+    """The draws of each article, n and seed."""
+    of_place: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["draw"] >= 0:
+            of_place.setdefault((row["article"], row["n"], row["seed"]), []).append(row)
+    return list(of_place.values())
 
 
 def _differences(chosen: Sequence[Row], before: Sequence[Row], value: str) -> str:

@@ -53,7 +53,7 @@ def exact_p(values: NDArray[np.float64]) -> float:
 
 def errors(draw: Draw, articles: int, draws: int) -> NDArray[np.float64]:
     """Relative errors of p, where more of the differences are above 0 than below."""
-    rng, found = np.random.default_rng(SEED), []
+    rng, found = np.random.default_rng(SEED), list[float]()
     while len(found) < draws:
         above = 0.5 + rng.uniform(0.5, 3) / articles**0.5
         values = draw(rng, articles) * np.where(rng.random(articles) < above, 1, -1)

@@ -16,16 +16,18 @@ import resource
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import insert, update
 
-from bench.large_store import LENGTHS, SYSTEMS, _of_process
-from jobs.store import RunSpec, ShardSpec, Store, open_store, upgrade_schema
+from bench.large_store import LENGTHS, SYSTEMS, of_process
+from bench.machine import cpu_model, keep
+from jobs.store import RunSpec, Store, open_store, upgrade_schema
 from jobs.store.points import COLUMN_METRICS, ROWS_OF_PART
 from jobs.store.tables import RunRow, ScoreColumnRow
 
-RESULTS = Path(__file__).parent / "results"
 STUDY = "phase1-20261124-abcdef"
 WORDS_OF_SHORT, SHARE_OF_SHORT, SHARE_OF_COPIES = 12, 0.02, 0.3
 ARTICLES_OF_PART = ROWS_OF_PART // (len(SYSTEMS) * len(LENGTHS))
@@ -39,7 +41,7 @@ def fill(url: str, articles: int, shards: int) -> None:
     spec = RunSpec("phase1", {}, "made", 0, "made", about, {"bertscore": "made", "kept": "made"}, len(SYSTEMS))
     counts = [len(part) for part in np.array_split(np.arange(articles), shards)]
     with open_store(url) as store:
-        specs = [ShardSpec(spec, count) for count in counts]
+        specs = [(spec, count) for count in counts]
         ids = store.create_sharded_run(spec, STUDY, 1, "en", (), SYSTEMS, specs)
         for number, (shard, count) in enumerate(zip(ids, counts, strict=True)):
             _fill_shard(store, shard, count, np.random.default_rng(number))
@@ -58,17 +60,17 @@ def _fill_shard(store: Store, shard: str, articles: int, rng: np.random.Generato
         with store.writing() as connection:
             connection.execute(insert(ScoreColumnRow), rows)
     ids = [f"{number:016x}" for number in rng.integers(0, 2**63, articles)]
-    known = {"systems": list(SYSTEMS), "datasets": ["cnn", "xsum"], "articles": ids}
+    known: dict[str, object] = {"systems": list(SYSTEMS), "datasets": ["cnn", "xsum"], "articles": ids}
     known["of_dataset"] = [number % 2 for number in range(articles)]
-    rows = articles * len(SYSTEMS) * len(LENGTHS)
+    summaries = articles * len(SYSTEMS) * len(LENGTHS)
     with store.writing() as connection:
         whole = {"run_id": shard, "name": "about", "part": 0, "column_values": json.dumps(known).encode()}
         connection.execute(insert(ScoreColumnRow), [whole])
-        ended = {"state": "done", "means_kept": True, "summaries": rows, "articles_done": articles}
+        ended = {"state": "done", "means_kept": True, "summaries": summaries, "articles_done": articles}
         connection.execute(update(RunRow).where(RunRow.id == shard).values(**ended))
 
 
-def _part(articles: int, hard: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _part(articles: int, hard: NDArray[np.float64], rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     """Of each article all systems, and of each system all n, as in bench/large_store.py."""
     shape = (articles, len(SYSTEMS), len(LENGTHS))
     n = np.broadcast_to(np.array(LENGTHS), shape)
@@ -102,26 +104,21 @@ def main() -> None:
     with open_store(options.store, read_only=True) as store:
         points = store.points(STUDY, COLUMN_METRICS)
     read = f"{time.perf_counter() - began:.2f} s, {time.process_time() - cpu:.2f} s CPU"
-    columns = (points.system, points.article, points.n, points.words, points.text, *points.scores.values())
-    held = sum(column.nbytes for column in columns) / len(points) / len(points.scores)
+    columns: list[NDArray[Any]] = [points.system, points.article, points.n, points.words, points.text]
+    held = sum(column.nbytes for column in [*columns, *points.scores.values()]) / len(points) / len(points.scores)
     count = len(points)
     del points, columns
     nws = str(Path(sys.executable).with_name("nws"))
     load = os.getloadavg()[0]
     command = [nws, "report", STUDY, "--out", str(options.reports), "--store", options.store]
-    cost = _of_process(f"report: {count:,} summaries of {options.shards} shards", command)
-    from bench.machine import cpu_model
-
+    cost = of_process(f"report: {count:,} summaries of {options.shards} shards", command)
     lines = [
         f"{cpu_model()}, {os.cpu_count()} CPUs, load before {load:.1f}",
         f"columns in memory: {held:.1f} bytes a score; read in {read} (after filling: {filled:.0f} MB)",
         f"{cost.what:52} {cost.wall:8.2f} s {cost.cpu:8.2f} s CPU {cost.peak_mb:8.0f} MB",
     ]
-    text = "".join(f"{line}\n" for line in lines)
-    print(text, end="")
-    (RESULTS / "study_report.txt").write_text(text, encoding="utf-8")
     report = {"lines": lines, "report": dataclasses.asdict(cost), "bytes_a_score": held}
-    (RESULTS / "study_report.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    keep("study_report", "".join(f"{line}\n" for line in lines), report)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ layers, at the rate that this machine multiplies a large matrix.
 import argparse
 import dataclasses
 import io
-import json
 import os
 import statistics
 import sys
@@ -29,7 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.arms import CPU, Arm, Row, load_arms, nws, read_rows, stage_of
-from bench.machine import cpu_model, linear_gflops
+from bench.device import linear_gflops
+from bench.machine import cpu_model, keep
 from bench.parts import MODELS, watched
 from core.models import model_folder
 from core.models.loading import load_model
@@ -43,7 +43,6 @@ from jobs.recipes.plan import Plan
 from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import upgrade_schema
 
-RESULTS = Path(__file__).parent / "results"
 LONG = Path(__file__).parents[2] / "shared" / "data" / "cnn_dailymail.jsonl"
 TOLERANCE = 1e-5  # of BERTScore against NAIVE, where the texts are equal
 BUSY = 1.1  # wall time over CPU time from which the machine was not ours
@@ -109,10 +108,7 @@ def main() -> None:
         texts.append(_as_text(about, results, parts))
         reports.append(_as_json(about, results, parts))
         wrong |= not all(result.agreement.same for name, result in results.items() if name.startswith("NWS"))
-        print(texts[-1], end="", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "sweep.txt").write_text("\n".join(texts), encoding="utf-8")
-    (RESULTS / "sweep.json").write_text(json.dumps(reports, indent=2) + "\n", encoding="utf-8")
+    keep("sweep", "\n".join(texts), reports)
     sys.exit(wrong)
 
 

@@ -8,14 +8,11 @@ is left out, and what follows training is not run.
 import argparse
 import contextlib
 import io
-import json
 import os
 import pickle
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -25,13 +22,15 @@ from rich.console import Console
 from rich.table import Table
 
 import core.episodes
-from bench.machine import cpu_model, linear_gflops
+from bench.device import linear_gflops
+from bench.machine import cpu_model, keep
+from bench.parts import ELSE, Stopwatch
 from cluster.episode_pool import EpisodePool
 from core.arithmetic import find_device
 from core.learning import learner
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
-from core.learning.reward import BertScoreReward
+from core.learning.reward import bertscore_reward
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.types import Article
@@ -43,7 +42,6 @@ from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.plan import Plan
 from jobs.store import open_store
 
-RESULTS = Path(__file__).parent / "results"
 MODEL = "reward: model"
 PARTS = ("drawing", "reward: tokenizing", MODEL, "reward: matching", "gradient", "exchange", "step", "storing", "other")
 MOST = 0.3  # ms a sampled summary, of everything but the model
@@ -51,34 +49,11 @@ REWARDED = 96  # summaries that are rewarded together and one at a time
 REPETITIONS = 3
 
 
-class Meter:
-    """CPU seconds of parts, each without those within it."""
-
-    def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
-        self._inner = [0.0]
-
-    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function`, the time of which goes to `part`."""
-
-        def call(*args: Any, **options: Any) -> Any:
-            started = time.process_time()
-            self._inner.append(0.0)
-            try:
-                return function(*args, **options)
-            finally:
-                taken = time.process_time() - started
-                self.seconds[part] += taken - self._inner.pop()
-                self._inner[-1] += taken
-
-        return call
-
-
 class Watch:
-    """A meter of all parts of a training after its first updates, and what was drawn and rewarded in them."""
+    """The time of all parts of a training after its first updates, and what was drawn and rewarded in them."""
 
     def __init__(self, warm_up: int) -> None:
-        self.meter = Meter()
+        self.stopwatch = Stopwatch(parts=(*PARTS, ELSE))
         self.updates = -warm_up
         self.summaries: list[tuple[Article, str]] = []
 
@@ -97,16 +72,17 @@ class Watch:
             ("storing", training, "_result"),
             ("storing", Run, "record_round"),
         ]
+        timed = self.stopwatch.timed
         with contextlib.ExitStack() as stack:
             for part, owner, name in of:
-                stack.enter_context(mock.patch.object(owner, name, self.meter.timed(part, getattr(owner, name))))
-            learn = self.meter.timed("other", EpisodePool.learn)
-            pickled = self.meter.timed("exchange", lambda value: pickle.loads(pickle.dumps(value, protocol=5)))
+                stack.enter_context(mock.patch.object(owner, name, timed(part, getattr(owner, name))))
+            learn = timed("other", EpisodePool.learn)
+            pickled = timed("exchange", lambda value: pickle.loads(pickle.dumps(value, protocol=5)))
 
             def sent(pool: EpisodePool, requests: Sequence[Request], look_around: Any) -> Any:
                 self.updates += 1
                 if self.updates == 1:
-                    self.meter.seconds.clear()
+                    self.stopwatch.restart()
                     self.summaries.clear()
                 found: list[list[ArticleGradient]] = pickled(learn(pool, pickled(requests), look_around))
                 by_id = {article.id: article for _, episodes in requests for article, _ in episodes}
@@ -127,7 +103,7 @@ def main() -> None:
     for recipe in ("sample", "as-written"):
         plan = _plan(recipe, options)
         watch = measure(plan)
-        milliseconds = {part: 1e3 * watch.meter.seconds[part] / len(watch.summaries) for part in PARTS}
+        milliseconds = {part: 1e3 * watch.stopwatch.seconds[part] / len(watch.summaries) for part in PARTS}
         bertscore = plan.metrics.bertscore
         report["recipes"][recipe] = {
             "articles": _articles(plan),
@@ -137,11 +113,7 @@ def main() -> None:
             "all but the model": sum(milliseconds.values()) - milliseconds[MODEL],
             "reward of a summary, ms": compare_rewards(bertscore, watch.summaries[:REWARDED]),
         }
-    text = as_text(report)
-    print(text, end="")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "update.txt").write_text(text, encoding="utf-8")
-    (RESULTS / "update.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    keep("update", as_text(report), report)
 
 
 def _options() -> argparse.Namespace:
@@ -183,7 +155,7 @@ def _articles(plan: Plan) -> int:
 def compare_rewards(config: BertScoreConfig, summaries: Sequence[tuple[Article, str]]) -> dict[str, float]:
     """CPU milliseconds for the reward of one summary: the best of some repetitions, interleaved."""
     scorer = BertScorer(config, find_device("cpu"))
-    reward = BertScoreReward(scorer)
+    reward = bertscore_reward(scorer)
     ways: dict[str, Callable[[], object]] = {
         "together": lambda: reward(summaries),
         "one at a time": lambda: [reward([summary]) for summary in summaries],

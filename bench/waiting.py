@@ -8,7 +8,6 @@ the articles is stored: before it, models are loaded, and one actor may be ready
 import argparse
 import contextlib
 import dataclasses
-import json
 import os
 import sqlite3
 import subprocess
@@ -22,8 +21,8 @@ from pathlib import Path
 
 import yaml
 
-from bench.machine import cpu_model
-from bench.sweep import LONG, RESULTS
+from bench.machine import cpu_model, keep
+from bench.sweep import LONG
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep_recipe import Phase1Recipe
 
@@ -72,10 +71,6 @@ def main() -> None:
             for what, arguments in {"nws --help": ("--help",), "nws ls": ("ls", *store)}.items()
         ]
     submissions = [_best(of_one) for of_one in runs.values()]
-    text = _as_text(commands, submissions, load)
-    print(text, end="")
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "waiting.txt").write_text(text, encoding="utf-8")
     report = {
         "machine": cpu_model(),
         "dataset": _dataset(),
@@ -83,7 +78,7 @@ def main() -> None:
         "commands": [dataclasses.asdict(command) for command in commands],
         "submissions": [dataclasses.asdict(submission) for submission in submissions],
     }
-    (RESULTS / "waiting.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    keep("waiting", _as_text(commands, submissions, load), report)
 
 
 def _dataset() -> str:

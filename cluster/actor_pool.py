@@ -7,12 +7,12 @@ import functools
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import ray
-from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayError, RayTaskError
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
 from cluster.dispatcher import STUCK_SECONDS, Actors, Task
 from cluster.monitors import (
@@ -71,8 +71,7 @@ class Slot:
         """Make a call. Returns the ObjectRef of its answer."""
         if not self.calls:
             self.turn = time.monotonic()
-        method = getattr(self.actor, call.method).options(name=call.method)
-        ref = method.remote(call.task.argument if call.before is None else call.before)
+        ref = getattr(self.actor, call.method).remote(call.task.argument if call.before is None else call.before)
         self.calls[ref] = call
         return ref
 
@@ -117,7 +116,6 @@ class ActorPool(Actors):
     Args:
         actor_class: its constructor takes `factory`; its method `build` loads the models and returns the `WorkerInfo`.
         factory: picklable, called once in each actor.
-        names: of the actors, without end. A name that is still taken is skipped.
         resources: what each actor pins.
         actors: how many.
         task_before: sends a Ray task that turns an argument into what the actor is called with; None for no such task.
@@ -130,7 +128,6 @@ class ActorPool(Actors):
         self,
         actor_class: type,
         factory: Callable[[], object],
-        names: Iterator[str],
         resources: ActorResources,
         actors: int,
         task_before: Callable[[Any], Any] | None = None,
@@ -140,12 +137,10 @@ class ActorPool(Actors):
     ) -> None:
         self.device = resources.describe()
         self._actors = actors
-        self._options = _pinning(actor_class, resources)
-        self._factory = factory
-        self._names = names
+        self._new_actor = functools.partial(_pinning(actor_class, resources).remote, factory)
         self._task_before = task_before
         self._poll_seconds = poll_seconds
-        self._startup = StartupMonitor(self.device, actors, patience_seconds)
+        self._new_startup = functools.partial(StartupMonitor, self.device, patience_seconds)
         self._health = ClusterHealth()
         self._device_errors = 0  # since the last task that an actor has done
         self._detectors: defaultdict[str, StuckTaskDetector] = defaultdict(lambda: StuckTaskDetector(stuck_seconds))
@@ -176,7 +171,7 @@ class ActorPool(Actors):
     def start(self) -> None:
         if self._slots:
             return
-        self._startup.begin()
+        self._startup = self._new_startup()
         if self._task_before:
             # Without work: they load what they need while the actors load their models.
             for _ in range(self._actors):
@@ -188,14 +183,6 @@ class ActorPool(Actors):
         slot = Slot(number, self._new_actor(), time.monotonic())
         self._slot_of[slot.actor.build.remote()] = slot
         return slot
-
-    def _new_actor(self) -> Any:
-        for name in self._names:
-            try:
-                return self._options(name=name).remote(self._factory)
-            except ActorAlreadyExistsError:  # of an earlier driver of this run, whose end Ray has not seen yet
-                continue
-        raise AssertionError("names do not end")
 
     def send(self, number: int, method: str, task: Task) -> None:
         slot = self._slots[number]
@@ -209,10 +196,7 @@ class ActorPool(Actors):
             self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
             raise
         ready = _wait_for_any(list(self._slot_of), self._poll_seconds)
-        if ready:
-            self._startup.heard()
-        else:
-            self._startup.explain_silence(sum(slot.worker is None for slot in self._slots))
+        self._startup.look(not ready, sum(slot.worker is None for slot in self._slots))
         outcomes = [outcome for ref in ready for outcome in self._land(ref)]
         # After that: answers may have waited while the driver was busy elsewhere.
         return outcomes + [outcome for slot in list(self._slots) for outcome in self._replace_if_stuck(slot)]
@@ -248,9 +232,7 @@ class ActorPool(Actors):
         size, detector = call.task.size, self._detectors[call.method]
         if not detector.is_stuck(size, seconds):
             return []
-        usual = detector.usual_seconds(size)
         reason = f"no answer for {seconds:.0f} s to a call {call.method!r} of {size} characters"
-        reason += f", which usually takes {usual:.1f} s" if usual is not None else ", the first of its kind"
         logger.warning("Actor %d on %s is stuck: %s. It is replaced.", slot.number, slot.worker.node, reason)
         return self._replace(slot, ActorStuckError(reason))
 
@@ -314,11 +296,10 @@ def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
     return list(ready)
 
 
-def _pinning(actor_class: type, resources: ActorResources) -> Callable[..., Any]:
-    """Ray's `options` of a class whose actors pin these resources. They are not restarted: a pool replaces them."""
+def _pinning(actor_class: type, resources: ActorResources) -> Any:
+    """What makes actors of a class, which pin these resources. They are not restarted: a pool replaces them."""
     accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
-    return functools.partial(
-        ray.remote(actor_class).options,
+    return ray.remote(actor_class).options(
         num_gpus=resources.num_gpus,
         num_cpus=resources.num_cpus,
         max_restarts=0,

@@ -9,7 +9,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cluster.worker_info import WorkerInfo, this_worker
 from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
@@ -36,23 +36,6 @@ class Work:
 
     make_segmenter: Callable[[], Segmenter]
     make_sweeper: Callable[[], Sweeper]
-
-
-class RunsEpisodes(Protocol):
-    """What runs the episodes: pure functions of the request, so that any of them gives the same answers."""
-
-    def prepare(self, article: Article) -> None:
-        """Prepare an article for episodes, once. `learn` and `decode` do it themselves if it was not done.
-
-        Raises:
-            Exception: of any kind; it becomes the failure of the article.
-        """
-
-    def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
-        """The gradients, in the order of requests and episodes."""
-
-    def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
-        """The greedy summaries, in the order of requests and episodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,21 +94,6 @@ def _swept(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     summaries = tuple(summary for result in results for summary in result.summaries)
     failures = tuple(failure for result in results for failure in result.failures)
     return BundleResult(summaries, segmented.failures + failures)
-
-
-def prepare_article(prepare: Callable[[Article], None], article: Article) -> Failure | None:
-    """Prepare an article for episodes on it; its `Failure` if it cannot be.
-
-    Raises:
-        DeviceError: the device failed. That is not the article's fault.
-    """
-    try:
-        prepare(article)
-    except Exception as error:
-        if is_device_error(error):
-            raise as_device_error(error) from error
-        return _failure(article, error)
-    return None
 
 
 def _failure(article: Article, error: Exception) -> Failure:
@@ -200,11 +168,11 @@ def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callab
     return functools.partial(task.remote, ray.cloudpickle.dumps(make_segmenter))  # type: ignore[no-untyped-call]
 
 
-class SweepActor:
-    """The Ray actor of Phase 1: holds the models. `build` comes first."""
+class _Actor:
+    """What holds models: `make` is called once, by `build`, which comes first."""
 
-    def __init__(self, make_sweeper: Callable[[], Sweeper]) -> None:
-        self._make_sweeper = make_sweeper
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
 
     def build(self) -> WorkerInfo:
         """Load the models. Returns the worker that holds them.
@@ -212,36 +180,46 @@ class SweepActor:
         Not in `__init__`: Ray hands on what a method raises, but of what a constructor raises only the text.
         """
         with device_errors_in_words():
-            self._sweep = self._make_sweeper()
+            self._models = self._make()
         return this_worker()
+
+
+class SweepActor(_Actor):
+    """The Ray actor of Phase 1, made with a factory of a `Sweeper`."""
 
     def sweep(self, segmented: SegmentedBundle) -> BundleResult:
         """One bundle, summarised and scored."""
-        return sweep_bundle(self._sweep, segmented)
+        return sweep_bundle(self._models, segmented)
 
 
-class EpisodeActor:
-    """The Ray actor of Phase 2: holds a runner of episodes with its models. `build` comes first. It needs no Ray."""
+class EpisodeActor(_Actor):
+    """The Ray actor of Phase 2, made with a factory of a `core.episodes.EpisodeRunner`. It needs no Ray.
 
-    def __init__(self, make_runner: Callable[[], RunsEpisodes]) -> None:
-        self._make_runner = make_runner
-
-    def build(self) -> WorkerInfo:
-        """See `SweepActor.build`."""
-        with device_errors_in_words():
-            self._runner = self._make_runner()
-        return this_worker()
+    Its methods are pure functions of the request, so that any actor gives the same answers.
+    """
 
     def prepare(self, article: Article) -> Failure | None:
-        """Make an article ready; its failure if that cannot be."""
-        return prepare_article(self._runner.prepare, article)
+        """Make an article ready, once; its failure if that cannot be. `learn` and `decode` do it if it was not done.
+
+        Raises:
+            DeviceError: the device failed. That is not the article's fault.
+        """
+        try:
+            self._models.prepare(article)
+        except Exception as error:
+            if is_device_error(error):
+                raise as_device_error(error) from error
+            return _failure(article, error)
+        return None
 
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
-        """See `RunsEpisodes.learn`."""
+        """The gradients, in the order of requests and episodes."""
         with device_errors_in_words():
-            return self._runner.learn(requests)
+            gradients: list[list[ArticleGradient]] = self._models.learn(requests)
+        return gradients
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
-        """See `RunsEpisodes.decode`."""
+        """The greedy summaries, in the order of requests and episodes."""
         with device_errors_in_words():
-            return self._runner.decode(requests)
+            decoded: list[list[Decoded]] = self._models.decode(requests)
+        return decoded

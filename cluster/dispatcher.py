@@ -4,7 +4,6 @@ Which task goes to which actor, and what a lost one means, is decided by the bac
 """
 
 import contextlib
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -66,7 +65,7 @@ class Actors(Protocol):
 
     @property
     def busy(self) -> tuple[Busy, ...]:
-        """Each of these processes, and for how long it has had work."""
+        """Each of these processes, and for how long it has had work; none where that is not measured."""
 
     @property
     def tasks(self) -> Mapping[int, Sequence[Task]]:
@@ -107,12 +106,11 @@ class InlineActor(Actors):
     """
 
     device = "this process"
-    missing = ()
+    missing = busy = ()
 
     def __init__(self, methods: Mapping[str, Callable[[Any], Any]]) -> None:
         self._methods = methods
         self._calls: list[tuple[str, Task]] = []
-        self._seconds = 0.0
 
     def __len__(self) -> int:
         return 1
@@ -120,10 +118,6 @@ class InlineActor(Actors):
     @property
     def workers(self) -> tuple[WorkerInfo, ...]:
         return (this_worker(),)
-
-    @property
-    def busy(self) -> tuple[Busy, ...]:
-        return (Busy(0, this_worker(), self._seconds),)
 
     @property
     def tasks(self) -> Mapping[int, Sequence[Task]]:
@@ -137,11 +131,7 @@ class InlineActor(Actors):
 
     def wait(self) -> list[tuple[Task, Any]]:
         method, task = self._calls.pop(0)
-        started = time.monotonic()
-        try:
-            return [(task, self._methods[method](task.argument))]
-        finally:
-            self._seconds += time.monotonic() - started
+        return [(task, self._methods[method](task.argument))]
 
     def close(self) -> None:
         self._calls.clear()

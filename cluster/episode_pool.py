@@ -1,12 +1,11 @@
 """Episodes of a training: which actor runs them, and what happens to them when an actor dies."""
 
 import contextlib
-import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
-from cluster.article_work import EpisodeActor, RunsEpisodes
+from cluster.article_work import EpisodeActor
 from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
 from cluster.resources import ActorResources
 from core.errors import ClusterError
@@ -15,9 +14,6 @@ from core.types import Article, Failure
 
 # An article that was prepared, or why it could not be.
 Prepared: TypeAlias = tuple[Article, Failure | None]
-
-# See `sweep_pool._NAMES`.
-_NAMES = (f"episodes-{number}" for number in itertools.count())
 
 # How often an article may lose the actor that prepares it, and how many deaths in a row stop the run.
 _MAX_ATTEMPTS = 3
@@ -149,7 +145,7 @@ def _share(requests: Sequence[Request], home: int | None, places: dict[int, list
     return Task(share, sum(len(article.text) for _, episodes in share for article, _ in episodes), home)
 
 
-def inline_episodes(make_runner: Callable[[], RunsEpisodes]) -> EpisodePool:
+def inline_episodes(make_runner: Callable[[], Any]) -> EpisodePool:
     """A pool in this process, with one runner, which is made now. Errors of the runner are passed on."""
     actor = EpisodeActor(make_runner)
     actor.build()
@@ -158,7 +154,7 @@ def inline_episodes(make_runner: Callable[[], RunsEpisodes]) -> EpisodePool:
 
 @contextlib.contextmanager
 def episodes_on_ray(
-    make_runner: Callable[[], RunsEpisodes],
+    make_runner: Callable[[], Any],
     resources: ActorResources,
     actors: int,
     stuck_seconds: float = STUCK_SECONDS,
@@ -170,6 +166,6 @@ def episodes_on_ray(
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actor_pool import ActorPool
 
-    pool = ActorPool(EpisodeActor, make_runner, _NAMES, resources, actors, stuck_seconds=stuck_seconds)
+    pool = ActorPool(EpisodeActor, make_runner, resources, actors, stuck_seconds=stuck_seconds)
     with contextlib.closing(pool):
         yield EpisodePool(pool)

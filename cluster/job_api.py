@@ -3,13 +3,13 @@
 Ray reads its switches while it is imported, so nothing here imports it at the top.
 """
 
-import asyncio
 import contextlib
 import importlib
 import logging
 import os
+import time
 import urllib.parse
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ _CONNECT_SECONDS = 5.0
 # How long a head may say nothing to a question, and to something it has to do.
 _ANSWER_SECONDS = 15.0
 _DO_SECONDS = 60.0
+_PAUSE_SECONDS = 1.0
+# Ray's own 3 seconds are too short for a driver to put its run in order.
+_STOP_SECONDS = "30"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +79,20 @@ class Head:
         for chatty in ("ray.dashboard.modules.dashboard_sdk", "ray._private.runtime_env.packaging"):
             logging.getLogger(chatty).setLevel(logging.WARNING)
 
-    def submit_job(
-        self,
-        submission_id: str,
-        entrypoint: str,
-        working_dir: Path,
-        env_vars: Mapping[str, str],
-        metadata: Mapping[str, str],
-    ) -> None:
+    def submit_job(self, submission_id: str, entrypoint: str, working_dir: Path, metadata: Mapping[str, str]) -> None:
         """Start a job. All of this but the contents of `working_dir` can be read in the dashboard.
 
         Args:
             submission_id: the job's name, which the cluster must not have had before.
             entrypoint: the shell command, run inside the copy of `working_dir` on the head.
             working_dir: what is shipped: the job and its workers import from their copies of it.
-            env_vars: environment variables of the job and its workers.
             metadata: what the dashboard shows with the job.
         """
         with self._errors():
             self._client.submit_job(
                 submission_id=submission_id,
                 entrypoint=entrypoint,
-                runtime_env={"working_dir": str(working_dir), "env_vars": dict(env_vars)},
+                runtime_env={"working_dir": str(working_dir), "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": _STOP_SECONDS}},
                 metadata=dict(metadata),
             )
 
@@ -119,24 +114,13 @@ class Head:
 
     def follow_log(self, submission_id: str) -> Iterator[str]:
         """What a job prints, piece by piece from the first, until it ends."""
-        pieces: AsyncIterator[str] = self._client.tail_job_logs(submission_id)
-
-        async def next_piece() -> str | None:
-            waiting = asyncio.ensure_future(anext(pieces, None))
-            try:
-                # A job may print nothing for hours, but its head must be there.
-                while not (await asyncio.wait({waiting}, timeout=_ANSWER_SECONDS))[0]:
-                    await asyncio.to_thread(self.job, submission_id)
-                return waiting.result()
-            finally:
-                waiting.cancel()
-
-        with self._errors(), contextlib.closing(asyncio.new_event_loop()) as loop:
-            try:
-                while (piece := loop.run_until_complete(next_piece())) is not None:
-                    yield piece
-            finally:
-                loop.run_until_complete(loop.shutdown_asyncgens())
+        told, has_ended = 0, False
+        while not has_ended:
+            has_ended = self.job(submission_id).has_ended  # in this order: it may print as it ends
+            text = self.log(submission_id)
+            yield text[told:]
+            told = len(text)
+            time.sleep(0 if has_ended else _PAUSE_SECONDS)
 
     def stop(self, submission_id: str) -> bool:
         """Send a job SIGTERM, and SIGKILL if it has not ended in time; False if it had ended before."""
@@ -145,7 +129,7 @@ class Head:
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
-        """What a person can do about an error of Ray's client, which raises errors of five libraries."""
+        """What a person can do about an error of Ray's client, which raises errors of several libraries."""
         try:
             yield
         except (OSError, RuntimeError) as error:
@@ -153,12 +137,9 @@ class Head:
         except importlib.import_module("ray.exceptions").AuthenticationError as error:
             reason = str(error).partition("\n")[0].strip()
             raise ClusterError(
-                f"The Ray cluster at {self.address} does not let this machine in: {reason}. Run `ray get-auth-token` "
-                "on its head and put the token into ~/.ray/auth_token here (mode 0600), or name its file with "
-                "RAY_AUTH_TOKEN_PATH, or set RAY_AUTH_TOKEN to it; RAY_AUTH_MODE must be token, or not set."
+                f"The Ray cluster at {self.address} does not let this machine in: {reason}. Put what `ray "
+                "get-auth-token` prints on its head into ~/.ray/auth_token here, or into RAY_AUTH_TOKEN_PATH's file."
             ) from error
-        except importlib.import_module("aiohttp").ClientError as error:
-            raise ClusterError(_advice(self.address, error)) from error
 
 
 def _client(address: str) -> Any:
@@ -179,18 +160,8 @@ def _job(details: Any) -> RayJob:
 
 def _advice(address: str, error: Exception) -> str:
     # Ray sends a whole traceback; its last line says what is wrong.
-    reason = next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__)
-    text = str(error)
-    if "already exists" in text:
-        return (
-            f"The Ray cluster at {address} has had a job of this name already: {reason} Look at it with "
-            "`nws status` and `nws logs --job`, or try again in a moment if somebody else has just resumed the run."
-        )
-    if "No available agent" in text:
-        return (
-            f"The head at {address} has no agent that could start a job. Something else on that machine holds the "
-            "agent's port (52365): start the head with --dashboard-agent-listen-port=FREE_PORT."
-        )
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" .")]
+    reason = lines[-1] if lines else type(error).__name__
     if isinstance(error, OSError):
         return (
             f"No Ray dashboard answers at {address}: {reason}. Is the head running, was it started with "

@@ -95,14 +95,9 @@ class StartupMonitor:
     `device` is what each of them pins, in words.
     """
 
-    def __init__(self, device: str, actors: int, patience_seconds: float) -> None:
+    def __init__(self, device: str, patience_seconds: float) -> None:
         self._device = device
-        self._actors = actors
         self._patience_seconds = patience_seconds
-        self.begin()
-
-    def begin(self) -> None:
-        """All actors have been requested, for the first time or again."""
         self._deaths = 0
         self._silent_since = time.monotonic()
 
@@ -124,19 +119,15 @@ class StartupMonitor:
                 f"If memory is short, ask for fewer (`--actors`). The last error: {one_line(fault)}"
             ) from fault
 
-    def heard(self) -> None:
-        """Something has happened."""
-        self._silent_since = time.monotonic()
-
-    def explain_silence(self, unready: int) -> None:
-        """Nothing has happened: say so each time it has lasted for our patience, if actors are still awaited."""
-        if time.monotonic() - self._silent_since < self._patience_seconds:
+    def look(self, is_silent: bool, unready: int) -> None:
+        """Say each time that nothing has happened for as long as our patience lasts, while actors are awaited."""
+        if is_silent and time.monotonic() - self._silent_since < self._patience_seconds:
             return
         self._silent_since = time.monotonic()
-        if unready:
+        if is_silent and unready:
             logger.warning(
-                "Nothing has happened for %.0f s: %d of %d actors wait for %s each, or still load their models.",
-                self._patience_seconds, unready, self._actors, self._device,
+                "Nothing has happened for %.0f s: %d actors wait for %s each, or still load their models.",
+                self._patience_seconds, unready, self._device,
             )  # fmt: skip
 
 
@@ -157,16 +148,13 @@ class StuckTaskDetector:
         """Note how many seconds a task took."""
         self._seconds_for_one.append(seconds / max(size, 1))
 
-    def usual_seconds(self, size: int) -> float | None:
-        """The seconds that such a task usually takes; None while none has come back."""
-        return statistics.median(self._seconds_for_one) * max(size, 1) if self._seconds_for_one else None
-
     def is_stuck(self, size: int, seconds: float) -> bool:
         """Whether a task that has not come back for this many seconds is stuck."""
         if seconds <= self._floor_seconds:  # nearly always: nothing has to be computed
             return False
-        usual = self.usual_seconds(size)
-        return seconds > (_TIMES_THE_FLOOR * self._floor_seconds if usual is None else _TIMES_THE_USUAL * usual)
+        if not self._seconds_for_one:
+            return seconds > _TIMES_THE_FLOOR * self._floor_seconds
+        return seconds > _TIMES_THE_USUAL * statistics.median(self._seconds_for_one) * max(size, 1)
 
 
 class ClusterHealth:

@@ -80,14 +80,14 @@ def parse_cards(answer: str) -> tuple[Card, ...]:
     """
     cards = []
     for line in answer.splitlines():
-        fields = [field.strip() for field in line.split(",")]
-        if len(fields) != 4 or fields[3] == "Enabled":
+        try:
+            name, free, capability, mig = line.split(", ")
+            major, minor = capability.split(".")
+            cards.append(Card(name, int(free) * _MIB, (int(major), int(minor))))
+        except ValueError:
             return ()
-        name, free, capability, _ = fields
-        major, _, minor = capability.partition(".")
-        if not (free.isdecimal() and major.isdecimal() and minor.isdecimal()):
+        if mig == "Enabled":
             return ()
-        cards.append(Card(name, int(free) * _MIB, (int(major), int(minor))))
     return tuple(cards)
 
 
@@ -225,12 +225,12 @@ def plan_actors(
             memory is the actors' own affair.
 
     Raises:
-        ClusterError: the cluster does not have what is asked for, or no cluster could have it.
+        ClusterError: the cluster does not have what is asked for.
     """
-    _require_possible(actors, gpus_per_actor)
     any_gpu, accelerator = is_any_gpu(accelerator), None if is_any_gpu(accelerator) else accelerator
     cpus, gpus = int(cluster_resources.get("CPU", 0)), int(cluster_resources.get("GPU", 0))
-    has = f"the cluster has {_counted(gpus, 'GPU')}{_types(cluster_resources)} and {_counted(cpus, 'CPU')}"
+    types = ", ".join(sorted(key.removeprefix(TYPE_PREFIX) for key in cluster_resources if TYPE_PREFIX in key))
+    has = f"the cluster has {gpus} GPU{f' (of type {types})' if types else ''} and {cpus} CPU"
     if cpus < 1:
         raise ClusterError(f"Segmenting articles needs at least 1 CPU, but {has}.")
     if accelerator == "cpu" or (accelerator is None and gpus < 1 and not any_gpu):
@@ -275,9 +275,8 @@ def await_actors(
         tell: called now and then with a line that says what it waits for.
 
     Raises:
-        ClusterError: as `plan_actors`, after `seconds`; at once for what no cluster could give.
+        ClusterError: as `plan_actors`, after `seconds`.
     """
-    _require_possible(actors, gpus_per_actor)
     try:
         return plan_actors(session.resources, accelerator, actors, gpus_per_actor)
     except ClusterError:
@@ -313,24 +312,3 @@ def _bundles(accelerator: str | None, actors: int, gpus_per_actor: float) -> lis
     if is_any_gpu(accelerator):
         return [cpu] + [{"GPU": gpus_per_actor}] * actors
     return [cpu] + [{"GPU": gpus_per_actor, TYPE_PREFIX + accelerator: _TYPE_SHARE}] * actors
-
-
-def _require_possible(actors: int | None, gpus_per_actor: float) -> None:
-    """Refuse a request that no cluster could fulfil, see `plan_actors`.
-
-    Raises:
-        ClusterError: it is less than one actor, or another part of a GPU than those that divide it.
-    """
-    if actors is not None and actors < 1:
-        raise ClusterError(f"The run asks for {actors} actors. Ask for 1 or more (`--actors`).")
-    if gpus_per_actor not in _PARTS:
-        raise ClusterError(f"The run asks for {gpus_per_actor:g} GPU for each actor. Ask for 1, 0.5 or 0.25.")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count or 'no'} {noun}{'' if count == 1 else 's'}"
-
-
-def _types(cluster_resources: Mapping[str, float]) -> str:
-    types = sorted(key.removeprefix(TYPE_PREFIX) for key in cluster_resources if key.startswith(TYPE_PREFIX))
-    return f" (of type {', '.join(types)})" if types else ""

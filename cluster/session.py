@@ -98,8 +98,6 @@ def local_session(
             except (OSError, RuntimeError) as error:
                 raise ClusterError(f"Ray cannot start on this machine: {error}") from error
             _give_back_sigterm(on_sigterm)
-            if context.address_info["node_ip_address"] != "127.0.0.1":
-                raise ClusterError(f"Ray listens on {context.address_info['node_ip_address']}, not on 127.0.0.1.")
             yield _session(ray, context, token_path)
         finally:
             _shut_down(ray)
@@ -112,7 +110,7 @@ def _init(ray: Any, **options: Any) -> Any:
 
 
 @contextlib.contextmanager
-def joined_session(namespace: str, address: str | None = None) -> Iterator[Session]:
+def joined_session(address: str | None = None) -> Iterator[Session]:
     """Join an existing Ray cluster, and leave it at the end of the block. The cluster goes on.
 
     What this process started there ends when it leaves. SIGTERM is treated as by `local_session`. Workers import our
@@ -120,7 +118,6 @@ def joined_session(namespace: str, address: str | None = None) -> Iterator[Sessi
     `working_dir` that a submitted job ships.
 
     Args:
-        namespace: Keeps the names of the actors apart from those of other runs: the id of the run.
         address: `host:port` of the cluster's GCS; None for RAY_ADDRESS, which Ray sets for the driver of a job.
 
     Raises:
@@ -134,7 +131,7 @@ def joined_session(namespace: str, address: str | None = None) -> Iterator[Sessi
     ray: Any = importlib.import_module("ray")
     try:
         try:
-            context = _init(ray, address=address, namespace=namespace)
+            context = _init(ray, address=address)
         except (OSError, RuntimeError, ray.exceptions.RayError) as error:
             raise ClusterError(
                 f"The Ray cluster at {address} cannot be joined: {error} Its Ray and Python must be of the versions "
@@ -148,17 +145,13 @@ def joined_session(namespace: str, address: str | None = None) -> Iterator[Sessi
 
 def _require_answer(address: str) -> None:
     """Ray itself would ask a dead address again and again for a minute."""
-    host, colon, port = address.rpartition(":")
-    if not colon or not port.isdecimal() or "/" in host:
-        raise ClusterError(
-            f"{address!r} is no address of a Ray cluster. Give the host:port of its GCS (port 6379 unless it was "
-            "started with another), or set RAY_ADDRESS to it."
-        )
+    host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, ValueError) as error:
         raise ClusterError(
-            f"No Ray cluster answers at {address}: {error}. Is its head running, and is this the host:port of its GCS?"
+            f"No Ray cluster answers at {address!r}: {error}. Is its head running, and is RAY_ADDRESS the host:port of "
+            "its GCS (port 6379 unless it was started with another)?"
         ) from error
 
 

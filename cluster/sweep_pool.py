@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cluster.article_work import Work, segment_bundle, sweep_bundle
+from cluster.article_work import SweepActor, Work, segment_bundle, segmenting
 from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
 from cluster.resources import ActorResources
-from core.device_errors import device_errors_in_words
 from core.types import Article, BundleResult, Landed
 
-# Of the actors of this process: no name is used twice, though an actor may be gone before its name is.
-_NAMES = (f"sweep-{number}" for number in itertools.count())
+MAX_ATTEMPTS = 3
+"""How often a bundle may lose its process before its articles are tried alone, once more each."""
 
 
 class _BundleBacklog(Backlog):
@@ -23,11 +22,10 @@ class _BundleBacklog(Backlog):
     One that keeps losing its process is divided, until the article they die of is alone.
     """
 
-    def __init__(self, bundles: Iterable[Sequence[Article]], bundles_per_actor: int, max_attempts: int) -> None:
+    def __init__(self, bundles: Iterable[Sequence[Article]], bundles_per_actor: int) -> None:
         self._source = iter(bundles)
         self._next: deque[Task] = deque()
         self._bundles_per_actor = bundles_per_actor
-        self._max_attempts = max_attempts
 
     def __bool__(self) -> bool:
         if not self._next:
@@ -50,13 +48,13 @@ class _BundleBacklog(Backlog):
 
     def _needs_actor_alone(self, task: Task) -> bool:
         """Whether its next death would be the end of it; then it must be known what the process died of."""
-        return len(task.argument) == 1 and task.deaths + 1 >= self._max_attempts
+        return len(task.argument) == 1 and task.deaths + 1 >= MAX_ATTEMPTS
 
     def settle(self, task: Task, outcome: Any) -> bool:
         if not isinstance(outcome, Loss):
             return True
         task.deaths += outcome.charged
-        if task.deaths < self._max_attempts or not outcome.charged:
+        if task.deaths < MAX_ATTEMPTS or not outcome.charged:
             self._next.append(task)
         elif len(task.argument) > 1:
             # One more attempt each, alone: the article they died of must not take its neighbours with it.
@@ -77,12 +75,10 @@ class SweepPool:
     Attributes:
         actors: their method `sweep` makes of a bundle its `BundleResult`.
         bundles_per_actor: how many bundles each actor has in flight: one at work, the others being segmented.
-        max_attempts: how often a bundle may lose its process before its articles are tried alone, once more each.
     """
 
     actors: Actors
     bundles_per_actor: int = 2
-    max_attempts: int = 3
 
     def map(self, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
         """Yield finished bundles with their results, as they land, in any order; one `map` at a time.
@@ -95,7 +91,7 @@ class SweepPool:
             DeviceError: a GPU failed, and no new process helped or could be had.
             NwsError: a factory of the work failed, or the machines cannot run it.
         """
-        backlog = _BundleBacklog(bundles, self.bundles_per_actor, self.max_attempts)
+        backlog = _BundleBacklog(bundles, self.bundles_per_actor)
         with contextlib.closing(dispatch(self.actors, "sweep", backlog)) as groups:
             for outcomes in groups:
                 yield [(task.argument, _result(task, outcome)) for task, outcome in outcomes]
@@ -114,11 +110,10 @@ def inline_sweeps(work: Work) -> SweepPool:
     Raises:
         NwsError: a factory of the work failed.
     """
-    segment = work.make_segmenter()
-    with device_errors_in_words():
-        sweep = work.make_sweeper()
-    actor = InlineActor({"sweep": lambda bundle: sweep_bundle(sweep, segment_bundle(segment, bundle))})
-    return SweepPool(actor, bundles_per_actor=1)
+    segment, actor = work.make_segmenter(), SweepActor(work.make_sweeper)
+    actor.build()
+    inline = InlineActor({"sweep": lambda bundle: actor.sweep(segment_bundle(segment, bundle))})
+    return SweepPool(inline, bundles_per_actor=1)
 
 
 @contextlib.contextmanager
@@ -127,19 +122,16 @@ def sweeps_on_ray(
     resources: ActorResources,
     actors: int,
     stuck_seconds: float = STUCK_SECONDS,
-    bundles_per_actor: int = 2,
-    max_attempts: int = 3,
 ) -> Iterator[SweepPool]:
     """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
-    A Ray task segments each bundle on its way to an actor. For the arguments see `ActorPool` and `SweepPool`.
+    A Ray task segments each bundle on its way to an actor. For the arguments see `ActorPool`.
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
     from cluster.actor_pool import ActorPool
-    from cluster.article_work import SweepActor, segmenting
 
     # Actors that pin the CPUs would leave none for the tasks to wait for.
     segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
-    pool = ActorPool(SweepActor, work.make_sweeper, _NAMES, resources, actors, segment, stuck_seconds)
+    pool = ActorPool(SweepActor, work.make_sweeper, resources, actors, segment, stuck_seconds)
     with contextlib.closing(pool):
-        yield SweepPool(pool, bundles_per_actor, max_attempts)
+        yield SweepPool(pool)

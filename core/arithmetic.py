@@ -177,8 +177,8 @@ def put_on(model: Model, device: torch.device, precision: Precision) -> Model:
     if device.type == "cuda":
         multiply_exactly()
     if precision == "tf32":
-        model.register_forward_pre_hook(_allow_tf32)
-        model.register_forward_hook(_forbid_tf32, always_call=True)
+        model.register_forward_pre_hook(lambda *_: set_float32_products("tf32"))
+        model.register_forward_hook(lambda *_: set_float32_products("ieee"), always_call=True)
     return model
 
 
@@ -190,14 +190,6 @@ def multiply_exactly() -> None:
     set_float32_products("ieee")
     cudnn: Any = torch.backends.cudnn
     cudnn.conv.fp32_precision = cudnn.rnn.fp32_precision = "ieee"
-
-
-def _allow_tf32(*_: Any) -> None:
-    set_float32_products("tf32")
-
-
-def _forbid_tf32(*_: Any) -> None:
-    set_float32_products("ieee")
 
 
 def set_float32_products(precision: Literal["ieee", "tf32"]) -> None:

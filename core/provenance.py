@@ -63,21 +63,6 @@ def sources_sha256(root: Path) -> str:
 _ROOT = Path(__file__).parents[1]
 
 
-def _states() -> dict[str, tuple[int, ...]]:
-    """Of each source file, what changes when it is written to."""
-    states = {}
-    for path in source_files(_ROOT):
-        with contextlib.suppress(FileNotFoundError):
-            states[path] = _state(path)
-    return states
-
-
-def _state(file: str | Path) -> tuple[int, ...]:
-    stat = os.stat(file)
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
-
-
-_STATES = _states()
 _AS_IMPORTED = sources_sha256(_ROOT)
 
 
@@ -88,7 +73,7 @@ def code_as_imported() -> str:
 
 def are_as_imported() -> bool:
     """Whether the sources are now what they were then. If not, what was imported later may be of others."""
-    return _states() == _STATES or sources_sha256(_ROOT) == _AS_IMPORTED
+    return sources_sha256(_ROOT) == _AS_IMPORTED
 
 
 @functools.cache  # what is installed over a process is not what it has imported
@@ -151,6 +136,12 @@ def files_below(folder: Path, leave_out: frozenset[str] = frozenset({"__pycache_
     for path, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if name not in leave_out]
         yield from (file for name in names if (file := Path(path, name)).is_file())
+
+
+def _state(file: Path) -> tuple[int, ...]:
+    """What changes when a file is written to."""
+    stat = file.stat()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def files_sha256(folder: Path, files: Iterable[Path]) -> str:

@@ -6,7 +6,7 @@ Beside them, the precisions that models compute in.
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from core.provenance import Software
 
@@ -17,6 +17,11 @@ SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
 # What a model computes in. Less than float32 is faster on a GPU, and gives other numbers. `tf32` keeps float32 numbers
 # and multiplies them with 10 bits behind the point.
 Precision = Literal["float32", "tf32", "float16", "bfloat16"]
+
+POLICY = "policy|"
+"""What the signatures of trained policies begin with."""
+OTHER_ARTICLE: Final = "other-article"
+"""The control that takes the summary of another article, see `core.systems.rulers`."""
 
 ROWS_DEPEND = "rows depend on their batch"
 """Part of a description where results are not reproducible to the last bit, see `core.arithmetic`."""
@@ -54,7 +59,6 @@ class Article:
         object.__setattr__(self, "id", _sha256(self.dataset, self.split, self.key, content_hash)[:16])
 
 
-# uint64: what the 16 hex digits of each id say.
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A sentence or a chunk: the words of the article at positions `start` (included) to `end` (excluded)."""

@@ -118,12 +118,9 @@ def nws(
 def _write_all_letters() -> None:
     """Let no letter end a command: a locale such as C has no "–", and few others have articles in Korean."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
-            encoding = codecs.lookup(stream.encoding).name
-            if encoding == "ascii":
-                stream.reconfigure(encoding="utf-8", errors=stream.errors)
-            elif encoding != "utf-8":
-                stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding="utf-8" if is_ascii else None, errors="backslashreplace")
 
 
 def main() -> None:

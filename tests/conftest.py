@@ -12,7 +12,6 @@ from pathlib import Path
 import hypothesis
 import pytest
 import torch
-from not_tested import pytest_terminal_summary as pytest_terminal_summary
 from playwright.sync_api import Browser, sync_playwright
 
 # A machine that stands still for a moment is no fault of the code: timings are measured in bench/.
@@ -88,24 +87,10 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folders of tiny checkpoints by architecture."""
-    import tiny_checkpoints
+    from tiny_checkpoints import MAKERS
 
     folder = tmp_path_factory.mktemp("checkpoints")
-    makers = {
-        "bart": tiny_checkpoints.make_bart,
-        "bert": tiny_checkpoints.make_bert,
-        "electra": tiny_checkpoints.make_electra,
-        "gpt2": tiny_checkpoints.make_gpt2,
-        "gpt2-lm": tiny_checkpoints.make_gpt2_lm,
-        "llama": tiny_checkpoints.make_llama,
-        "nli": tiny_checkpoints.make_nli,
-        "multilingual": tiny_checkpoints.make_multilingual,
-        "pegasus": tiny_checkpoints.make_pegasus,
-        "roberta": tiny_checkpoints.make_roberta,
-        "t5": tiny_checkpoints.make_t5,
-        "xlnet": tiny_checkpoints.make_xlnet,
-    }
-    return {name: make(folder / f"tiny-{name}") for name, make in makers.items()}
+    return {name: make(folder / f"tiny-{name}") for name, make in MAKERS.items()}
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "cluster", "jobs")
-# As a `core.names.Registry` names its places.
+# As `core.metrics.registry.METRICS` names its places.
 PLACE = re.compile(r"([a-z_0-9.]+):\w+")
 
 

@@ -1,46 +1,29 @@
-"""docs/operations.md says what can fail; each row of its table names the test that shows it."""
+"""docs/operations.md says what can fail, docs/security.md what is promised; each row names the tests that show it."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
-ROW = re.compile(r"^\| [^|]+ \| [^|]+ \|[^|]*\| (?P<tests>`tests/[^|]+) \|$")
 NAMED = re.compile(r"`(?P<file>tests/[\w/]+\.py)::(?P<name>\w+)`")
 
 
-def test_every_promise_of_the_page_on_security_is_a_test_that_exists() -> None:
-    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    promises = page[page.index("## What is promised") : page.index("## What is not promised")]
-    table = [line for line in promises.splitlines() if line.startswith("|")][2:]
-    assert len(table) >= 10
-    for line in table:
-        found = list(NAMED.finditer(line))
-        assert found, line
-        for test in found:
-            assert f"def {test['name']}(" in (ROOT / test["file"]).read_text(encoding="utf-8"), test[0]
-
-
-def test_all_that_decides_a_row_has_a_test_that_exists() -> None:
-    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    section = page[page.index("### What decides a row") : page.index("## Remove runs")]
+@pytest.mark.parametrize(
+    ("page", "begin", "end", "fewest"),
+    [
+        ("security.md", "## What is promised", "## What is not promised", 10),
+        ("operations.md", "### What decides a row", "## Remove runs", 11),
+        ("operations.md", "\n## What can fail\n", "## Exactly once", 16),
+    ],
+)
+def test_every_row_of_the_table_names_tests_that_exist(page: str, begin: str, end: str, fewest: int) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    section = text[text.index(begin) : text.index(end)]
     table = [line for line in section.splitlines() if line.startswith("|")][2:]
-    assert len(table) > 10
+    assert len(table) >= fewest
     for line in table:
-        found = list(NAMED.finditer(line.rpartition(" | ")[2]))
-        assert found, line
-        for test in found:
-            assert f"def {test['name']}(" in (ROOT / test["file"]).read_text(encoding="utf-8"), test[0]
-
-
-def test_every_row_of_the_table_is_a_test_that_exists() -> None:
-    lines = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").splitlines()
-    begin = lines.index("## What can fail")
-    table = [line for line in lines[begin : lines.index("## Exactly once")] if line.startswith("|")][2:]
-    assert len(table) > 15
-    for line in table:
-        row = ROW.match(line)
-        assert row is not None, line
-        found = list(NAMED.finditer(row["tests"]))
+        found = list(NAMED.finditer(line.removesuffix(" |").rpartition(" | ")[2]))
         assert found, line
         for test in found:
             assert f"def {test['name']}(" in (ROOT / test["file"]).read_text(encoding="utf-8"), test[0]

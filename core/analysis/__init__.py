@@ -8,8 +8,6 @@ from core.analysis.curves import CurvePoint as CurvePoint
 from core.analysis.curves import Uncut as Uncut
 from core.analysis.curves import sweep_curves as sweep_curves
 from core.analysis.curves import uncut_scores as uncut_scores
-from core.analysis.grids import SameText as SameText
-from core.analysis.grids import same_texts as same_texts
 from core.analysis.intervals import Interval as Interval
 from core.analysis.intervals import mean_interval as mean_interval
 from core.analysis.intervals import mean_intervals as mean_intervals

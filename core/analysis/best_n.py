@@ -15,7 +15,7 @@ bench/error_rates.py measures both.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, count
+from itertools import chain, combinations, count, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,6 @@ class MagicNumber:
             same articles; None without any.
         recommended: every n that may have the largest gain, if the system beats `random` at some n. An n of too few
             articles is not recommended, and an upper bound never is, since it saw the reference.
-        verdict: the recommendation in words, or why there is none.
     """
 
     dataset: str
@@ -87,12 +86,31 @@ class MagicNumber:
     gains: tuple[Gain, ...]
     largest_gain: Gain | None
     recommended: tuple[int, ...]
-    verdict: str
 
     @property
     def tested(self) -> tuple[Gain, ...]:
         """The gains at those n that have enough articles to be told from other n."""
         return tuple(gain for gain in self.gains if gain.p_behind is not None)
+
+    @property
+    def verdict(self) -> str:
+        """The recommendation in words, or why there is none."""
+        if self.kind == "upper bound":
+            return "is an upper bound: it saw the reference"
+        if self.recommended:
+            lengths = lengths_text(tuple(gain.n for gain in self.gains), self.recommended)
+            return f"{lengths}: no n ruled out" if 1 < len(self.recommended) == len(self.tested) else lengths
+        if self.system == RANDOM:
+            return "is the control"
+        if not self.gains:
+            return f"unknown: no summaries by {RANDOM} to compare with"
+        most, tried = max(gain.articles for gain in self.gains), len(self.gains)
+        if not self.tested or most < _enough_articles(tried):
+            few = f"{most} article{'' if most == 1 else 's'}"
+            return f"unknown: {few} cannot tell {tried} n apart" if tried > 1 else f"unknown: only {few} to test"
+        if not any(gain.above_random for gain in self.gains):
+            return f"none: not shown to beat {RANDOM} at any n"
+        return "unclear: every n is below another one"
 
     @property
     def is_conclusive(self) -> bool:
@@ -131,15 +149,8 @@ def magic_numbers(points: Points | Iterable[Point], metric: Metric = "bertscore_
 
 def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
     """`chosen` as ranges over the `tested` lengths: of 1, 3, 5, 7, 9, the lengths 1, 3, 5 and 9 are "1–5, 9"."""
-    runs: list[list[int]] = []
-    for n in tested:
-        if n not in chosen:
-            runs.append([])
-        elif runs and runs[-1]:
-            runs[-1].append(n)
-        else:
-            runs.append([n])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs if run)
+    runs = [list(run) for is_chosen, run in groupby(tested, lambda n: n in chosen) if is_chosen]
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
 def _magic_numbers(grid: Grid, over_random: Mapping[tuple[str, str], Comparison]) -> list[MagicNumber]:
@@ -236,27 +247,4 @@ def _magic_number(grid: Grid, s: int, columns: NDArray[np.float64], gains: tuple
         gains=gains,
         largest_gain=largest,
         recommended=recommended,
-        verdict=_verdict(grid, system, kind, gains, recommended),
     )
-
-
-def _verdict(grid: Grid, system: str, kind: SystemKind, gains: tuple[Gain, ...], recommended: tuple[int, ...]) -> str:
-    if kind == "upper bound":
-        return "is an upper bound: it saw the reference"
-    if recommended:
-        tested = tuple(gain.n for gain in gains if gain.p_behind is not None)
-        lengths = lengths_text(tuple(gain.n for gain in gains), recommended)
-        return f"{lengths}: no n ruled out" if 1 < len(recommended) == len(tested) else lengths
-    if system == RANDOM:
-        return "is the control"
-    if RANDOM not in grid.systems:
-        return f"unknown: no {RANDOM} in this run"
-    if not gains:
-        return f"unknown: no article has summaries of equal n here and by {RANDOM}"
-    most = max(gain.articles for gain in gains)
-    if all(gain.p_behind is None for gain in gains) or most < _enough_articles(len(gains)):
-        few = f"{most} article{'' if most == 1 else 's'}"
-        return f"unknown: {few} cannot tell {len(gains)} n apart" if len(gains) > 1 else f"unknown: only {few} to test"
-    if not any(gain.above_random for gain in gains):
-        return f"none: not shown to beat {RANDOM} at any n"
-    return "unclear: every n is below another one"

@@ -23,6 +23,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.intervals import CONFIDENCE
+
 Coefficient = Literal["pearson", "spearman", "kendall"]
 COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
 FloatArray = NDArray[np.float64]
@@ -75,8 +77,6 @@ def correlations(
     metrics: Mapping[str, FloatArray],
     human: FloatArray,
     resampled: Mapping[str, FloatArray],
-    *,
-    confidence: float = 0.95,
 ) -> tuple[Correlation, ...]:
     """The correlation of every metric with the human scores: at every level, by every coefficient.
 
@@ -84,14 +84,13 @@ def correlations(
         metrics: by name, the scores: float64 of shape (systems, documents), without NaN.
         human: the human scores, of the same shape.
         resampled: of the same metrics (`resampled_correlations`).
-        confidence: share of the resampled correlations inside an interval.
     """
     gold = standardised(human)
     results = []
     for name, scores in metrics.items():
         metric = standardised(scores)
         values, left_out = observed(metric, gold), _undefined_documents(metric, gold)
-        (lows, highs), counts = interval_ends(resampled[name], confidence), (~np.isnan(resampled[name])).sum(axis=-1)
+        (lows, highs), counts = interval_ends(resampled[name]), (~np.isnan(resampled[name])).sum(axis=-1)
         for (i, level), (j, coefficient) in itertools.product(enumerate(LEVELS), enumerate(COEFFICIENTS)):
             numbers = values[i, j], lows[i, j], highs[i, j]
             value, low, high = (None if np.isnan(values[i, j]) else float(number) for number in numbers)
@@ -100,9 +99,9 @@ def correlations(
     return tuple(results)
 
 
-def interval_ends(resampled: FloatArray, confidence: float) -> FloatArray:
+def interval_ends(resampled: FloatArray) -> FloatArray:
     """The ends, (2, levels, coefficients), of intervals of resampled values, (levels, coefficients, resamples)."""
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     ends = np.full((2, *resampled.shape[:2]), np.nan)
     for i, j in np.ndindex(*resampled.shape[:2]):
         defined = resampled[i, j][~np.isnan(resampled[i, j])]

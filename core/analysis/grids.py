@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
@@ -44,17 +43,13 @@ class Axes:
     short: NDArray[np.bool_]
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return len(self.systems), len(self.lengths), len(self.articles)
-
-    @property
     def present(self) -> NDArray[np.bool_]:
         """Where there is a summary; shape (systems, lengths, articles)."""
         return self.placed(np.ones(len(self.points), dtype=np.bool_), np.bool_(False))
 
     def placed(self, column: NDArray[Value], empty: Value) -> NDArray[Value]:
         """A column of `points` on the three axes, and `empty` where there is no summary."""
-        values = np.full(self.shape, empty, dtype=column.dtype)
+        values = np.full((len(self.systems), len(self.lengths), len(self.articles)), empty, dtype=column.dtype)
         flat = values.reshape(-1)
         for piece in _pieces(len(self.rows)):
             flat[self.cells[piece]] = column[self.rows[piece]]
@@ -200,33 +195,3 @@ def _pieces(rows: int) -> Iterator[slice]:
     """Some rows at a time: what selects from an array becomes 8 bytes a row meanwhile."""
     for start in range(0, rows, _ROWS_AT_ONCE):
         yield slice(start, start + _ROWS_AT_ONCE)
-
-
-@dataclass(frozen=True, slots=True)
-class SameText:
-    """How many of the `summaries` that two systems wrote for the same article at the same n have `equal` text."""
-
-    dataset: str
-    a: str
-    b: str
-    summaries: int
-    equal: int
-
-    @property
-    def share(self) -> float:
-        return self.equal / self.summaries
-
-
-def same_texts(points: Points | Iterable[Point]) -> tuple[SameText, ...]:
-    """For every two systems that share an article and n, the largest share first. No controls and no upper bounds."""
-    points = Points.of(points)
-    chosen = points.is_of_kind("system") & (points.n > 0) & (points.text != NO_TEXT)
-    pairs = []
-    for grid in build_grids(points, "bertscore_f1", chosen):
-        present = grid.present
-        for a, b in combinations(range(len(grid.systems)), 2):
-            both = present[a] & present[b]
-            if both.any():
-                equal = int(np.sum(grid.texts[a][both] == grid.texts[b][both]))
-                pairs.append(SameText(grid.dataset, grid.systems[a], grid.systems[b], int(both.sum()), equal))
-    return tuple(sorted(pairs, key=lambda pair: (pair.dataset, -pair.share, pair.a, pair.b)))

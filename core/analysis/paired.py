@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_axes
-from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
+from core.analysis.intervals import Interval, mean_intervals
 from core.analysis.points import NO_TEXT, Metric, Point, Points, elsewhere, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
@@ -111,8 +111,6 @@ def compare_systems(
     b: Points | Iterable[Point],
     pairs: Sequence[tuple[str, str]],
     metric: Metric = "bertscore_f1",
-    *,
-    confidence: float = CONFIDENCE,
 ) -> tuple[Comparison, ...]:
     """Each pair of systems on each dataset, the first system from `a`, the second from `b`.
 
@@ -121,12 +119,11 @@ def compare_systems(
         b: those of another run, or of the same.
         pairs: names of systems. A pair that shares no article at any n of a dataset has no comparison there.
         metric: what is compared.
-        confidence: of the intervals.
 
     Raises:
         StoreError: `a` or `b` are not the points of one run (see `build_grids`).
     """
-    return compare_by_metric(a, b, pairs, (metric,), confidence=confidence)[metric]
+    return compare_by_metric(a, b, pairs, (metric,))[metric]
 
 
 def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple[Comparison, ...]:
@@ -188,8 +185,6 @@ def compare_by_metric(
     b: Points | Iterable[Point],
     pairs: Sequence[tuple[str, str]],
     metrics: Sequence[Metric],
-    *,
-    confidence: float = CONFIDENCE,
 ) -> dict[Metric, tuple[Comparison, ...]]:
     """`compare_systems` for each metric, computed together in less time."""
     one_run = a is b
@@ -211,7 +206,7 @@ def compare_by_metric(
             # One after the other: the differences of all articles and pairs are some times as large as the scores.
             grid = of_a.grid(metric)
             other = grid if one_run else of_b.grid(metric)
-            comparisons += _compare(grid, other, short.get(of_a.dataset, {}), pairs, confidence)
+            comparisons += _compare(grid, other, short.get(of_a.dataset, {}), pairs)
         del of_a, of_b, grid, other  # before the next dataset's are made
     return {metric: tuple(comparisons) for metric, comparisons in comparisons_by_metric.items()}
 
@@ -235,27 +230,23 @@ class _Cell:
         return ~np.isnan(self.a - self.b)
 
 
-def _compare(
-    a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]], confidence: float
-) -> list[Comparison]:
+def _compare(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
     """The comparisons of pairs in one metric, on one dataset, some pairs at a time."""
     step = max(1, _DIFFERENCES_AT_ONCE // max(1, len(a.lengths) * len(a.articles)))
     return [
         comparison
         for start in range(0, len(pairs), step)
-        for comparison in _compare_some(a, b, short, pairs[start : start + step], confidence)
+        for comparison in _compare_some(a, b, short, pairs[start : start + step])
     ]
 
 
-def _compare_some(
-    a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]], confidence: float
-) -> list[Comparison]:
+def _compare_some(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tuple[str, str]]) -> list[Comparison]:
     cells = [cell for cell in _cells(a, b, pairs) if cell.both.any()]
     if not cells:
         return []
     raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
-    intervals = mean_intervals(differences, confidence)
+    intervals = mean_intervals(differences)
     tests = sign_flip_p(differences)
     columns: dict[tuple[str, str], list[int]] = {}
     for i, cell in enumerate(cells):

@@ -83,7 +83,6 @@ def differences(
     resampled: Mapping[str, FloatArray],
     *,
     seed: int,
-    confidence: float = 0.95,
     most: int = MOST,
 ) -> tuple[Difference, ...]:
     """Every pair of metrics, in their order: at every level, by every coefficient.
@@ -93,7 +92,6 @@ def differences(
         human: the human scores, of the same shape.
         resampled: the correlations of each metric in bootstrap resamples (`resampled_correlations`).
         seed: of numpy's `default_rng`; the same seed and scores give the same p.
-        confidence: share of the resampled differences inside an interval.
         most: how many exchanges are drawn at most.
     """
     gold = standardised(human)
@@ -103,7 +101,7 @@ def differences(
     if not pairs:
         return ()
     gaps = np.stack([values[a] - values[b] for a, b in pairs])
-    ends = [interval_ends(resampled[a] - resampled[b], confidence) for a, b in pairs]
+    ends = [interval_ends(resampled[a] - resampled[b]) for a, b in pairs]
     tests = _tests(scores, gold, gaps, seed, most)
     return tuple(
         _difference(names, (k, i, j), gaps, ends[k], tests)
@@ -127,19 +125,8 @@ def _difference(
     _, i, j = at
     numbers = gaps[at], *ends[:, i, j], tests.p[at], tests.p_holm[at]
     difference, low, high, p, p_holm = (None if np.isnan(gaps[at]) else float(number) for number in numbers)
-    return Difference(
-        a=names[0],
-        b=names[1],
-        level=LEVELS[i],
-        coefficient=COEFFICIENTS[j],
-        difference=difference,
-        low=low,
-        high=high,
-        p=p,
-        p_holm=p_holm,
-        exchanges=int(tests.exchanges[at]),
-        near=bool(tests.near[at]),
-    )
+    exchanges, near = int(tests.exchanges[at]), bool(tests.near[at])
+    return Difference(*names, LEVELS[i], COEFFICIENTS[j], difference, low, high, p, p_holm, exchanges, near)
 
 
 def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray, seed: int, most: int) -> _Tests:

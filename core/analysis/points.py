@@ -13,6 +13,7 @@ from core.metrics.specs import METRICS
 from core.systems.rulers import OTHER_ARTICLE
 from core.text.length import LengthUnit
 from core.text.words import repeated_word_share
+from core.types import POLICY as POLICY
 from core.types import SystemKind
 
 # The name of a score: a column of `core.metrics.specs`, or a metric from outside.
@@ -21,8 +22,6 @@ Metric: TypeAlias = str
 RANDOM = "random"
 LEAD = "lead"
 """The controls that others are compared with: `random` shows what length alone gains, `lead` what a beginning does."""
-POLICY = "policy|"
-"""What the signatures of trained policies begin with."""
 NO_TEXT = 0
 """In place of the key of a text, where a point is a mean over several."""
 

@@ -48,8 +48,8 @@ def interval_of_n(above: Floats) -> tuple[int, int]:
     return lengths - _shown_from(articles, found.mirrored()), _shown_from(articles, found)
 
 
-def above_zero_p(values: Floats) -> Floats:
-    """For each column, the one-sided p that its mean is not above 0; 1 if there are fewer than two values.
+def above_zero_p(articles: int, found: "Moments") -> Floats:
+    """For each column, the one-sided p that its mean is not above 0.
 
     By Student's t, which errs too often where a tail lies below 0. So Hall's correction for skewness (1992, On the
     Removal of Skewness by Transformation, Journal of the Royal Statistical Society B 54, 221-228) is made where it
@@ -57,10 +57,15 @@ def above_zero_p(values: Floats) -> Floats:
     down, which are √(6/m) of m normal values.
 
     Args:
-        values: (articles, columns).
+        articles: how many values each column has, at least two.
+        found: of the columns.
     """
-    articles = len(values)
-    return np.ones(values.shape[1]) if articles < 2 else _above_zero_p(articles, moments(values))
+    means, spreads, skewness = found
+    varies = spreads > 0
+    t = math.sqrt(articles) * means / np.where(varies, spreads, 1)
+    tail = _tail(skewness, articles)
+    corrected = t + tail * t**2 / 3 + tail**2 * t**3 / 27 + tail / 6
+    return np.where(varies, stdtr(articles - 1, -np.minimum(t, corrected)), np.where(means > 0, 0.0, 1.0))
 
 
 def skewed_intervals(values: Floats) -> list[Interval]:
@@ -134,13 +139,4 @@ def _shown_from(articles: int, found: Moments) -> int:
     Returns:
         The number of columns if nothing is shown.
     """
-    return int(first_kept(-_above_zero_p(articles, found)[None], -ALPHA)[0])
-
-
-def _above_zero_p(articles: int, found: Moments) -> Floats:
-    means, spreads, skewness = found
-    varies = spreads > 0
-    t = math.sqrt(articles) * means / np.where(varies, spreads, 1)
-    tail = _tail(skewness, articles)
-    corrected = t + tail * t**2 / 3 + tail**2 * t**3 / 27 + tail / 6
-    return np.where(varies, stdtr(articles - 1, -np.minimum(t, corrected)), np.where(means > 0, 0.0, 1.0))
+    return int(first_kept(-above_zero_p(articles, found)[None], -ALPHA)[0])

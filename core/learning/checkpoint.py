@@ -10,8 +10,8 @@ import safetensors.torch
 import torch
 from safetensors import SafetensorError
 
-from core.errors import ModelError, RecipeError
-from core.learning.policies import FeaturePolicies, StudyPolicies, restore_policies
+from core.errors import ModelError
+from core.learning.policies import Policies, restore_policies
 from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.metrics.fluency import Fluency
@@ -21,7 +21,7 @@ from core.text.cutting import Units
 from core.text.language import Language
 from core.text.length import LengthUnit
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Checkpoint:
     seed: int
     made_by: Mapping[str, Any] = field(default_factory=dict)
 
-    def policies(self) -> FeaturePolicies | StudyPolicies:
+    def policies(self) -> Policies:
         """The pair, ready to write.
 
         Raises:
@@ -122,25 +122,20 @@ def load_checkpoint(folder: Path) -> Checkpoint:
             seed=meaning["seed"],
             made_by=meaning["made_by"],
         )
-    except (KeyError, TypeError, RecipeError) as error:
+    except (KeyError, TypeError) as error:
         raise ModelError(f"{folder / 'policy.json'} is damaged: {error!r}. Export the policies again.") from error
     checkpoint.policies()
     return checkpoint
 
 
 def _reading(values: Mapping[str, Any]) -> Reading:
-    encoder, bertscore = ModelRef(**values["encoder"]), values["bertscore"]
-    config = BertScoreConfig(**{**bertscore, "model": ModelRef(**bertscore["model"])})
-    fluency = values["fluency"]
-    return Reading(
-        language=values["language"],
-        pipeline=values["pipeline"],
-        encoder=encoder,
-        bertscore=config,
-        units=values["units"],
-        fluency=fluency and Fluency(ModelRef(**fluency["model"]), fluency["language"]),
-        length_unit=values["length_unit"],
-    )
+    bertscore, fluency = values["bertscore"], values["fluency"]
+    models = {
+        "encoder": ModelRef(**values["encoder"]),
+        "bertscore": BertScoreConfig(**{**bertscore, "model": ModelRef(**bertscore["model"])}),
+        "fluency": fluency and Fluency(ModelRef(**fluency["model"]), fluency["language"]),
+    }
+    return Reading(**{**values, **models})
 
 
 def save_decoding(decoding: Decoding, folder: Path) -> None:
@@ -160,7 +155,7 @@ def load_decoding(folder: Path) -> Decoding:
     """
     try:
         return Decoding(**json.loads((folder / "decoding.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, RecipeError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise ModelError(
             f"{folder} does not say how its policies write (decoding.json): {error!r}. Export them again."
         ) from error

@@ -175,13 +175,8 @@ class Writing:
 
         Of n characters, at most so many.
         """
-        article = self._article
-        return [compose_taken(article.segmented, taken, self._n, article.length_unit) for taken in self.taken]
-
-
-def compose_taken(article: SegmentedArticle, taken: Sequence[int], n: int, unit: LengthUnit = "words") -> str:
-    """The words at `positions_taken`, in document order."""
-    return words_at(article, positions_taken(article, taken, n, unit))
+        article, unit = self._article.segmented, self._article.length_unit
+        return [words_at(article, positions_taken(article, taken, self._n, unit)) for taken in self.taken]
 
 
 def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int, unit: LengthUnit = "words") -> set[int]:

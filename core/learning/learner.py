@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -92,18 +93,15 @@ class Learner:
         return statistics
 
     def _statistics(self, results: Sequence[ArticleGradient], norm: float) -> UpdateStatistics:
-        def mean(value: Callable[[Sample], float]) -> float:
-            return float(np.mean([_mean(result, value) for result in results]))
-
-        def std(value: Callable[[Sample], float]) -> float:
-            return float(np.mean([np.std([value(sample) for sample in result.samples]) for result in results]))
+        def mean(value: Callable[[Sample], float], of_article: Callable[[list[float]], Any] = np.mean) -> float:
+            return float(np.mean([of_article([value(sample) for sample in result.samples]) for result in results]))
 
         return UpdateStatistics(
             update=self.update,
             reward=mean(lambda sample: sample.reward),
-            reward_std=std(lambda sample: sample.reward),
+            reward_std=mean(lambda sample: sample.reward, np.std),
             advantage_baseline=mean(lambda sample: sample.advantage_baseline),
-            advantage_std=std(lambda sample: sample.reward - sample.advantage_baseline),
+            advantage_std=mean(lambda sample: sample.reward - sample.advantage_baseline, np.std),
             entropy=mean(lambda sample: sample.entropy),
             log_probability=mean(lambda sample: sample.log_probability),
             policy_loss=float(np.mean([result.policy_loss for result in results])),
@@ -136,11 +134,6 @@ class Learner:
 def parameters_in(state: Mapping[str, torch.Tensor]) -> Parameters:
     """The parameters of the learner whose `state` this is."""
     return {name: value.clone().numpy() for name, value in _under("parameter.", state).items()}
-
-
-def _mean(result: ArticleGradient, value: Callable[[Sample], float]) -> float:
-    """Over the samples of an article."""
-    return float(np.mean([value(sample) for sample in result.samples]))
 
 
 def _under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:

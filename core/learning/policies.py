@@ -6,7 +6,7 @@ over the article's own chunks. The other pair is the study's.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -23,22 +23,6 @@ from core.systems.importance import FloatArray
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 # The same in arrays, without gradients.
 DrawingScorer = Callable[[IntArray, FloatArray], FloatArray]
-
-
-class Policies(Protocol):
-    """A sentence policy and a chunk policy as one torch module."""
-
-    def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
-        """One logit per sentence, (sentences,) float64."""
-
-    def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
-        """What scores chunks of one article, any number of times, with the parameters of now."""
-
-    def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
-        """As `chunk_scorer`, to rounding, in NumPy and without gradients: for the many small steps of drawing."""
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The parameters by name."""
 
 
 class FeatureScorer(nn.Module):
@@ -97,10 +81,13 @@ class FeaturePolicies(nn.Module):
         self.chunk = FeatureScorer(len(CHUNK_FEATURES) + len(DYNAMIC_FEATURES), config.hidden, by_centroid)
 
     def sentence_logits(self, article: PreparedArticle) -> torch.Tensor:
+        """One logit per sentence, (sentences,) float64."""
         logits: torch.Tensor = self.sentence(article.sentence_features)
         return logits
 
     def chunk_scorer(self, article: PreparedArticle) -> ChunkScorer:
+        """What scores chunks of one article, any number of times, with the parameters of now."""
+
         def score(chunks: torch.Tensor, dynamic: torch.Tensor) -> torch.Tensor:
             logits: torch.Tensor = self.chunk(torch.cat([article.chunk_features[chunks], dynamic], dim=1))
             return logits
@@ -108,6 +95,7 @@ class FeaturePolicies(nn.Module):
         return score
 
     def drawing_scorer(self, article: PreparedArticle) -> DrawingScorer:
+        """As `chunk_scorer`, to rounding, in NumPy and without gradients: for the many small steps of drawing."""
         return self.chunk.given(article.chunk_features)
 
 
@@ -128,7 +116,7 @@ class StudyScorer(nn.Module):
 class StudyPolicies(nn.Module):
     """The pair as the study wrote it: an embedding and a TextRank score in, a logit out, at first a random one.
 
-    What was chosen before is not among the inputs, so each chunk is scored once.
+    It has the methods of `FeaturePolicies`. What was chosen before is not among the inputs: each chunk is scored once.
     """
 
     def __init__(self, dimensions: int, hidden: int) -> None:
@@ -150,7 +138,11 @@ class StudyPolicies(nn.Module):
         return lambda chunks, dynamic: logits[chunks]
 
 
-def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> FeaturePolicies | StudyPolicies:
+Policies: TypeAlias = FeaturePolicies | StudyPolicies
+"""A sentence policy and a chunk policy as one torch module."""
+
+
+def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> Policies:
     """A new pair, the same for the same seed.
 
     Args:
@@ -165,7 +157,7 @@ def make_policies(config: PolicyConfig, dimensions: int, seed: int) -> FeaturePo
         return FeaturePolicies(config)
 
 
-def restore_policies(config: PolicyConfig, parameters: Mapping[str, FloatArray]) -> FeaturePolicies | StudyPolicies:
+def restore_policies(config: PolicyConfig, parameters: Mapping[str, FloatArray]) -> Policies:
     """The pair with these parameters, in float64.
 
     Raises:

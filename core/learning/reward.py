@@ -13,22 +13,20 @@ articles a worker has. What policies are trained on is its advantage, normalised
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from core.errors import RecipeError
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import BertScorer, ReferenceScorer
 from core.metrics.config import BertScoreConfig, Options
 from core.metrics.fluency import Fluency, FluencyScorer
 from core.metrics.kept import KEPT_SIGNATURE, Panel, kept, others
 from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
-from core.metrics.token_matching import Matching, TokenVectors
-from core.models.batching import equal_length_batches, token_batches
 from core.systems.composition import first_sentences
 from core.text.language import Language
 from core.types import Article, Score, SegmentedArticle
@@ -44,6 +42,8 @@ _ANCHOR_SENTENCES = 3
 _READ_NO_REFERENCE = {ARTICLE_SIMILARITY, FLUENCY, *NEED_SOURCE}
 # From (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
+# What summaries of an article are matched with.
+References = Callable[[Article], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,11 @@ def make_reward(
     padded = device.type == "cuda"  # a pass of few tokens leaves a GPU idle
     for name, weight in config.weights:
         if name == BERTSCORE:
-            parts.append((BertScoreReward(models(), padded), weight))
+            parts.append((bertscore_reward(models(), padded), weight))
         elif name == KEPT.name:
-            parts.append((KeptReward(models(), padded, panels), weight))
+            parts.append((kept_reward(models(), padded, panels), weight))
         elif name == ARTICLE_SIMILARITY and segment is not None:
-            parts.append((ArticleSimilarity(models(), padded, segment), weight))
+            parts.append((article_similarity(models(), padded, segment), weight))
         elif name == FLUENCY and config.fluency is not None:
             parts.append((fluency_reward(config.fluency.load(device), padded), weight))
         else:
@@ -130,120 +130,70 @@ def reward_signature(config: RewardConfig) -> str:
     return " + ".join(f"{weight:g} * {signatures[name]}" for name, weight in config.weights) + said
 
 
-class BertScoreReward:
-    """BERTScore F1 against the best reference. References are embedded once.
+def bertscore_reward(
+    scorer: BertScorer, padded: bool = False, references: References = lambda article: article.references
+) -> Reward:
+    """BERTScore F1 against the best reference; 0 for an empty text, or where every reference is empty.
 
     A reward does not depend on which other articles are in the same call, so it does not on the number of workers.
 
     Args:
         scorer: with its backbone.
-        padded: False embeds the texts of all articles together, in batches of one length. True embeds those of each
-            article for themselves, in larger batches that are padded: these keep a GPU busier.
+        padded: see `ReferenceScorer`, whose groups are articles.
+        references: what summaries of an article are matched with.
     """
+    against = ReferenceScorer(scorer, padded)
 
-    def __init__(self, scorer: BertScorer, padded: bool = False) -> None:
-        self._scorer = scorer
-        self._padded = padded
-        self._references: dict[str, TokenVectors | None] = {}
+    def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
+        return [max((score.f1 for score in scores), default=0.0) for scores in _scores(against, references, summaries)]
 
-    def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
-        """The F1 of each (article, text); 0 for an empty text, or where every reference is empty."""
-        return [max((score.f1 for score in scores), default=0.0) for scores in self.scores(summaries)]
-
-    def references(self, article: Article) -> tuple[str, ...]:
-        """What summaries of an article are matched with."""
-        return article.references
-
-    def scores(self, summaries: Sequence[tuple[Article, str]]) -> list[list[Score]]:
-        """The scores of each (article, text) against each reference that is not empty; none for an empty text."""
-        by_article = _by_article(summaries)
-        vectors = self._embedded(summaries, by_article)
-        matched: list[list[int]] = []
-        matchings: list[Matching] = []
-        for article, indices in by_article.items():
-            filled = [i for i in indices if vectors[i] is not None]
-            candidates = [tokens for i in filled if (tokens := vectors[i]) is not None]
-            references = [self._references[reference.strip()] for reference in self.references(article)]
-            new = [Matching(reference, candidates) for reference in references if reference and candidates]
-            matchings += new
-            matched += [filled] * len(new)
-        found: list[list[Score]] = [[] for _ in summaries]
-        for indices, scores in zip(matched, self._scorer.match_all(matchings), strict=True):
-            for i, score in zip(indices, scores, strict=True):
-                found[i].append(score)
-        return found
-
-    def _embedded(
-        self, summaries: Sequence[tuple[Article, str]], by_article: Mapping[Article, Sequence[int]]
-    ) -> list[TokenVectors | None]:
-        """The token vectors of each summary. References are embedded, too, where they were not before."""
-        vectors: list[TokenVectors | None] = [None] * len(summaries)
-        for group in by_article.values() if self._padded else [range(len(summaries))]:
-            articles = dict.fromkeys(summaries[i][0] for i in group)
-            references = dict.fromkeys(r.strip() for article in articles for r in self.references(article))
-            new = [text for text in references if text not in self._references]
-            # Padded, each has a pass of its own: an article's others may be known from another article, or not.
-            for together in [[text] for text in new] if self._padded else [new]:
-                self._references |= zip(together, self._embed(together), strict=True)
-            texts = list(dict.fromkeys(summaries[i][1].strip() for i in group))
-            embedded = dict(zip(texts, self._embed(texts), strict=True))
-            for i in group:
-                vectors[i] = embedded[summaries[i][1].strip()]
-        return vectors
-
-    def _embed(self, texts: Sequence[str]) -> list[TokenVectors | None]:
-        return self._scorer.embed(texts, token_batches if self._padded else equal_length_batches)
+    return reward
 
 
-class KeptReward(BertScoreReward):
+def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Reward:
     """Content kept of the first reference, by recall of BERTScore, as sweeps measure it (`core.metrics.kept`).
 
     Args:
         scorer: with its backbone.
-        padded: see `BertScoreReward`.
-        panels: one for each dataset. Who has no others there gets 0.
+        padded: see `ReferenceScorer`, whose groups are articles.
+        panels: one for each dataset. Who has no others there gets 0, as does an empty text.
     """
+    against = ReferenceScorer(scorer, padded)
+    by_dataset = {panel.dataset: panel for panel in panels}
 
-    def __init__(self, scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> None:
-        super().__init__(scorer, padded)
-        self._panels = {panel.dataset: panel for panel in panels}
-        self._others: dict[str, tuple[str, ...]] = {}
+    @functools.cache
+    def references(article: Article) -> tuple[str, ...]:
+        """The article's first, then those of its others."""
+        panel = by_dataset.get(article.dataset)
+        drawn = () if panel is None else others(article, panel)
+        return (article.references[0], *(other.references[0] for other in drawn))
 
-    def __call__(self, summaries: Sequence[tuple[Article, str]]) -> list[float]:
-        """What each (article, text) keeps; 0 for an empty text."""
+    def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
         return [
-            kept([score.recall for score in scores]) if len(scores) == len(self.references(article)) > 1 else 0.0
-            for (article, _), scores in zip(summaries, self.scores(summaries), strict=True)
+            kept([score.recall for score in scores]) if len(scores) == len(references(article)) > 1 else 0.0
+            for (article, _), scores in zip(summaries, _scores(against, references, summaries), strict=True)
         ]
 
-    def references(self, article: Article) -> tuple[str, ...]:
-        """The article's first, then those of its others."""
-        if article.id not in self._others:
-            panel = self._panels.get(article.dataset)
-            drawn = () if panel is None else others(article, panel)
-            self._others[article.id] = tuple(other.references[0] for other in drawn)
-        return (article.references[0], *self._others[article.id])
+    return reward
 
 
-class ArticleSimilarity(BertScoreReward):
-    """BERTScore F1 against the article's first sentences. It reads no reference.
+def article_similarity(scorer: BertScorer, padded: bool, segment: Callable[[Article], SegmentedArticle]) -> Reward:
+    """BERTScore F1 against the article's first sentences, which `segment` finds. It reads no reference."""
+    anchor = functools.cache(lambda article: (first_sentences(segment(article), _ANCHOR_SENTENCES),))
+    return bertscore_reward(scorer, padded, anchor)
 
-    Args:
-        scorer: with its backbone.
-        padded: see `BertScoreReward`.
-        segment: cuts an article.
-    """
 
-    def __init__(self, scorer: BertScorer, padded: bool, segment: Callable[[Article], SegmentedArticle]) -> None:
-        super().__init__(scorer, padded)
-        self._segment = segment
-        self._anchors: dict[str, str] = {}
-
-    def references(self, article: Article) -> tuple[str, ...]:
-        """The anchor alone."""
-        if article.id not in self._anchors:
-            self._anchors[article.id] = first_sentences(self._segment(article), _ANCHOR_SENTENCES)
-        return (self._anchors[article.id],)
+def _scores(
+    against: ReferenceScorer, references: References, summaries: Sequence[tuple[Article, str]]
+) -> list[list[Score]]:
+    """The scores of each (article, text) against each reference that is not empty; none for an empty text."""
+    by_article = _by_article(summaries)
+    groups = [(references(article), [summaries[i][1] for i in places]) for article, places in by_article.items()]
+    found: list[list[Score]] = [[] for _ in summaries]
+    for places, of_article in zip(by_article.values(), against.scores(groups), strict=True):
+        for i, scores in zip(places, of_article, strict=True):
+            found[i] = scores
+    return found
 
 
 def metric_reward(metric: Metric) -> Reward:
@@ -260,7 +210,7 @@ def metric_reward(metric: Metric) -> Reward:
 
 
 def fluency_reward(scorer: FluencyScorer, padded: bool) -> Reward:
-    """SLOR of each summary, in nats a token; padded, those of each article for themselves, as in `BertScoreReward`."""
+    """SLOR of each summary, in nats a token; padded, those of each article for themselves."""
 
     def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
         values = np.zeros(len(summaries))

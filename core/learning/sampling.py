@@ -10,7 +10,7 @@ not depend on the others.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -76,16 +76,6 @@ class Rollouts:
     entropy: torch.Tensor
 
 
-class Choice(Protocol):
-    """How actions are chosen. Logits are float64 arrays; -inf is what may not be chosen."""
-
-    def sentences(self, logits: FloatArray, count: int) -> IntArray:
-        """From logits (sentences,) to the sentences of each episode, (k, count) int64."""
-
-    def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
-        """From the logits (rows, chunks) of the episodes `rows` (rows,) to the next chunk of each, (rows,) int64."""
-
-
 class Draw:
     """k episodes drawn from the policies; the same noise for the same generator."""
 
@@ -94,10 +84,12 @@ class Draw:
         self._k = k
 
     def sentences(self, logits: FloatArray, count: int) -> IntArray:
+        """From logits (sentences,) to the sentences of each episode, (k, count) int64."""
         order: IntArray = np.argsort(-(logits + self._gumbel(len(logits))), axis=1, kind="stable")
         return order[:, :count]
 
     def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
+        """From the logits (rows, chunks) of the episodes `rows` (rows,) to the next chunk of each, (rows,) int64."""
         # Finished episodes draw noise, too, so that a draw does not depend on how long the other episodes are.
         best: IntArray = (logits + self._gumbel(logits.shape[1])[rows]).argmax(axis=1)
         return best
@@ -107,7 +99,7 @@ class Draw:
 
 
 class Greedy:
-    """One episode: the best sentences, then the best chunk each time; of equals the first."""
+    """As `Draw`, one episode: the best sentences, then the best chunk each time; of equals the first."""
 
     def sentences(self, logits: FloatArray, count: int) -> IntArray:
         return falling(logits)[None, :count]
@@ -115,6 +107,10 @@ class Greedy:
     def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
         best: IntArray = logits.round(_LOGIT_DECIMALS).argmax(axis=1)
         return best
+
+
+Choice: TypeAlias = Draw | Greedy
+"""How actions are chosen. Logits are float64 arrays; -inf is what may not be chosen."""
 
 
 def falling(logits: FloatArray) -> IntArray:

@@ -1,15 +1,18 @@
 """The settings of policies: which pair, how it learns, how it is trained, and how it writes. None needs PyTorch.
 
-That a name is one of a `Literal` and that counts are above 0 is checked where a recipe is read.
+That a name is one of a `Literal` and that a number is in its range is checked where a recipe is read.
 """
 
-import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from core.errors import RecipeError
 
-AdvantageBaseline = Literal["leave-one-out", "none"]
+Count = Annotated[int, Field(ge=1)]
+Weight = Annotated[float, Field(ge=0)]
+Size = Annotated[float, Field(gt=0)]
 LogProbability = Literal["plackett-luce", "softmax-sum"]
 
 
@@ -24,23 +27,13 @@ class PolicyConfig:
             chunk logits: the untrained pair is then TextRank. Only for `features`.
         sentences: K, how many sentences are chosen.
         mask_repeats: no content word twice in a summary, as long as the article has others.
-
-    Raises:
-        RecipeError: a number below 1.
     """
 
     inputs: Literal["features", "embeddings"] = "features"
-    hidden: int = 32
+    hidden: Count = 32
     residual: bool = True
-    sentences: int = 3
+    sentences: Count = 3
     mask_repeats: bool = True
-
-    def __post_init__(self) -> None:
-        if min(self.hidden, self.sentences) < 1:
-            raise RecipeError(
-                f"A policy needs at least one hidden unit and one sentence, not hidden: {self.hidden} and "
-                f"sentences: {self.sentences}."
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +49,13 @@ class ReinforceConfig:
         log_probability: `plackett-luce`, or `softmax-sum` as in the study.
 
     Raises:
-        RecipeError: too few samples for what is asked, or a negative weight.
+        RecipeError: too few samples for what is asked.
     """
 
     samples: int = 8
-    advantage_baseline: AdvantageBaseline = "leave-one-out"
+    advantage_baseline: Literal["leave-one-out", "none"] = "leave-one-out"
     normalise: bool = True
-    entropy_weight: float = 0.01
+    entropy_weight: Weight = 0.01
     log_probability: LogProbability = "plackett-luce"
 
     def __post_init__(self) -> None:
@@ -72,8 +65,6 @@ class ReinforceConfig:
                 f"{self.samples} samples are too few: at least {needed}. One sample goes with `normalise: false` and "
                 "`advantage_baseline: none`."
             )
-        if not self.entropy_weight >= 0:
-            raise RecipeError(f"The entropy weight is {self.entropy_weight}: it must be 0 or above.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,23 +75,11 @@ class OptimizerConfig:
         learning_rate: constant.
         weight_decay: decoupled.
         max_grad_norm: gradients with a larger global L2 norm are scaled down to it; None: never.
-
-    Raises:
-        RecipeError: a number out of range.
     """
 
-    learning_rate: float = 1e-2
-    weight_decay: float = 0.0
-    max_grad_norm: float | None = 1.0
-
-    def __post_init__(self) -> None:
-        largest = 1.0 if self.max_grad_norm is None else self.max_grad_norm
-        if not (self.learning_rate > 0 and self.weight_decay >= 0 and largest > 0):
-            raise RecipeError(
-                "The learning rate and the gradient's norm must be above 0, weight decay 0 or above, not "
-                f"learning_rate: {self.learning_rate}, max_grad_norm: {self.max_grad_norm} and "
-                f"weight_decay: {self.weight_decay}."
-            )
+    learning_rate: Size = 1e-2
+    weight_decay: Weight = 0.0
+    max_grad_norm: Size | None = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,26 +125,14 @@ class Decoding:
         adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
             article). A larger w keeps more of the article's own phrases.
         fluency_weight: v in + v · fluency (`core.metrics.fluency`), in nats a token; the recipe names the model.
-
-    Raises:
-        RecipeError: a number out of range.
     """
 
     method: Literal["greedy", "rerank"] = "greedy"
-    k: int = 160
+    k: Count = 160
     anchor: Literal["lead", "chosen"] = "lead"
-    anchor_sentences: int = 3
-    adjacency_weight: float = 0.05
-    fluency_weight: float = 0.0
-
-    def __post_init__(self) -> None:
-        weights = (self.adjacency_weight, self.fluency_weight)
-        if min(self.k, self.anchor_sentences) < 1 or not all(0 <= weight < math.inf for weight in weights):
-            raise RecipeError(
-                "Reranking needs at least one draw, an anchor of at least one sentence, and weights of 0 or more, not "
-                f"k: {self.k}, anchor_sentences: {self.anchor_sentences}, adjacency_weight: {self.adjacency_weight} "
-                f"and fluency_weight: {self.fluency_weight}."
-            )
+    anchor_sentences: Count = 3
+    adjacency_weight: Weight = 0.05
+    fluency_weight: Weight = 0.0
 
     @property
     def needs_fluency(self) -> bool:

@@ -5,12 +5,9 @@ padding with similarity 0, which lifts negative maxima: its batched scores diffe
 summaries. Here nothing is padded when tokens are matched, so many pairs can be scored together without that.
 """
 
-import csv
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
-from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -18,6 +15,7 @@ from transformers import GPT2Tokenizer, RobertaTokenizer
 
 from core.errors import ModelError
 from core.metrics.config import BertScoreConfig
+from core.metrics.metric import ZERO, over_references
 from core.metrics.token_matching import (
     Crossing,
     FloatArray,
@@ -26,7 +24,7 @@ from core.metrics.token_matching import (
     begin_matching,
     begin_recalls,
 )
-from core.models import is_folder, model_folder
+from core.models import model_folder
 from core.models.batching import (
     Batches,
     encoder_budget,
@@ -40,12 +38,10 @@ from core.models.loading import load_model, put_fast_on
 from core.models.tokens import IntArray, Tokens, tokenized
 from core.types import Score
 
-EMPTY = Score(0.0, 0.0, 0.0)
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
 # A text, or what was made of one: vectors that are embedded already are the same in whatever company.
 Reference: TypeAlias = str | TokenVectors
-Values = TypeVar("Values", float, FloatArray)
 # (candidate, references)
 Pair = tuple[str, Sequence[Reference]]
 # Candidates, each to be matched with every reference.
@@ -59,7 +55,7 @@ class BertScorer:
         tokens: how many tokens the backbone has read, without padding.
 
     Raises:
-        ModelError: the backbone has fewer layers, no baseline to rescale with, or the device not its precision.
+        ModelError: the backbone has fewer layers, or the device not its precision.
     """
 
     def __init__(self, config: BertScoreConfig, device: torch.device) -> None:
@@ -67,7 +63,6 @@ class BertScorer:
         self._tokenizer, model = load_model(model_folder(config.model))
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_fast_on(_truncated(model, config), device, config.precision)
-        self._baseline = _baseline(config) if config.rescale else (0.0, 0.0, 0.0)
         self._budget = encoder_budget(f"BERTScore's {config.model.name}", device)
 
     def score(self, pairs: Sequence[Pair]) -> list[Score]:
@@ -102,7 +97,7 @@ class BertScorer:
         keyed = [(candidate.strip(), [_key(reference) for reference in references]) for candidate, references in pairs]
         for (candidate, keys), (_, references) in zip(keyed, pairs, strict=True):
             for key, reference in zip(keys, references, strict=True):
-                candidates.setdefault(key, {})[candidate] = EMPTY
+                candidates.setdefault(key, {})[candidate] = ZERO
                 if isinstance(reference, TokenVectors):
                     tokens[key] = reference
         matchings = []
@@ -114,8 +109,8 @@ class BertScorer:
 
         def best() -> list[Score]:
             for (scores, filled, _), new in zip(matchings, matched(), strict=True):
-                scores.update(zip(filled, map(self._score, new), strict=True))
-            return [_best([candidates[key][text] for key in keys if key]) for text, keys in keyed]
+                scores.update(zip(filled, map(_score, new), strict=True))
+            return [over_references([candidates[key][text] for key in keys if key], "best") for text, keys in keyed]
 
         return best, self._begin_recalls(crossed, {key: of for key, of in tokens.items() if isinstance(key, str)})
 
@@ -136,7 +131,7 @@ class BertScorer:
 
         def all_recalls() -> list[FloatArray]:
             for (recalls, at), values in zip(places, begun(), strict=True):
-                recalls[at] = _rescaled(values, self._baseline[1])
+                recalls[at] = values
             return found
 
         return all_recalls
@@ -181,30 +176,69 @@ class BertScorer:
 
     def match_all(self, matchings: Sequence[Matching]) -> list[list[Score]]:
         """The score of each candidate of each matching. From a GPU all are copied at once."""
-        return [[self._score(pair) for pair in pairs] for pairs in begin_matching(matchings)()]
+        return [[_score(pair) for pair in pairs] for pairs in begin_matching(matchings)()]
 
-    def _score(self, matched: tuple[float, float]) -> Score:
-        precision, recall = matched
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-        if not any(self._baseline):  # as below, for the many pairs of a sweep
-            return Score(precision, recall, f1)
-        return Score(*(_rescaled(*pair) for pair in zip((precision, recall, f1), self._baseline, strict=True)))
+
+class ReferenceScorer:
+    """Scores texts against references, each of which is embedded once.
+
+    Args:
+        scorer: with its backbone.
+        padded: False embeds all texts of a call together, those of the same number of tokens in a pass. So a score
+            depends on the reference and the text alone, to the last bit. True embeds the texts of each group for
+            themselves, in larger batches that are padded: these keep a GPU busier.
+    """
+
+    def __init__(self, scorer: BertScorer, padded: bool = False) -> None:
+        self._scorer = scorer
+        self._padded = padded
+        self._references: dict[str, TokenVectors | None] = {}
+
+    def scores(self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[list[list[Score]]]:
+        """Of each group of references and texts, the scores of each text against each reference.
+
+        References that are empty are left out, and an empty text has no scores. No other group makes a difference.
+        """
+        embedded = self._embedded(groups)
+        matchings: list[list[Matching]] = []
+        for (references, _), vectors in zip(groups, embedded, strict=True):
+            candidates = [tokens for tokens in vectors if tokens is not None]
+            filled = [tokens for text in references if (tokens := self._references[text.strip()]) is not None]
+            matchings.append([Matching(reference, candidates) for reference in filled if candidates])
+        matched = iter(self._scorer.match_all([matching for of_group in matchings for matching in of_group]))
+        found = []
+        for of_group, vectors in zip(matchings, embedded, strict=True):
+            of_candidates = zip(*(next(matched) for _ in of_group), strict=True)
+            found.append([[] if tokens is None else list(next(of_candidates, ())) for tokens in vectors])
+        return found
+
+    def _embedded(self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[list[TokenVectors | None]]:
+        """The token vectors of each text of each group. References are embedded, too, where they were not before."""
+        embedded: list[list[TokenVectors | None]] = []
+        for part in [[group] for group in groups] if self._padded else [groups]:
+            references = dict.fromkeys(text.strip() for references, _ in part for text in references)
+            new = [text for text in references if text not in self._references]
+            # Padded, each has a pass of its own: an article's others may be known from another article, or not.
+            for together in [[text] for text in new] if self._padded else [new]:
+                self._references |= zip(together, self._embed(together), strict=True)
+            texts = list(dict.fromkeys(text.strip() for _, texts in part for text in texts))
+            vectors = dict(zip(texts, self._embed(texts), strict=True))
+            embedded += [[vectors[text.strip()] for text in texts] for _, texts in part]
+        return embedded
+
+    def _embed(self, texts: Sequence[str]) -> list[TokenVectors | None]:
+        return self._scorer.embed(texts, token_batches if self._padded else equal_length_batches)
 
 
 class AnchorScorer:
-    """Scores texts against a few fixed ones: references, or an anchor taken from the article.
+    """Scores texts against a few fixed ones, references or an anchor taken from the article, and remembers the scores.
 
-    Anchors are embedded once, and each text of the same anchors once.
-
-    A score depends on the anchor and the text alone, to the last bit: texts go through the model together only if they
-    have the same number of tokens. So a choice by score does not depend on what else is scored.
-
-    Scores are remembered without bound, so give each bundle of articles a new one.
+    So a choice by score does not depend on what else is scored (`ReferenceScorer`). Scores are remembered without
+    bound: give each bundle of articles a new one.
     """
 
     def __init__(self, scorer: BertScorer) -> None:
-        self._scorer = scorer
-        self._anchors: dict[str, TokenVectors | None] = {}
+        self._scorer = ReferenceScorer(scorer)
         self._known: dict[tuple[tuple[str, ...], str], Score] = {}
 
     def __call__(self, anchor: str, texts: Sequence[str]) -> list[float]:
@@ -214,21 +248,10 @@ class AnchorScorer:
     def scores(self, anchors: tuple[str, ...], texts: Sequence[str]) -> list[Score]:
         """Each text against the anchor with which its F1 is highest; 0 where the text or every anchor is empty."""
         new = [text for text in dict.fromkeys(texts) if (anchors, text) not in self._known]
-        self._known |= zip(((anchors, text) for text in new), self._scores(anchors, new), strict=True)
+        (found,) = self._scorer.scores([(anchors, new)])
+        best = (over_references(scores, "best") for scores in found)
+        self._known |= zip(((anchors, text) for text in new), best, strict=True)
         return [self._known[anchors, text] for text in texts]
-
-    def _scores(self, anchors: Sequence[str], texts: Sequence[str]) -> list[Score]:
-        for anchor in anchors:
-            if anchor not in self._anchors:
-                (self._anchors[anchor],) = self._scorer.embed([anchor.strip()], equal_length_batches)
-        references = [vectors for anchor in anchors if (vectors := self._anchors[anchor]) is not None]
-        embedded = self._scorer.embed([text.strip() for text in texts], equal_length_batches)
-        candidates = [vectors for vectors in embedded if vectors is not None]
-        if not references or not candidates:
-            return [EMPTY] * len(texts)
-        columns = [self._scorer.match_all([Matching(reference, candidates)])[0] for reference in references]
-        best = (max(scores, key=lambda score: score.f1) for scores in zip(*columns, strict=True))
-        return [EMPTY if vectors is None else next(best) for vectors in embedded]
 
 
 def _key(reference: Reference) -> str | int:
@@ -236,14 +259,9 @@ def _key(reference: Reference) -> str | int:
     return reference.strip() if isinstance(reference, str) else id(reference)
 
 
-def _best(scores: Sequence[Score]) -> Score:
-    if len(scores) == 1:
-        return scores[0]
-    return max(scores, key=lambda score: score.f1, default=EMPTY)
-
-
-def _rescaled(value: Values, baseline: float) -> Values:
-    return (value - baseline) / (1 - baseline)
+def _score(matched: tuple[float, float]) -> Score:
+    precision, recall = matched
+    return Score(precision, recall, 2 * precision * recall / (precision + recall) if precision + recall else 0.0)
 
 
 def _truncated(model: Any, config: BertScoreConfig) -> Any:
@@ -266,19 +284,3 @@ def _truncated(model: Any, config: BertScoreConfig) -> Any:
             setattr(parent, name, layers[: config.num_layers])
             return model
     raise ModelError(f"{config.model.name}: BERTScore does not know where a {type(model).__name__} has its layers.")
-
-
-def _baseline(config: BertScoreConfig) -> tuple[float, float, float]:
-    """Precision, recall and F1 of random pairs, from the tables that come with bert-score."""
-    tables = Path(str(files("bert_score"))) / "rescale_baseline" / "en"
-    names = [config.model.name] if is_folder(config.model) else [config.model.source, config.model.name]
-    table = next((path for path in (tables / f"{name}.tsv" for name in names) if path.is_file()), None)
-    if table is None:
-        raise ModelError(
-            f"bert-score has no English baseline for {config.model.name}: leave rescaling off, or use one of "
-            f"{', '.join(sorted(path.stem for path in tables.glob('*.tsv')))}."
-        )
-    with table.open(newline="") as file:
-        rows = {int(row["LAYER"]): row for row in csv.DictReader(file)}
-    row = rows[config.num_layers]
-    return float(row["P"]), float(row["R"]), float(row["F"])

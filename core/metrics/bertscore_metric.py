@@ -1,7 +1,6 @@
 """BERTScore and efficiency as metrics among the others, computed by `core/metrics/bertscore.py`."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import ClassVar
 
@@ -23,32 +22,19 @@ _ROWS_AT_ONCE = 256
 
 
 def make_bertscore(name: str, options: Options) -> Metric:
-    """See `core.metrics.registry`.
+    """See `core.metrics.registry`, and `bertscore_metric` for errors."""
+    metric = bertscore_metric(options)
+    return Efficiency(metric) if name == Efficiency.name else metric
+
+
+@lru_cache(maxsize=2)
+def bertscore_metric(options: Options) -> "BertScore":
+    """The same object for the same options: its backbone is loaded, and rows are embedded, once.
 
     Raises:
         RecipeError: the bundled backbone cannot read the language, or no layer is given and none is tuned.
         ModelError: the backbone cannot be found.
     """
-    return _bertscore(options)
-
-
-def make_efficiency(name: str, options: Options) -> Metric:
-    """As `make_bertscore`."""
-    return Efficiency(_bertscore(options))
-
-
-def against_the_best(options: Options) -> "BertScore":
-    """BERTScore against the best reference, whatever the options say.
-
-    Raises:
-        RecipeError, ModelError: as `make_bertscore`.
-    """
-    return _bertscore(replace(options, references="best"))
-
-
-@lru_cache(maxsize=2)
-def _bertscore(options: Options) -> "BertScore":
-    """The same object for the same options: its backbone is loaded, and rows are embedded, once."""
     model = resolve_model(parse_model(options.bertscore_model))
     if not isinstance(text_tokenizer(options), EnglishTokenizer) and model.name == MINILM:
         raise RecipeError(

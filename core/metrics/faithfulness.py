@@ -34,7 +34,7 @@ _MOST_TOKENS = 500
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness:
-    """See `core.metrics.model_metric.ModelMetric`.
+    """One of `core.metrics.model_metric.ModelMetric`.
 
     Attributes:
         model: an NLI model, resolved.

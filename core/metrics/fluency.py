@@ -41,7 +41,7 @@ _TOKENS_AT_ONCE = 1024
 
 @dataclass(frozen=True, slots=True)
 class Fluency:
-    """See `core.metrics.model_metric.ModelMetric`.
+    """One of `core.metrics.model_metric.ModelMetric`.
 
     Attributes:
         model: a causal language model, resolved.
@@ -88,7 +88,8 @@ class FluencyScorer:
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(model, device, "float32")
         self._budget = TokenBudget(f"fluency's {fluency.model.name}", device, _TOKENS_AT_ONCE)
-        self._log_unigrams = self._log_mean_distribution(_texts(fluency.language))
+        articles = map(json.loads, _sample(fluency.language).read_text(encoding="utf-8").splitlines())
+        self._log_unigrams = self._log_mean_distribution([article["article"] for article in articles])
 
     def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
         """SLOR of each summary, of which the article is not read; 0 of one without a token. Equal texts are read once.
@@ -155,8 +156,3 @@ def _first_token(tokenizer: Any, model: ModelRef) -> int:
 
 def _sample(language: Language) -> Path:
     return BUNDLED["sample-ko" if language == "ko" else "sample"]
-
-
-def _texts(language: Language) -> list[str]:
-    lines = _sample(language).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["article"] for line in lines]

@@ -22,7 +22,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -229,9 +229,9 @@ def make_kept(name: str, options: Options) -> Metric:
     Raises:
         RecipeError, ModelError: as of BERTScore.
     """
-    from core.metrics.bertscore_metric import against_the_best
+    from core.metrics.bertscore_metric import bertscore_metric
 
-    return Kept(against_the_best(options))
+    return Kept(bertscore_metric(replace(options, references="best")))
 
 
 def make_kept_words(name: str, options: Options) -> Metric:
@@ -309,7 +309,7 @@ def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
     """
     articles = [Article(_FILE, "", "", row.source or "\n".join(row.references), row.references) for row in rows]
     # Of rows that have other references of one document, the panel has one, whatever the order of rows.
-    by_text = {article.text: article for article in sorted(set(articles), key=_references, reverse=True)}
+    by_text = {article.text: article for article in sorted(set(articles), key=lambda a: a.references, reverse=True)}
     panel = draw_panel(_FILE, by_text.values())
     for article in dict.fromkeys(articles):
         if not others(article, panel):
@@ -319,7 +319,3 @@ def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
                 settings=("metrics",),
             )
     return articles, panel
-
-
-def _references(article: Article) -> tuple[str, ...]:
-    return article.references

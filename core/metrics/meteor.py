@@ -94,22 +94,19 @@ class Meteor(MeanOverRows):
         return (1 - penalty) * mean
 
     def _align(self, prediction: Sequence[str], reference: Sequence[str]) -> list[Match]:
+        stages: list[Callable[..., Any]] = [exact_match]
+        if self.stem:
+            stages.append(partial(stem_match, stemmer=_STEMMER))
+        if self.wordnet is not None:
+            stages.append(partial(wordnetsyn_match, wordnet=self.wordnet))
         matched: dict[int, int] = {}
-        for match in self._stages():
+        for match in stages:
             unmatched = [i for i in range(len(prediction)) if i not in matched]
             taken = set(matched.values())
             free = [j for j in range(len(reference)) if j not in taken]
             pairs, _, _ = match([prediction[i] for i in unmatched], [reference[j] for j in free])
             matched |= {unmatched[i]: free[j] for i, j in pairs}
         return sorted(matched.items())
-
-    def _stages(self) -> list[Callable[..., Any]]:
-        stages: list[Callable[..., Any]] = [exact_match]
-        if self.stem:
-            stages.append(partial(stem_match, stemmer=_STEMMER))
-        if self.wordnet is not None:
-            stages.append(partial(wordnetsyn_match, wordnet=self.wordnet))
-        return stages
 
 
 def make_meteor(name: str, options: Options) -> Meteor:

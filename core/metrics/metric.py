@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import CorpusError
 from core.text.rows import cleaned
 from core.types import Score
 
@@ -68,6 +69,17 @@ class Metric(Protocol):
 
     def score(self, statistics: FloatArray) -> FloatArray:
         """The score of the rows whose statistics these are, (parts,): for one row its own, for all the corpus's."""
+
+
+def require_sources(name: str, rows: Sequence[Row]) -> None:
+    """Check the rows of a metric that compares a prediction with its source.
+
+    Raises:
+        CorpusError: a row has none.
+    """
+    for number, row in enumerate(rows, start=1):
+        if row.source is None:
+            raise CorpusError(f"{name} compares a prediction with its source, but row {number} has no source.")
 
 
 class MeanOverRows:

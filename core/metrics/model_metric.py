@@ -5,56 +5,27 @@ numbers, and a scorer, which holds the model.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
 
 from core.arithmetic import find_device
-from core.errors import CorpusError, RecipeError
+from core.errors import RecipeError
 from core.metrics.config import Options
-from core.metrics.metric import FloatArray, MeanOverRows, Row
-from core.models import LANGUAGE_MODELS, ModelRef, parse_model, resolve_model
+from core.metrics.metric import FloatArray, MeanOverRows, Row, require_sources
+from core.models import LANGUAGE_MODELS, parse_model, resolve_model
 from core.text.language import Language
 
-
-class ModelMetric(Protocol):
-    """What computes a metric, and how.
-
-    Attributes:
-        name: the metric's.
-        needs_article: whether it compares a summary with its article.
-    """
-
-    name: ClassVar[str]
-    needs_article: ClassVar[bool]
-
-    @property
-    def model(self) -> ModelRef: ...
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-
-    def load(self, device: torch.device) -> "ModelScorer":
-        """The scorer, with its model.
-
-        Raises:
-            ModelError: the checkpoint is none of its kind.
-        """
+if TYPE_CHECKING:  # each imports what its model needs
+    from core.metrics.faithfulness import Faithfulness, FaithfulnessScorer
+    from core.metrics.fluency import Fluency, FluencyScorer
 
 
-class ModelScorer(Protocol):
-    """A metric with its model.
-
-    Attributes:
-        tokens: how many tokens the model has read, without padding.
-    """
-
-    tokens: int
-
-    def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
-        """The value of each (article, summary)."""
+ModelMetric: TypeAlias = "Fluency | Faithfulness"
+"""What computes a metric, and how: its name, its model, its signature, and whether it compares with the article."""
+ModelScorer: TypeAlias = "FluencyScorer | FaithfulnessScorer"
+"""A metric with its model. It scores (article, summary) pairs, and counts the tokens it has read."""
 
 
 def resolve_model_metric(name: str, model: str, language: Language) -> ModelMetric:
@@ -64,7 +35,6 @@ def resolve_model_metric(name: str, model: str, language: Language) -> ModelMetr
         ModelError: there is no such model.
         HubError: the Hub cannot tell the commit.
     """
-    # Each imports what its model needs.
     if name == "fluency":
         from core.metrics.fluency import Fluency
 
@@ -116,9 +86,8 @@ class MetricByModel(MeanOverRows):
             CorpusError: it compares with the article, and a row has no source.
             ModelError: the checkpoint is none of its kind.
         """
-        for number, row in enumerate(rows, start=1):
-            if row.source is None and self._metric.needs_article:
-                raise CorpusError(f"{self.name} compares a prediction with its source, but row {number} has no source.")
+        if self._metric.needs_article:
+            require_sources(self.name, rows)
         self._scorer = self._scorer or self._metric.load(self._device)
         values = self._scorer.score([(row.source or "", row.prediction) for row in rows])
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)

@@ -3,42 +3,39 @@
 Those that are stored with every summary have a `MetricSpec`, too: `core.metrics.specs`.
 """
 
+import pkgutil
 import re
 from collections.abc import Callable
 
+from core.errors import RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import Metric
 from core.metrics.specs import BY_MODEL
-from core.names import Registry
+from core.names import did_you_mean
 
 _OF_SOURCE = ("density", "coverage")
 NEED_SOURCE = (*_OF_SOURCE, "faithfulness")
 """Those that compare a summary with its article."""
 
-# Each is given the name that was asked for, and the options.
-METRICS: Registry[Callable[[str, Options], Metric]] = Registry(
-    "metric",
-    {
-        **dict.fromkeys(("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), "core.metrics.rouge:make_rouge"),
-        **dict.fromkeys(
-            ("rougeS", "rougeS4", "rougeS*", "rougeSU", "rougeSU4", "rougeSU*"),
-            "core.metrics.rouge:make_skip_bigram",
-        ),
-        "rouge-lcsubstr": "core.metrics.rouge:make_common_substring",
-        **dict.fromkeys(("bleu", "bleu1", "bleu2", "bleu3", "bleu4"), "core.metrics.bleu:make_bleu"),
-        "sacrebleu": "core.metrics.bleu:make_sacrebleu",
-        **dict.fromkeys(("chrf", "chrf++"), "core.metrics.bleu:make_chrf"),
-        "meteor": "core.metrics.meteor:make_meteor",
-        "bertscore": "core.metrics.bertscore_metric:make_bertscore",
-        "efficiency": "core.metrics.bertscore_metric:make_efficiency",
-        "kept": "core.metrics.kept:make_kept",
-        "kept_words": "core.metrics.kept:make_kept_words",
-        **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
-        **dict.fromkeys(BY_MODEL, "core.metrics.model_metric:make_model_metric"),
-        "dialogsum": "core.metrics.rouge:make_dialogsum",
-    },
-    besides=", besides rougeN for N from 1 to 9, and rougeSN and rougeSUN for any gap N",
-)
+METRICS = {
+    **dict.fromkeys(("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), "core.metrics.rouge:make_rouge"),
+    **dict.fromkeys(
+        ("rougeS", "rougeS4", "rougeS*", "rougeSU", "rougeSU4", "rougeSU*"),
+        "core.metrics.rouge:make_skip_bigram",
+    ),
+    "rouge-lcsubstr": "core.metrics.rouge:make_common_substring",
+    **dict.fromkeys(("bleu", "bleu1", "bleu2", "bleu3", "bleu4"), "core.metrics.bleu:make_bleu"),
+    "sacrebleu": "core.metrics.bleu:make_sacrebleu",
+    **dict.fromkeys(("chrf", "chrf++"), "core.metrics.bleu:make_chrf"),
+    "meteor": "core.metrics.meteor:make_meteor",
+    **dict.fromkeys(("bertscore", "efficiency"), "core.metrics.bertscore_metric:make_bertscore"),
+    "kept": "core.metrics.kept:make_kept",
+    "kept_words": "core.metrics.kept:make_kept_words",
+    **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
+    **dict.fromkeys(BY_MODEL, "core.metrics.model_metric:make_model_metric"),
+    "dialogsum": "core.metrics.rouge:make_dialogsum",
+}
+"""Of each name `module:function`: what makes the metric, from the name that was asked for and the options."""
 # Names that stand in no list, and one that does and is made likewise.
 _PATTERNS = {r"rouge[1-9]": "rouge1", r"rougeSU?[0-9]+": "rougeS"}
 NEED_BACKBONE = ("bertscore", "efficiency", "kept")
@@ -61,8 +58,12 @@ def make_metric(name: str, options: Options | None = None) -> Metric:
         ModelError: BERTScore's backbone cannot be found.
     """
     if not is_metric(name):
-        raise METRICS.unknown(name)
-    return METRICS[_listed(name)](name, options or Options())
+        raise RecipeError(
+            f"There is no metric {name!r}. The metrics are {', '.join(METRICS)}, besides rougeN for N from 1 to 9, and "
+            f"rougeSN and rougeSUN for any gap N.{did_you_mean(name, METRICS)}"
+        )
+    make: Callable[[str, Options], Metric] = pkgutil.resolve_name(METRICS[_listed(name)])
+    return make(name, options or Options())
 
 
 def is_metric(name: str) -> bool:

@@ -1,7 +1,7 @@
 """The ROUGE family (Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"), and what is near to it.
 
-`rouge` has them computed by the library `rouge_score`, with any tokenizer. `Rouge` gives a sweep the same numbers in
-less time.
+`make_rouge` has them computed by the library `rouge_score`, with any tokenizer. `Rouge` gives a sweep the same numbers
+in less time.
 
 * `rouge1` to `rouge9`: n-grams in common, each counted at most as often as it is on both sides.
 * `rougeL`: longest common subsequence of the whole texts.
@@ -26,19 +26,17 @@ The score of the DialogSum competition is how well one summary does against seve
 of a dialogue (Chen et al. 2021, "DialogSum: A Real-Life Scenario Dialogue Summarization Dataset").
 """
 
+import difflib
 import functools
 import itertools
-import re
 from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-import numpy as np
 from rapidfuzz.distance import LCSseq
 
-from core.errors import RecipeError
 from core.metrics.config import Options, RougeConfig, rouge_score_version, text_tokenizer
 from core.metrics.metric import (
     PRECISION_RECALL_F1,
@@ -46,46 +44,30 @@ from core.metrics.metric import (
     MeanOverRows,
     Metric,
     PairMetric,
-    References,
     Row,
     clipped_overlap,
     over_references,
     overlap,
 )
-from core.text.tokenizers import EnglishTokenizer, Tokenizer, named_tokenizer
+from core.text.tokenizers import Tokenizer, named_tokenizer
 from core.types import Score
 
-if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
-
 VARIANTS = ("rouge1", "rouge2", "rougeL")
-_NAME = re.compile(r"rouge([1-9]|L|Lsum)")
 
 
 def make_rouge(name: str, options: Options) -> PairMetric:
-    """See `core.metrics.registry`."""
-    return rouge(name, text_tokenizer(options), options.references)
-
-
-def rouge(variant: str, tokenizer: Tokenizer | None = None, references: References = "best") -> PairMetric:
-    """One variant of ROUGE: `rouge1` to `rouge9`, `rougeL` or `rougeLsum`.
-
-    Args:
-        variant: which.
-        tokenizer: `rouge_score`'s without stemmer unless given.
-        references: how several references count.
-
-    Raises:
-        RecipeError: no such variant.
-    """
-    tokenizer = tokenizer or EnglishTokenizer()
-    options = f"{tokenizer.signature}|version:{rouge_score_version()}"
-    if not _NAME.fullmatch(variant):
-        raise RecipeError(f"There is no ROUGE {variant!r}: give rouge1 to rouge9, rougeL or rougeLsum.")
+    """See `core.metrics.registry`: `rouge1` to `rouge9`, `rougeL` or `rougeLsum`."""
     from rouge_score.rouge_scorer import RougeScorer  # and with it NLTK and SciPy
 
-    scorer = RougeScorer([variant], tokenizer=tokenizer)
-    return PairMetric(variant, options, lambda text, reference: _scores(scorer, text, reference)[variant], references)
+    tokenizer = text_tokenizer(options)
+    scorer = RougeScorer([name], tokenizer=tokenizer)
+
+    def score_pair(text: str, reference: str) -> Score:
+        found = scorer.score(reference, text)[name]
+        return Score(float(found.precision), float(found.recall), float(found.fmeasure))
+
+    shown = f"{tokenizer.signature}|version:{rouge_score_version()}"
+    return PairMetric(name, shown, score_pair, options.references)
 
 
 class Rouge:
@@ -137,46 +119,24 @@ def _compare(candidate: _CountedText, reference: _CountedText) -> dict[str, Scor
     }
 
 
-def _scores(scorer: "RougeScorer", candidate: str, reference: str) -> dict[str, Score]:
-    parts = scorer.score(reference, candidate)
-    return {name: Score(float(s.precision), float(s.recall), float(s.fmeasure)) for name, s in parts.items()}
-
-
-DEFAULT_GAP = 2
-
-
 def make_skip_bigram(name: str, options: Options) -> PairMetric:
-    """See `core.metrics.registry`: `rougeS` or `rougeSU`, with a gap behind it, * for any, or with the usual one."""
-    gap = name.removeprefix("rougeS").removeprefix("U")
-    tokenizer = text_tokenizer(options)
-    return skip_bigram(None if gap == "*" else int(gap or DEFAULT_GAP), "U" in name, tokenizer, options.references)
+    """See `core.metrics.registry`: `rougeS` or `rougeSU`, with the most tokens between the two of a pair behind it.
 
-
-def skip_bigram(
-    gap: int | None = DEFAULT_GAP,
-    unigrams: bool = False,
-    tokenizer: Tokenizer | None = None,
-    references: References = "best",
-) -> PairMetric:
-    """ROUGE-S, named as ROUGE-1.5.5 does: `rougeS2`, `rougeS4`, `rougeS*` (any gap), `rougeSU2`, ….
-
-    Args:
-        gap: most tokens between the two of a pair; None for any number. Time and memory grow with the square of the
-            text then: 1,000 tokens have 499,500 pairs.
-        unigrams: ROUGE-SU.
-        tokenizer: `rouge_score`'s without stemmer unless given.
-        references: how several references count.
+    With none, it is the usual gap, and the metric's name has it. With `*` there is no limit, and time and memory grow
+    with the square of the text: 1,000 tokens have 499,500 pairs.
     """
-    cut = (tokenizer or EnglishTokenizer()).tokenize
+    family = "rougeSU" if name.startswith("rougeSU") else "rougeS"
+    gap = name.removeprefix(family) or "2"
+    tokenizer = text_tokenizer(options)
 
     def units(text: str) -> Counter[tuple[str, ...]]:
-        return skip_bigrams(cut(text), gap, unigrams)
+        return skip_bigrams(tokenizer.tokenize(text), None if gap == "*" else int(gap), family == "rougeSU")
 
     return PairMetric(
-        name=f"rougeS{'U' if unigrams else ''}{'*' if gap is None else gap}",
-        options=f"{(tokenizer or EnglishTokenizer()).signature}|like:ROUGE-1.5.5",
+        name=f"{family}{gap}",
+        options=f"{tokenizer.signature}|like:ROUGE-1.5.5",
         score_pair=lambda text, reference: clipped_overlap(units(text), units(reference)),
-        references=references,
+        references=options.references,
     )
 
 
@@ -192,37 +152,15 @@ def skip_bigrams(tokens: list[str], gap: int | None, unigrams: bool = False) -> 
 
 
 def make_common_substring(name: str, options: Options) -> PairMetric:
-    """See `core.metrics.registry`."""
-    return common_substring(text_tokenizer(options), options.references)
-
-
-def common_substring(tokenizer: Tokenizer | None = None, references: References = "best") -> PairMetric:
-    """`rouge-lcsubstr`: precision is the length of the run over that of the prediction, recall over the reference's.
-
-    Args:
-        tokenizer: `rouge_score`'s without stemmer unless given.
-        references: how several references count.
-    """
-    cut = tokenizer or EnglishTokenizer()
+    """See `core.metrics.registry`: precision is the run's length over the prediction's, recall over the reference's."""
+    tokenizer = text_tokenizer(options)
 
     def score_pair(text: str, reference: str) -> Score:
-        predicted, expected = cut.tokenize(text), cut.tokenize(reference)
-        return overlap(longest_run(predicted, expected), len(predicted), len(expected))
+        predicted, expected = tokenizer.tokenize(text), tokenizer.tokenize(reference)
+        run = difflib.SequenceMatcher(None, predicted, expected, autojunk=False).find_longest_match()
+        return overlap(run.size, len(predicted), len(expected))
 
-    return PairMetric("rouge-lcsubstr", cut.signature, score_pair, references)
-
-
-def longest_run(a: list[str], b: list[str]) -> int:
-    """Length of the longest contiguous run of tokens that is in both `a` and `b`; 0 if they share none."""
-    codes: dict[str, int] = {}
-    codes_b = np.array([codes.setdefault(token, len(codes)) for token in b], dtype=np.int64)
-    # ends[j]: length of the run that ends at the current token of `a` and at b[j - 1].
-    ends = np.zeros(len(b) + 1, dtype=np.int64)
-    longest = 0
-    for token in a:
-        ends[1:] = np.where(codes_b == codes.get(token, -1), ends[:-1] + 1, 0)
-        longest = max(longest, int(ends.max()))
-    return longest
+    return PairMetric(name, tokenizer.signature, score_pair, options.references)
 
 
 def make_dialogsum(name: str, options: Options) -> Metric:

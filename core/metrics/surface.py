@@ -11,9 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.errors import CorpusError
 from core.metrics.config import Options
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row
+from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row, require_sources
 from core.text.words import count_words
 
 _TOKEN = re.compile(r"\w+")
@@ -95,13 +94,9 @@ class SourceMetric(MeanOverRows):
         Raises:
             CorpusError: a row has no source.
         """
-        values = [self._of_row(number, row) for number, row in enumerate(rows, start=1)]
+        require_sources(self.name, rows)
+        values = [self.measure(row.prediction, row.source or "") for row in rows]
         return np.array(values, dtype=np.float64).reshape(len(rows), 1)
-
-    def _of_row(self, number: int, row: Row) -> float:
-        if row.source is None:
-            raise CorpusError(f"{self.name} compares a prediction with its source, but row {number} has no source.")
-        return self.measure(row.prediction, row.source)
 
 
 SOURCE_METRICS = (

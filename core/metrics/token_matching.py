@@ -51,9 +51,9 @@ def begin_matching(matchings: Sequence[Matching]) -> Callable[[], Matched]:
 
 def on_cpu(matching: Matching) -> list[tuple[float, float]]:
     """Precision and recall of each candidate, by NumPy."""
-    similarity = _similarity(matching).numpy()
     candidates, reference = matching.candidates, matching.reference
-    starts = np.cumsum([0, *(len(c.weights) for c in candidates[:-1])])
+    similarity = _similarities(candidates, [reference]).numpy()
+    starts = _starts(candidates)
     weights = np.concatenate([c.weights for c in candidates])
     precision = np.add.reduceat(similarity.max(axis=1) * weights, starts) / np.add.reduceat(weights, starts)
     recall = np.maximum.reduceat(similarity, starts, axis=0) @ reference.weights / reference.weights.sum()
@@ -76,7 +76,7 @@ def on_device(matching: Matching) -> torch.Tensor:
 
     In a fixed order, unlike sums by `index_add_` on a GPU: the same matching gives the same numbers.
     """
-    similarity = _similarity(matching)
+    similarity = _similarities(matching.candidates, [matching.reference])
     places, present = _rows_of(matching.candidates)
     rows = to_device(places, similarity.device)
     weights = np.zeros(present.shape)
@@ -122,14 +122,14 @@ def begin_recalls_on_device(crossings: Sequence[Crossing]) -> Callable[[], list[
 
 def recalls_on_cpu(crossing: Crossing) -> FloatArray:
     """(candidates, references), by NumPy."""
-    starts = np.cumsum([0, *(len(candidate.weights) for candidate in crossing.candidates[:-1])])
-    best = np.maximum.reduceat(_similarities(crossing).numpy(), starts, axis=0)
+    similarities = _similarities(crossing.candidates, crossing.references).numpy()
+    best = np.maximum.reduceat(similarities, _starts(crossing.candidates), axis=0)
     return np.asarray(best @ _shares(crossing.references))
 
 
 def recalls_on_device(crossing: Crossing) -> torch.Tensor:
     """The same, float64, computed where the vectors are, in a fixed order as `on_device`."""
-    similarities = _similarities(crossing)
+    similarities = _similarities(crossing.candidates, crossing.references)
     rows, _ = _rows_of(crossing.candidates)
     best = similarities[to_device(rows, similarities.device)].amax(dim=1).double()
     return best @ to_device(_shares(crossing.references), similarities.device)
@@ -146,12 +146,14 @@ def _shares(references: Sequence[TokenVectors]) -> FloatArray:
     return shares
 
 
-def _similarities(crossing: Crossing) -> torch.Tensor:
-    """(tokens of all candidates, tokens of all references)."""
-    candidates, references = (
-        torch.cat([one.vectors for one in texts]) for texts in (crossing.candidates, crossing.references)
-    )
-    return multiply_rows(candidates, references)
+def _similarities(candidates: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> torch.Tensor:
+    """(tokens of all candidates, tokens of all references), in one product."""
+    return multiply_rows(*(torch.cat([one.vectors for one in texts]) for texts in (candidates, references)))
+
+
+def _starts(candidates: Sequence[TokenVectors]) -> npt.NDArray[np.int64]:
+    """The row of each candidate's first token."""
+    return np.cumsum([0, *(len(candidate.weights) for candidate in candidates[:-1])])
 
 
 def _rows_of(candidates: Sequence[TokenVectors]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -165,8 +167,3 @@ def _rows_of(candidates: Sequence[TokenVectors]) -> tuple[npt.NDArray[np.int64],
     places = np.arange(lengths.max())
     present = places < lengths[:, None]
     return np.where(present, starts[:, None] + places, starts[:, None]), present
-
-
-def _similarity(matching: Matching) -> torch.Tensor:
-    """(tokens of all candidates, tokens of the reference), in one product."""
-    return multiply_rows(torch.cat([c.vectors for c in matching.candidates]), matching.reference.vectors)

@@ -5,12 +5,10 @@ anybody's, and a reply may hold anything. Nothing of it is kept but texts, on on
 numbers of a plausible size.
 """
 
-import email.utils
 import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from core.errors import NwsError, RecipeError, SegmentationError
@@ -27,8 +25,8 @@ MOST_TOKENS = 10**9
 """More than any model reads, and few enough to be summed in SQL."""
 # Characters of a model's name, or of why it ended.
 _MOST_STATED = 200
-# From most to least telling: OpenAI's own, those that send an error as text, vLLM's and FastAPI's.
-_MESSAGES = (("error", "message"), ("error",), ("message",), ("detail",))
+# From most to least telling: OpenAI's own, those that send an error as text, vLLM's.
+_MESSAGES = (("error", "message"), ("error",), ("message",))
 
 Hide = Callable[[str], str]
 """Takes the key out of a text."""
@@ -188,19 +186,6 @@ def refusal(reply: Reply) -> str:
     message = next((text for text in said if isinstance(text, str)), reply.body.decode("utf-8", "replace"))
     message = one_line(message).rstrip(".")
     return f"answered {reply.status}{': ' if message else ''}{message}"
-
-
-def retry_after(header: str) -> float | None:
-    """Seconds that the header Retry-After asks for (RFC 9110, section 10.2.3); None without a usable one.
-
-    They may be negative, or infinite.
-    """
-    if header.strip().isdecimal():
-        return float(header)
-    try:
-        return (email.utils.parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return None
 
 
 def one_line(text: str) -> str:

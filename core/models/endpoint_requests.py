@@ -37,7 +37,6 @@ from core.models.endpoint import (
     read_answer,
     read_extra,
     refusal,
-    retry_after,
 )
 from core.models.prompt_template import most_new_tokens
 
@@ -84,12 +83,10 @@ class Question:
     Attributes:
         text: all of the message.
         most_tokens: how many the model may write.
-        draw: 0 asks at temperature 0. Above 0 the answer is drawn at temperature 1, by a seed of its own.
     """
 
     text: str
     most_tokens: int
-    draw: int = 0
 
 
 class _PassingError(EndpointError):
@@ -123,21 +120,11 @@ class LoadedEndpoint:
     def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[EndpointAnswer]:
         """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.
 
-        Raises:
-            EndpointError: there is none of a text, after all attempts.
-        """
-        answers = []
-        for answer in self.ask(texts, asked):
-            if isinstance(answer, EndpointError):
-                raise EndpointError(str(answer))
-            answers.append(answer)
-        return answers
-
-    def ask(self, texts: Sequence[str], asked: Sequence[int]) -> list[EndpointAnswer | EndpointError]:
-        """What there is of each text, in their order: a summary of as many words as `asked`, or why there is none.
-
         Answers are kept while the same articles come again. So if one article fails and the others are sent again
         without it, they are not asked for twice.
+
+        Raises:
+            EndpointError: there is none of a text, after all attempts.
         """
         requests = list(zip(texts, asked, strict=True))
         if not {text for text, _ in self._answers}.issuperset(texts):
@@ -145,7 +132,13 @@ class LoadedEndpoint:
         missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
         answered = self._all([functools.partial(self._summary, text=text, n=n) for text, n in missing])
         self._answers.update(zip(missing, answered, strict=True))
-        return [self._answers[request] for request in requests]
+        answers = []
+        for request in requests:
+            answer = self._answers[request]
+            if isinstance(answer, EndpointError):
+                raise EndpointError(str(answer))
+            answers.append(answer)
+        return answers
 
     def complete(self, questions: Sequence[Question], heard: Heard) -> None:
         """Ask all questions, several at once, and tell each answer as it comes. The endpoint's prompt is not used.
@@ -155,7 +148,7 @@ class LoadedEndpoint:
 
         def ask(question: Question) -> Ask:
             async def answer(client: httpx.AsyncClient) -> EndpointAnswer:
-                reply = await self._post(client, question.text, question.most_tokens, question.draw)
+                reply = await self._post(client, question.text, question.most_tokens)
                 try:
                     return read_answer(reply, self._without_key)
                 except UnusableReplyError as error:
@@ -191,8 +184,14 @@ class LoadedEndpoint:
         free = asyncio.Semaphore(self._endpoint.concurrency)
 
         async def answer(client: httpx.AsyncClient, place: int, ask: Ask) -> EndpointAnswer | EndpointError:
+            found: EndpointAnswer | EndpointError
             async with free:
-                found = await self._outcome(client, ask)
+                try:
+                    found = await ask(client)
+                except UnusableReplyError as error:
+                    found = self._error(str(error))
+                except EndpointError as error:
+                    found = error
             heard(place, found)
             return found
 
@@ -204,14 +203,6 @@ class LoadedEndpoint:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _outcome(self, client: httpx.AsyncClient, ask: Ask) -> EndpointAnswer | EndpointError:
-        try:
-            return await ask(client)
-        except UnusableReplyError as error:
-            return self._error(str(error))
-        except EndpointError as error:
-            return error
 
     async def _summary(self, client: httpx.AsyncClient, text: str, n: int) -> EndpointAnswer:
         """What the model writes of a text that is asked for `n` words.
@@ -225,8 +216,8 @@ class LoadedEndpoint:
         answer = read_answer(reply, self._without_key)
         return replace(answer, extra={**answer.extra, "requests": 1})
 
-    async def _post(self, client: httpx.AsyncClient, content: str, max_tokens: int, draw: int = 0) -> object:
-        """The JSON of a chat completion for one message; with a `draw` above 0 it is drawn, by a seed of its own.
+    async def _post(self, client: httpx.AsyncClient, content: str, max_tokens: int) -> object:
+        """The JSON of a chat completion for one message.
 
         Raises:
             EndpointError: there was none, after all attempts.
@@ -234,8 +225,8 @@ class LoadedEndpoint:
         body = {
             "model": self._endpoint.model,
             "messages": [{"role": "user", "content": content}],
-            "temperature": 1 if draw else 0,
-            "seed": (self._seed + draw) % 2**63,
+            "temperature": 0,
+            "seed": self._seed % 2**63,
             "max_tokens": max_tokens,
         }
         again = AsyncRetrying(
@@ -249,7 +240,8 @@ class LoadedEndpoint:
     async def _post_once(self, client: httpx.AsyncClient, body: dict[str, Any]) -> object:
         reply = await self._exchange(client, body)
         if reply.status in (408, 409, 429) or reply.status >= 500:
-            raise _PassingError(str(self._error(refusal(reply))), retry_after(reply.retry_after))
+            seconds = float(reply.retry_after) if reply.retry_after.strip().isdecimal() else None  # may be infinite
+            raise _PassingError(str(self._error(refusal(reply))), seconds)
         if reply.status != 200:
             raise self._error(refusal(reply), _CURES.get(reply.status, ""))
         try:

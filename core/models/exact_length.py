@@ -157,18 +157,14 @@ class ExactLength(LogitsProcessor):
         ends: ids of the tokens that end a text.
         limit: number of tokens that may be written, an end included.
         is_greedy: whether there is one beam.
-        forced_first: whether the checkpoint states the first token itself, such as that of a language.
     """
 
-    def __init__(
-        self, table: WordTable, n: int, ends: Sequence[int], limit: int, is_greedy: bool, forced_first: bool = False
-    ) -> None:
+    def __init__(self, table: WordTable, n: int, ends: Sequence[int], limit: int, is_greedy: bool) -> None:
         self._table = table
         self._n = n
         self._ends = list(ends)
         self._limit = limit
         self._is_greedy = is_greedy
-        self._forced_first = forced_first
         self._start = -1
         self._known: dict[bytes, Written] = {}
         self._mask = functools.cache(self._make_mask)
@@ -179,8 +175,6 @@ class ExactLength(LogitsProcessor):
         if self._start < 0:
             self._start = input_ids.shape[1]
         tokens = input_ids[:, self._start :].cpu().numpy()
-        if self._forced_first and tokens.shape[1] == 0:
-            return scores
         rows = self._follow(tokens)
         pace = self._pace(rows, tokens.shape[1])
         kinds = list(zip(rows, pace, strict=True))

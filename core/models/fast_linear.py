@@ -12,8 +12,6 @@ import torch
 from torch import nn
 
 CPUINFO = Path("/proc/cpuinfo")
-# The largest difference allowed between the two libraries, relative to the largest output. Seen: 1e-6.
-_TOLERANCE = 1e-5
 
 
 class PackedLinear(nn.Module):
@@ -53,23 +51,16 @@ def speed_up_linear_layers(model: nn.Module) -> None:
 
 @functools.cache
 def onednn_is_faster() -> bool:
-    """Whether this CPU is of a kind on which oneDNN beats MKL, and oneDNN gives the right numbers here."""
-    return is_amd(CPUINFO) and torch.backends.cpu.get_cpu_capability() == "AVX512" and onednn_works()
-
-
-def is_amd(cpuinfo: Path) -> bool:
-    """Whether Linux's description of the CPUs names AMD; False on other systems, which have no such file."""
-    return cpuinfo.is_file() and "AuthenticAMD" in cpuinfo.read_text(encoding="utf-8", errors="replace")
+    """Whether this CPU is of a kind on which oneDNN beats MKL, and PyTorch has these layers."""
+    # Linux's description of the CPUs; other systems have no such file.
+    is_amd = CPUINFO.is_file() and "AuthenticAMD" in CPUINFO.read_text(encoding="utf-8", errors="replace")
+    return is_amd and torch.backends.cpu.get_cpu_capability() == "AVX512" and onednn_works()
 
 
 def onednn_works() -> bool:
-    """Try a layer. PyTorch does not promise these operations, and may be told to run them in less than float32."""
-    generator = torch.Generator().manual_seed(0)
-    inputs, weight = torch.randn(70, 384, generator=generator), torch.randn(96, 384, generator=generator)
-    bias = torch.randn(96, generator=generator)
-    expected = nn.functional.linear(inputs, weight, bias)
+    """Try a layer: PyTorch does not promise these operations."""
     try:
-        outputs = PackedLinear(weight, bias)(inputs)
+        PackedLinear(torch.eye(4), None)(torch.eye(4))
     except (AttributeError, RuntimeError, TypeError):  # no such operation, not for this CPU, other arguments
         return False
-    return bool((outputs - expected).abs().max() <= _TOLERANCE * expected.abs().max())
+    return True

@@ -48,6 +48,7 @@ class LoadedGenerator:
     Attributes:
         generator: what it was loaded from.
         tokens: how many tokens it has read and written, without padding; of several beams, the one that was chosen.
+        config: from how many words are asked for to the `GenerationConfig` that the model writes with.
     """
 
     def __init__(self, generator: Generator, tokenizer: Any, model: Any, device: torch.device, seed: int) -> None:
@@ -67,7 +68,7 @@ class LoadedGenerator:
         # On a GPU, so that there are few shapes. A CPU would compute the padding for nothing.
         self._multiple = SOURCE_MULTIPLE if self._encodes and device.type == "cuda" else 1
         model_configs = model.config, model.generation_config
-        self._config = functools.cache(
+        self.config = functools.cache(
             functools.partial(generation_config, generator, *model_configs, tokenizer, self._window)
         )
         self.prompt("a")  # that the prompt fits is to be known before any article is tried
@@ -110,10 +111,6 @@ class LoadedGenerator:
                 "prompt. Give a model with a larger one."
             )
         return prompt
-
-    def config(self, n: int = UNCUT) -> Any:
-        """The `GenerationConfig` that the model writes with if `n` words are asked for."""
-        return self._config(n)
 
     def _new_tokens(self, n: int) -> int:
         config = self.config(n)
@@ -167,8 +164,7 @@ class LoadedGenerator:
         limit = config.max_new_tokens or config.max_length - 1
         ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
         is_greedy = (config.num_beams or 1) == 1
-        rule = ExactLength(self._words, n, ends, limit, is_greedy, config.forced_bos_token_id is not None)
-        return LogitsProcessorList([rule])
+        return LogitsProcessorList([ExactLength(self._words, n, ends, limit, is_greedy)])
 
 
 def load_generator(generator: Generator, device: torch.device, seed: int) -> LoadedGenerator:

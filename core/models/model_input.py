@@ -37,7 +37,7 @@ def prompt_maker(generator: Generator, tokenizer: Any) -> MakePrompt:
     """What makes the prompts of a generator."""
     if generator.prompt is None:
         return _around(generator.prefix, generator.suffix, tokenizer)
-    return _Asking(generator.prompt, generator.chat, tokenizer)
+    return _asking(generator.prompt, generator.chat, tokenizer)
 
 
 def _around(prefix: str, suffix: str, tokenizer: Any) -> MakePrompt:
@@ -54,44 +54,38 @@ def _around(prefix: str, suffix: str, tokenizer: Any) -> MakePrompt:
     return make
 
 
-class _Asking:
+def _asking(prompt: PromptTemplate, chat: bool, tokenizer: Any) -> MakePrompt:
     """A prompt about as many words of the article as fit; in a chat template, if there is one, a user's message."""
+    template = _fixed_clock() + tokenizer.get_chat_template() if chat else None
 
-    def __init__(self, prompt: PromptTemplate, chat: bool, tokenizer: Any) -> None:
-        self._prompt = prompt
-        self._tokenizer = tokenizer
-        self._template = _fixed_clock() + tokenizer.get_chat_template() if chat else None
-
-    def __call__(self, text: str, n: int, room: int) -> Prompt | None:
-        ids = self._ids(text, n)
-        if len(ids) <= room:
-            return Prompt(ids, 0)
-        ends = [0, *(word.end() for word in re.finditer(r"\S+", text))]
-        # Always the whole prompt, since a token may reach over the end of the article.
-        fitting = bisect.bisect_right(ends, room, key=lambda end: len(self._ids(text[:end], n)))
-        if fitting < 2:  # not even with the first word
-            return None
-        cut_ids = self._ids(text[: ends[fitting - 1]], n)
-        return Prompt(cut_ids, len(ids) - len(cut_ids))
-
-    def _ids(self, article: str, n: int) -> list[int]:
-        asked = self._prompt.about(article, n)
-        if self._template is None:
-            plain: list[int] = self._tokenizer(asked, verbose=False)["input_ids"]
+    def read(article: str, n: int) -> list[int]:
+        asked = prompt.about(article, n)
+        if template is None:
+            plain: list[int] = tokenizer(asked, verbose=False)["input_ids"]
             return plain
         messages = [{"role": "user", "content": asked}]
         try:
             # Templates of models that think aloud first can be told not to; others do not know the word.
-            text = self._tokenizer.apply_chat_template(
-                messages,
-                chat_template=self._template,
-                tokenize=False,
-                add_generation_prompt=True,
-                enable_thinking=False,
+            text = tokenizer.apply_chat_template(
+                messages, chat_template=template, tokenize=False, add_generation_prompt=True, enable_thinking=False
             )
         except TemplateError as error:
             raise ModelError(f"The checkpoint's chat template takes no message of a user alone: {error}.") from error
-        return _ids(self._tokenizer, text)  # its special tokens are in the template
+        return _ids(tokenizer, text)  # its special tokens are in the template
+
+    def make(text: str, n: int, room: int) -> Prompt | None:
+        ids = read(text, n)
+        if len(ids) <= room:
+            return Prompt(ids, 0)
+        ends = [0, *(word.end() for word in re.finditer(r"\S+", text))]
+        # Always the whole prompt, since a token may reach over the end of the article.
+        fitting = bisect.bisect_right(ends, room, key=lambda end: len(read(text[:end], n)))
+        if fitting < 2:  # not even with the first word
+            return None
+        cut_ids = read(text[: ends[fitting - 1]], n)
+        return Prompt(cut_ids, len(ids) - len(cut_ids))
+
+    return make
 
 
 def _fixed_clock() -> str:

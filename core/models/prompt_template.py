@@ -66,17 +66,14 @@ def placeholders(prompt: str, known: Sequence[str]) -> list[str]:
         fields = [field for field in string.Formatter().parse(prompt) if field[1] is not None]
     except ValueError as error:
         raise RecipeError(f"the prompt cannot be read: {error}. Write {{{{ and }}}} for braces.") from error
-    names = [
-        str(name) + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-        for _, name, spec, conversion in fields
-    ]
-    if unknown := [name for name in names if name not in known]:
-        named = [f"{{{name}}}" for name in known]
-        raise RecipeError(
-            f"the prompt has a placeholder {{{unknown[0]}}}: only {', '.join(named[:-1])} and {named[-1]} are known. "
-            "Write {{ and }} for braces."
-        )
-    return names
+    for _, name, spec, conversion in fields:
+        if name not in known or spec or conversion:
+            named = [f"{{{one}}}" for one in known]
+            raise RecipeError(
+                f"the prompt has a placeholder {{{name}}} that cannot be filled: only {', '.join(named[:-1])} and "
+                f"{named[-1]} are known, as they stand here. Write {{{{ and }}}} for braces."
+            )
+    return [str(name) for _, name, _, _ in fields]
 
 
 DEFAULT_PROMPT = PromptTemplate(

@@ -41,11 +41,6 @@ class Tokens:
     inputs: dict[str, IntArray]
     lengths: IntArray
 
-    @property
-    def ids(self) -> list[IntArray]:
-        """The `input_ids` of each text."""
-        return np.split(self.inputs["input_ids"], np.cumsum(self.lengths[:-1]))
-
     def positions(self, batch: Sequence[int]) -> IntArray:
         """Where in `inputs` the tokens of the texts `batch` are, text by text."""
         sizes = self.lengths[batch]

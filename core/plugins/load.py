@@ -11,7 +11,7 @@ import importlib.metadata
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -164,34 +164,6 @@ def _code(called: object) -> CodeType | None:
     """Of a function or method, or of an object that can be called."""
     function = called if hasattr(called, "__code__") else getattr(called, "__call__", None)  # noqa: B004
     return getattr(function, "__code__", None)
-
-
-def require_signature(
-    called: Callable[..., object], given: Sequence[object], owner: str, what: str, cure: str, named: Sequence[str] = ()
-) -> None:
-    """Refuse a function that cannot be called with `given`. One without a signature, as of C code, is let through.
-
-    Args:
-        called: the function, or the method of an object.
-        given: arguments as it will get them.
-        owner: whose it is.
-        what: names these arguments.
-        cure: says how it should begin.
-        named: arguments that it will get by name, beside `given`.
-
-    Raises:
-        PluginError: names all of these, and the line.
-    """
-    try:
-        signature = inspect.signature(called)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(*given, **dict.fromkeys(named))
-    except TypeError as error:
-        raise PluginError(
-            f"{owner} cannot be called with {what}: {error}{definition(called)}. It must take both: {cure}."
-        ) from error
 
 
 @functools.lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from core.errors import PluginError
 from core.metrics.metric import FloatArray, MeanOverRows, Row
 from core.metrics.registry import is_metric
 from core.metrics.specs import BY_COLUMN, SPECS
-from core.plugins.load import Judge, Plugin, blaming, definition, plugin_of_session, require_signature
+from core.plugins.load import Judge, Plugin, blaming, definition, plugin_of_session
 from core.types import Summary
 
 ASKED = ("article", "n", "language", "key")
@@ -85,9 +85,9 @@ class PluginMetric(MeanOverRows):
         asked = {name: getattr(judged, name) for name in self.asks}
         unknown = [name for name, value in asked.items() if value is None]
         if unknown:
-            cure = "give each row its `source`" if unknown == ["article"] else "only a run knows it"
             raise PluginError(
-                f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have: {cure}."
+                f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have (the article is "
+                "the `source` of a row)."
             )
         with blaming(failed, self.plugin.file(judge), judge):
             value: Any = judge(judged.summary, list(judged.references), **asked)
@@ -113,8 +113,7 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
     """Every metric of a plugin.
 
     Raises:
-        PluginError: the plugin cannot be imported, or a metric cannot be called with a summary and its references,
-            or has a name that none can have.
+        PluginError: the plugin cannot be imported, or a metric is none, or has a name that none can have.
     """
     metrics = []
     for name, judge in plugin.metrics().items():
@@ -124,7 +123,7 @@ def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
                 f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
                 "def f(summary, references), which returns a number: the higher, the better."
             )
-        metrics.append(PluginMetric(name, plugin, _asks(judge, f"{name} of {plugin.owner(judge)}")))
+        metrics.append(PluginMetric(name, plugin, _asks(judge)))
     return tuple(metrics)
 
 
@@ -132,34 +131,22 @@ def function_metric(function: Judge, name: str | None = None) -> PluginMetric:
     """A function as a metric, for `nws.score`; it has the function's own name unless one is given.
 
     Raises:
-        PluginError: it has a name that no metric can have, or does not take a summary and its references.
+        PluginError: it has a name that no metric can have.
     """
     name = name or str(getattr(function, "__name__", type(function).__name__))
     (metric,) = plugin_metrics(plugin_of_session({}, {name: function}))
     return metric
 
 
-def _asks(judge: Judge, owner: str) -> tuple[str, ...]:
-    """Those of `ASKED` that a function must be given. A parameter with a default is the function's own.
-
-    Raises:
-        PluginError: it does not take a summary and its references, or must be given something else.
-    """
+def _asks(judge: Judge) -> tuple[str, ...]:
+    """Those of `ASKED` that a function must be given. A parameter with a default is the function's own."""
     try:
         parameters = [*inspect.signature(judge).parameters.values()][len(("summary", "references")) :]
-    except (TypeError, ValueError):  # of C code, see `require_signature`
+    except (TypeError, ValueError):  # C code need not tell
         parameters = []
-    asks = tuple(
-        parameter.name
-        for parameter in parameters
-        if parameter.name in ASKED
-        and parameter.default is parameter.empty
-        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    return tuple(
+        parameter.name for parameter in parameters if parameter.name in ASKED and parameter.default is parameter.empty
     )
-    what = "a summary and its references"
-    cure = f"def f(summary, references); it may ask for {', '.join(ASKED)}, too"
-    require_signature(judge, ("", []), owner, what, cure, asks)
-    return asks
 
 
 def _require_name(name: str, owner: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from core.errors import PluginError, SegmentationError
-from core.plugins.load import Plugin, Write, blaming, definition, require_signature
+from core.plugins.load import Plugin, Write, blaming, definition
 from core.systems.system import Document, Draft, System, require_name
 from core.text.length import UNCUT, LengthUnit, length_of, require_summary_length
 from core.text.rows import cleaned
@@ -71,7 +71,6 @@ def _written(system: Write | System, document: Document, lengths: Sequence[int])
 def _one_line(text: object) -> str:
     if not isinstance(text, str):
         raise TypeError(f"it returned {type(text).__name__}, not text")
-    require_summary_length(text)
     return " ".join(cleaned(text).split())
 
 
@@ -131,12 +130,6 @@ def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: 
             f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
             "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.systems.system.System')."
         )
-    named = f"{name} of {plugin.owner(_called(system))}"
-    if is_system(system):
-        what, cure = "a document and the list of all n", "def summarize(self, document, lengths)"
-    else:
-        what, cure = "an article's text and n", "def f(text, n)"
-    require_signature(_called(system), (None, None), named, what, cure)
     if kind not in get_args(SystemKind):
         raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
     return PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ())

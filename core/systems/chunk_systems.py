@@ -7,24 +7,32 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.names import Registry
 from core.systems.composition import compose, filled, first_sentences, taken_room, words_at
-from core.systems.importance import FloatArray, centroid, chunk_weights, ranking, rounded
+from core.systems.importance import (
+    FloatArray,
+    centroid,
+    centroid_similarity,
+    chunk_weights,
+    lexrank,
+    position,
+    ranking,
+    rounded,
+    sentence_words,
+    textrank,
+    textrank_words,
+)
 from core.systems.system import Document, Draft, UsualSystem
 from core.text.length import LengthUnit, fitting, room
 from core.types import SegmentedArticle
 
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
-IMPORTANCE: Registry[Callable[[SegmentedArticle, FloatArray], FloatArray]] = Registry(
-    "importance",
-    {
-        "textrank": "core.systems.importance:by_textrank",
-        "centroid": "core.systems.importance:by_centroid",
-        "textrank-words": "core.systems.importance:by_textrank_words",
-        "lexrank": "core.systems.importance:by_lexrank",
-        "position": "core.systems.importance:by_position",
-    },
-)
+IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
+    "textrank": lambda _, vectors: textrank(vectors),
+    "centroid": lambda _, vectors: centroid_similarity(vectors),
+    "textrank-words": lambda article, _: textrank_words(sentence_words(article)),
+    "lexrank": lambda article, _: lexrank(sentence_words(article)),
+    "position": lambda article, _: position(len(article.sentences)),
+}
 
 
 @dataclass(frozen=True, slots=True)

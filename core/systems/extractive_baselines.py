@@ -5,13 +5,13 @@ a strong baseline in news, where the most important comes first. Those that draw
 words gain in whatever they are put together of.
 """
 
+import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from core.names import Registry
 from core.systems.composition import compose, words_at
 from core.systems.rulers import RULERS
 from core.systems.system import Document, Draft, System, UsualSystem
@@ -19,25 +19,22 @@ from core.text.length import UNCUT, cut, fitting, room
 from core.text.words import word_spans
 from core.types import SegmentedArticle, SystemKind
 
-# Each a frozen dataclass that follows `System`.
-BASELINES: Registry[Any] = Registry(
-    "system",
-    {
-        "lead3": "core.systems.extractive_baselines:Lead3",
-        "lead2+chunks": "core.systems.chunk_systems:LeadChunks",
-        "lead3-search": "core.systems.chunk_systems:LeadSearch",
-        **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.systems.chunk_systems:ChunkSystem"),
-        **dict.fromkeys(("lexrank", "position"), "core.systems.chunk_systems:ChunkSystem"),
-        "window-oracle": "core.systems.oracles:WindowOracle",
-        "oracle": "core.systems.oracles:Oracle",
-        "lead": "core.systems.extractive_baselines:Lead",
-        "random": "core.systems.extractive_baselines:Random",
-        "random-words": "core.systems.extractive_baselines:RandomWords",
-        "reference-words": "core.systems.rulers:ReferenceWords",
-        "person": "core.systems.rulers:Person",
-        "other-article": "core.systems.rulers:OtherArticle",
-    },
-)
+BASELINES = {
+    "lead3": "core.systems.extractive_baselines:Lead3",
+    "lead2+chunks": "core.systems.chunk_systems:LeadChunks",
+    "lead3-search": "core.systems.chunk_systems:LeadSearch",
+    **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.systems.chunk_systems:ChunkSystem"),
+    **dict.fromkeys(("lexrank", "position"), "core.systems.chunk_systems:ChunkSystem"),
+    "window-oracle": "core.systems.oracles:WindowOracle",
+    "oracle": "core.systems.oracles:Oracle",
+    "lead": "core.systems.extractive_baselines:Lead",
+    "random": "core.systems.extractive_baselines:Random",
+    "random-words": "core.systems.extractive_baselines:RandomWords",
+    "reference-words": "core.systems.rulers:ReferenceWords",
+    "person": "core.systems.rulers:Person",
+    "other-article": "core.systems.rulers:OtherArticle",
+}
+"""Of each name `module:class`, a frozen dataclass that follows `System`. It is imported once it is asked for."""
 # What is drawn at random hardly ever wins, `window-oracle` is dear, and rulers do not write from the article.
 _NO_RIVALS = ("oracle", "window-oracle", "random-words", *RULERS)
 
@@ -55,7 +52,7 @@ def make_baseline(name: str, encoder: str, seed: int) -> System:
         # All the others, whether the run has them or not: the oracle's numbers must not depend on that. It tries some
         # windows by itself; all would be too dear.
         given["rivals"] = tuple(make_baseline(rival, encoder, seed) for rival in BASELINES if rival not in _NO_RIVALS)
-    kind = BASELINES[name]
+    kind = pkgutil.resolve_name(BASELINES[name])
     system: System = kind(**{field.name: given[field.name] for field in fields(kind)})
     return system
 

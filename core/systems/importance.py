@@ -40,16 +40,6 @@ def centroid(sentences: FloatArray) -> FloatArray:
     return direction
 
 
-def by_textrank(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
-    """See `textrank`."""
-    return textrank(vectors)
-
-
-def by_centroid(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
-    """See `centroid_similarity`."""
-    return centroid_similarity(vectors)
-
-
 def textrank(sentences: FloatArray) -> FloatArray:
     """PageRank of the sentences on their cosine graph (Mihalcea & Tarau 2004, with cosine for word overlap).
 
@@ -134,21 +124,6 @@ LEXRANK_THRESHOLD = 0.1
 """The cosine above which two sentences are neighbours: the lowest of the three that Erkan & Radev (2004) try."""
 # Cosines are compared with the threshold without the digits in which CPUs differ.
 _COSINE_DECIMALS = 9
-
-
-def by_textrank_words(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
-    """See `textrank_words`."""
-    return textrank_words(sentence_words(article))
-
-
-def by_lexrank(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
-    """See `lexrank`."""
-    return lexrank(sentence_words(article))
-
-
-def by_position(article: SegmentedArticle, vectors: FloatArray) -> FloatArray:
-    """See `position`."""
-    return position(len(article.sentences))
 
 
 def sentence_words(article: SegmentedArticle) -> list[list[str]]:

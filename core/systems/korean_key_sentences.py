@@ -7,7 +7,6 @@ import scipy.sparse.linalg
 from scipy import sparse
 
 from core.errors import RecipeError
-from core.text.tokenizers import Tokenizer
 
 # Characters of a sentence that is neither too short nor too long: those of the example in krwordrank's documentation.
 SHORTEST, LONGEST = 25, 80
@@ -63,17 +62,10 @@ def spread(vectors: sparse.csr_matrix, order: Iterable[int], count: int, diversi
     return taken
 
 
-def keyword_recall(keywords: Iterable[str], sentences: Iterable[str], tokenizer: Tokenizer) -> float:
-    """ROUGE-1 recall of a set of keywords (the reference) over a set of key sentences (the candidate), in [0, 1].
+def share_found(keywords: Set[str], present: Set[str]) -> float:
+    """Keyword recall: the share of the keywords that are present in key sentences, in [0, 1]; 0 where there is none.
 
-    Each distinct token of the keywords counts once, so it is the share of them that occur in a sentence; 0 where there
-    are no keywords. It needs no reference summary, and grows with the number of sentences: compare at equal numbers.
+    It is ROUGE-1 recall with the set of keywords as the reference. It grows with the number of sentences: compare at
+    equal numbers.
     """
-    wanted = {token for keyword in keywords for token in tokenizer.tokenize(keyword)}
-    present = {token for sentence in sentences for token in tokenizer.tokenize(sentence)}
-    return share_found(wanted, present)
-
-
-def share_found(wanted: Set[str], present: Set[str]) -> float:
-    """The share of the wanted tokens that are present; 0 where none is wanted."""
-    return len(wanted & present) / len(wanted) if wanted else 0.0
+    return len(keywords & present) / len(keywords) if keywords else 0.0

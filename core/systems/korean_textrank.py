@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from core.systems.importance import DAMPING, FloatArray, stationary
-from core.systems.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
+from core.systems.korean_key_sentences import LONGEST, SHORTEST, distinct, length_penalty, spread
 from core.text.korean_analysers import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
 from core.text.tokenizers import Tokenizer
 
@@ -49,11 +49,7 @@ def key_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: int, di
         tokenizer: cuts them into morphemes.
         count: how many to return; fewer where there are no more.
         diversity: in [0, 1].
-
-    Raises:
-        RecipeError: `count` or `diversity` is out of range.
     """
-    check_selection(count, diversity)
     candidates = distinct(documents)
     if not candidates:
         return []

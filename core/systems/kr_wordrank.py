@@ -12,12 +12,11 @@ The package krwordrank computes them; this file calls it so that its answers can
 import hashlib
 import importlib.metadata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from core.errors import CorpusError, NwsError
-from core.systems.korean_key_sentences import LONGEST, SHORTEST, check_selection, distinct, length_penalty, spread
+from core.systems.korean_key_sentences import LONGEST, SHORTEST, distinct, length_penalty, spread
 
 INSTALL = "pip install krwordrank"
 # The defaults of the package.
@@ -84,11 +83,8 @@ def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count
         diversity: in [0, 1].
 
     Raises:
-        RecipeError: `count` or `diversity` is out of range.
-        NwsError: the package is missing.
+        ImportError: the package is missing.
     """
-    check_selection(count, diversity)
-    _version()
     from krwordrank.sentence import KeywordVectorizer, MaxScoreTokenizer, keysentence, make_vocab_score
 
     scores = make_vocab_score(keywords, {}, scaling=np.sqrt, topk=VECTOR_KEYWORDS)
@@ -101,24 +97,6 @@ def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count
         return []
     sentences = keysentence(scores, candidates, tokenize, min(count, len(candidates)), diversity, length_penalty)
     return [sentences[row] for row in spread(vectorizer.vectorize(sentences), range(len(sentences)), count, diversity)]
-
-
-@dataclass(frozen=True, slots=True)
-class LeftParts:
-    """Tokenizer for the recall of `keywords`: a word's token is the keyword with which it begins, if there is one.
-
-    That is what a keyword of KR-WordRank is. A morpheme analyser would cut the keywords themselves, and count their
-    pieces. No two keywords have their first two characters in common, so a word begins with one at most.
-    """
-
-    keywords: frozenset[str]
-
-    @property
-    def signature(self) -> str:
-        return "tok:left-parts|stem:no"
-
-    def tokenize(self, text: str) -> list[str]:
-        return [keyword for word in text.split() for keyword in self.keywords if word.startswith(keyword)]
 
 
 def shown(stopwords: Collection[str]) -> str:

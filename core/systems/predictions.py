@@ -8,8 +8,8 @@ from typing import ClassVar
 from core.errors import CorpusError, RecipeError
 from core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from core.text.length import require_summary_length
-from core.text.reader import content_sha256, is_file, naming, read_rows
-from core.text.rows import cleaned
+from core.text.reader import content_sha256, naming, read_rows
+from core.text.rows import key_of, text_of
 from core.text.words import count_words
 
 KEY_FIELD, TEXT_FIELD = "id", "prediction"
@@ -46,9 +46,7 @@ def parse_predictions(text: str) -> PredictionsSpec:
         RecipeError: no system can have this name.
     """
     name, equals, file = text.partition("=")
-    if equals and not is_file(Path(text)):
-        return PredictionsSpec(name, file)
-    return PredictionsSpec(Path(text).stem, text)
+    return PredictionsSpec(name, file) if equals else PredictionsSpec(Path(text).stem, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +107,11 @@ def read_predictions(path: Path, name: str) -> Predictions:
 
 def _prediction(row: Mapping[str, object]) -> tuple[str, str]:
     """Key and text of a row."""
-    for name in (KEY_FIELD, TEXT_FIELD):
-        if name not in row:
-            raise CorpusError(f"Field {name!r} is missing; the fields are: {', '.join(row) or '(none)'}.")
-    key, text = row[KEY_FIELD], row[TEXT_FIELD]
-    if key is None or isinstance(key, list | dict):
-        raise CorpusError(f"Field {KEY_FIELD!r} holds no key.")
-    if text is not None and not isinstance(text, str):
-        raise CorpusError(f"Field {TEXT_FIELD!r} holds {type(text).__name__}, not text.")
-    one_line = " ".join(cleaned(text or "").split())
-    if not one_line:
-        raise CorpusError(f"The prediction of {key!r} is empty. Leave the row out if there is none.")
-    require_summary_length(one_line)
-    if not count_words(one_line):
+    key, text = key_of(row, KEY_FIELD), " ".join(text_of(row, TEXT_FIELD).split())
+    require_summary_length(text)
+    if not count_words(text):
         raise CorpusError(
-            f"The prediction of {key!r} has no word: {one_line[:50]!r}. A word has a letter or digit. "
+            f"The prediction of {key!r} has no word: {text[:50]!r}. A word has a letter or digit. "
             "Leave the row out if there is no prediction."
         )
-    return cleaned(str(key)), one_line
+    return key, text

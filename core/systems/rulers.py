@@ -11,11 +11,11 @@ from typing import ClassVar, Final
 from core.errors import EmptyArticleError
 from core.systems.system import Document, Draft, UsualSystem, uncut_and_cut
 from core.text.length import LengthUnit
+from core.types import OTHER_ARTICLE as OTHER_ARTICLE
 from core.types import SystemKind
 
 REFERENCE_WORDS: Final = "reference-words"
 PERSON: Final = "person"
-OTHER_ARTICLE: Final = "other-article"
 RULERS = (REFERENCE_WORDS, PERSON, OTHER_ARTICLE)
 
 

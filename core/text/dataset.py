@@ -88,8 +88,7 @@ class OpenDataset:
         fields: of every row, see `recognise_fields`.
         ids: of the articles, in order, as they were when the dataset was opened; None of a streamed dataset.
         positions: int64, at which row each of them stands, from 0.
-        count: how many rows were read.
-        repeats: how many of these hold the same article as a row before them.
+        repeats: how many of the rows that were read hold the same article as a row before them.
         fewest_references: of any article that has one, since others fail; 0 where none has. A streamed dataset is not
             read before: it counts as 1.
     """
@@ -104,7 +103,6 @@ class OpenDataset:
     fields: tuple[str, str | None, str | None] = ("", None, None)
     ids: IdNumbers | None = None
     positions: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    count: int = 0
     repeats: int = 0
     fewest_references: int = 1
 
@@ -125,7 +123,7 @@ class OpenDataset:
         """The articles: all, or those that `wanted` marks. The others are not checked.
 
         Raises:
-            CorpusError: one is another, is gone, is new, or cannot be read any more.
+            CorpusError: one is another, is gone, or cannot be read any more.
         """
         if self.ids is None:
             yield from (article for _, article in self.distinct(self.rows(self.columns)) if article is not None)
@@ -142,9 +140,6 @@ class OpenDataset:
                         f"there were {len(self.ids)} articles, and article {number + 1} is not what it was"
                     )
                 yield article
-            # With a limit there may be more rows, which hold none of these articles.
-            if wanted is None and self.dataset.limit is None and any(index >= self.count for index, _ in rows):
-                raise CorpusError(f"there were {len(self.ids)} articles, and there are more")
         except CorpusError as error:
             raise changed(self.place, str(error)) from error
 
@@ -281,9 +276,8 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
             raise nothing
         return opened
     ids, positions, references = array("Q"), array("q"), set[int]()
-    count = repeats = 0
+    repeats = 0
     for index, article in opened.distinct(rows):
-        count = index + 1
         if article is None:
             repeats += 1
         else:
@@ -296,7 +290,6 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
         opened,
         ids=np.frombuffer(ids, np.uint64),
         positions=np.frombuffer(positions, np.int64),
-        count=count,
         repeats=repeats,
         fewest_references=min(references - {0}, default=0),
     )

@@ -45,7 +45,7 @@ def near_copies(first: Iterable[Article], second: Iterable[Article]) -> Iterator
 
 def are_near_copies(first: Article, second: Article) -> bool:
     """Whether two articles share more than `MOST_SHARED`."""
-    shingles = _remembered(first.text), _remembered(second.text)
+    shingles = _shingles(first.text), _shingles(second.text)
     common = len(np.intersect1d(*shingles, assume_unique=True))
     return common > MOST_SHARED * min(map(len, shingles))
 
@@ -75,18 +75,13 @@ class _Index:
                 yield NearCopy(self._articles[owner], article, shared)
 
 
-@functools.lru_cache(maxsize=512)  # an article is compared with many, and many with the same ones
-def _remembered(text: str) -> Hashes:
-    return _shingles(text)
-
-
+@functools.lru_cache(maxsize=512)  # an article may be compared with many, and many with the same ones
 def _shingles(text: str) -> Hashes:
     """64-bit hashes of the distinct 8-grams of a text's words, without case and punctuation; none without a word."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    hashes = np.array([hash(word) for word in words], dtype=np.int64).view(np.uint64)
-    if 0 < len(words) < WORDS:
-        return np.array([(hashes * _POWERS[: len(words)]).sum(dtype=np.uint64)])
     if not words:
         return np.empty(0, np.uint64)
-    windows = np.lib.stride_tricks.sliding_window_view(hashes, WORDS)
-    return np.unique((windows * _POWERS).sum(axis=1, dtype=np.uint64))
+    size = min(len(words), WORDS)
+    hashes = np.array([hash(word) for word in words], dtype=np.int64).view(np.uint64)
+    windows = np.lib.stride_tricks.sliding_window_view(hashes, size)
+    return np.unique((windows * _POWERS[:size]).sum(axis=1, dtype=np.uint64))

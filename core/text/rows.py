@@ -61,21 +61,10 @@ def to_article(
         CorpusError: a field is missing or of another type than text (for references: text or a list of texts).
     """
     text_field, reference_field, key_field = fields
-    text = row[text_field] if text_field in row else _missing(text_field)
-    references: tuple[str, ...] = ()
-    if reference_field is not None:
-        given = row[reference_field] if reference_field in row else _missing(reference_field)
-        references = to_references(given, reference_field)
-    if text is not None and not isinstance(text, str):
-        raise CorpusError(f"Field {text_field!r} holds {type(text).__name__}, not text.")
-    key = f"row-{index}" if key_field is None else row.get(key_field)
-    if key is None or isinstance(key, list | dict):
-        raise CorpusError(f"Field {key_field!r} holds no key.")
-    return Article(dataset, split, cleaned(str(key)), cleaned(text or ""), references)
-
-
-def _missing(field: str) -> object:
-    raise CorpusError(f"Field {field!r} is missing. Give it, or leave the row out.")
+    text = "" if value_of(row, text_field) is None else text_of(row, text_field)
+    references = () if reference_field is None else to_references(value_of(row, reference_field), reference_field)
+    key = f"row-{index}" if key_field is None else key_of(row, key_field)
+    return Article(dataset, split, key, text, references)
 
 
 def to_references(value: object, field: str) -> tuple[str, ...]:
@@ -89,9 +78,7 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
     texts = _listed(value) if isinstance(value, str) else value
     if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
         return tuple(cleaned(text) for text in texts if text.strip())
-    kinds = sorted({type(text).__name__ for text in texts}) if isinstance(texts, list | tuple) else []
-    given = f"a list of {', '.join(kinds)}" if kinds else type(value).__name__
-    raise CorpusError(f"Field {field!r} holds {given}, not text or a list of texts.")
+    raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a list of texts.")
 
 
 def _listed(value: str) -> list[str]:
@@ -146,6 +133,18 @@ def text_of(row: Mapping[str, object], field: str) -> str:
     if not isinstance(value, str):
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text.")
     return cleaned(value)
+
+
+def key_of(row: Mapping[str, object], field: str) -> str:
+    """The key that a field holds: text, or a number or date as text.
+
+    Raises:
+        CorpusError: it is missing, or holds something else.
+    """
+    key = value_of(row, field)
+    if key is None or isinstance(key, list | dict):
+        raise CorpusError(f"Field {field!r} holds no key.")
+    return cleaned(str(key))
 
 
 def name_of(row: Mapping[str, object], field: str) -> str:

@@ -42,13 +42,14 @@ def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
             not installed.
         NwsError: Kiwi is needed and not installed.
     """
-    if language == "ko":
-        return _resolve_korean(pipeline)
-    if pipeline == KOREAN_PIPELINE:
+    if pipeline not in ("auto", "blank") and (pipeline == KOREAN_PIPELINE) != (language == "ko"):
         raise SegmentationError(
-            f"The pipeline {pipeline!r} cuts Korean, but the language of the run is English. Choose `auto`.",
+            f"The pipeline {pipeline!r} does not cut the language of the run, {language!r}. Choose `auto`.",
             settings=("pipeline",),
         )
+    if language == "ko":
+        versions(KOREAN_PIPELINE)  # its error says how to install it
+        return KOREAN_PIPELINE
     if pipeline == "auto":
         return DEFAULT_TRAINED_PIPELINE if _is_installed(DEFAULT_TRAINED_PIPELINE) else "blank"
     if pipeline != "blank" and not _is_installed(pipeline):
@@ -67,17 +68,6 @@ def _is_installed(pipeline: str) -> bool:
     except (importlib.metadata.PackageNotFoundError, ValueError):  # the second: no name at all
         return False
     return True
-
-
-def _resolve_korean(pipeline: str) -> str:
-    if pipeline not in ("auto", "blank", KOREAN_PIPELINE):
-        raise SegmentationError(
-            f"The pipeline {pipeline!r} cuts English, but the language of the run is Korean. Choose the "
-            f"pipeline `auto`, which is {KOREAN_PIPELINE} for Korean.",
-            settings=("pipeline",),
-        )
-    versions(KOREAN_PIPELINE)
-    return KOREAN_PIPELINE
 
 
 def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:

@@ -83,18 +83,6 @@ class CharTokenizer:
         return [char for char in readable(text) if not char.isspace()]
 
 
-def choose_tokenizer(lang: str, name: str | None = None, stemmer: bool = False) -> Tokenizer:
-    """The tokenizer `name`, or the default of the language `lang` (`en`: rouge_score, `ko`: kiwi), ready for use.
-
-    Raises:
-        RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
-        NwsError: a package or the Java that the tokenizer needs is missing.
-    """
-    if lang not in DEFAULT_TOKENIZERS:
-        raise RecipeError(f"There is no language {lang!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
-    return named_tokenizer(name or DEFAULT_TOKENIZERS[lang], stemmer)
-
-
 def named_tokenizer(name: str, stemmer: bool = False) -> Tokenizer:
     """The tokenizer `name` of `TOKENIZERS`, ready for use.
 

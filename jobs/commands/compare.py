@@ -2,52 +2,47 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from core.metrics.specs import CHOICES
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, LABEL, Json, Labels, StoreUrl, parse_labels
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
 from jobs.commands.shared import (
     ScoredRun,
     chosen_run,
     complete_run,
-    err,
-    out,
     reading,
     store_flag,
 )
 from jobs.report.console import PrintableConsole, busy
 
 
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """What is compared."""
+
+    systems: list[str] | None = plain(
+        "--system NAME",
+        "Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
+        "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
+        "with itself in RUN2.",
+    )
+    n: str | None = plain("--n N,N", "Summary lengths in words: 7,9 or 7-9. Default: all they share.")
+    metric: str | None = plain(
+        "--metric NAME", f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
+    )
+    labels: list[str] | None = plain(*LABEL)
+
+
+@grouped
 def compare(
+    what: CompareOptions,
     run: ScoredRun = None,
     run2: Annotated[
         str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete_run)
     ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--system",
-            metavar="NAME",
-            help="Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
-            "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
-            "with itself in RUN2.",
-        ),
-    ] = None,
-    n: Annotated[
-        str | None,
-        typer.Option("--n", metavar="N,N", help="Summary lengths in words: 7,9 or 7-9. Default: all they share."),
-    ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help=f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
-        ),
-    ] = None,
-    label: Labels = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -58,7 +53,7 @@ def compare(
     """
     from core.text.length import parse_lengths
 
-    lengths, labels = None if n is None else parse_lengths(n), parse_labels(label)
+    lengths, labels = None if what.n is None else parse_lengths(what.n), parse_labels(what.labels)
 
     from jobs.tools.comparison import compare_runs
     from jobs.tools.printed_comparison import print_comparison
@@ -66,7 +61,7 @@ def compare(
     with reading(store) as opened, busy("Comparing"):
         first = chosen_run(opened, run, with_summaries=True)
         second = None if run2 is None else opened.full_id(run2)
-        result = compare_runs(opened, first, second, system or [], lengths, metric, labels)
+        result = compare_runs(opened, first, second, what.systems or [], lengths, what.metric, labels)
     if as_json:
         print(json.dumps(result.as_dict(), allow_nan=False))
     else:
@@ -77,11 +72,11 @@ def compare(
 class PlanOptions:
     """What the study is to show."""
 
-    power: float = plain("--power SHARE", "How often the study is to show what it looks for.", 0.8)
-    difference: float | None = plain(
-        "--difference D", "The least difference of systems that matters, such as .01; default: the difference seen."
+    power: float = plain(
+        "--power SHARE", "How often the study is to show what it looks for.", 0.8, min=0.001, max=0.999
     )
-    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05)
+    difference: float | None = plain("--difference D", "The least that matters: .01; default: that seen.", min=1e-6)
+    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05, min=1e-6, max=0.999)
     of: Literal["reference", "person", "longest"] = plain(
         "--of WHAT",
         "Whose content the smallest n keeps a share of: reference, person (what another person's summary keeps), or "
@@ -89,7 +84,6 @@ class PlanOptions:
         "reference",
     )
     metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
-    plot: Path | None = plain("--plot FILE", "Draw it, as PNG and beside it as SVG: plan.png.")
     labels: list[str] | None = plain(*LABEL)
 
 
@@ -107,21 +101,11 @@ def plan(
     with busy("Loading libraries"):
         from jobs.report.study_plan import PlanGoal, plan_run, print_plan
 
-    wanted = PlanGoal(asked.power, asked.alpha, asked.difference, asked.of)
     with reading(store) as opened, busy("Planning"):
         chosen = chosen_run(opened, run, with_summaries=True)
-        planned = plan_run(opened, chosen, asked.metric, wanted, parse_labels(asked.labels))
-    if not as_json:
-        print_plan(planned, PrintableConsole(), store_flag(store))
-    if asked.plot is not None:
-        with busy("Drawing"):
-            from jobs.report.drawing import write_figure
-            from jobs.report.study_plan import plan_sheet
-
-            png, svg, warning = write_figure(plan_sheet(planned), asked.plot)
-        if warning:
-            err.print(warning, markup=False)
-        if not as_json:
-            out.print(f"Plot      {png}\n          {svg}")
+        goal = PlanGoal(asked.power, asked.alpha, asked.difference, asked.of)
+        planned = plan_run(opened, chosen, asked.metric, goal, parse_labels(asked.labels))
     if as_json:
         print(json.dumps(planned.as_dict(), allow_nan=False))
+    else:
+        print_plan(planned, PrintableConsole(), store_flag(store))

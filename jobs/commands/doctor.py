@@ -54,7 +54,6 @@ def check_all(store: str) -> list[Check]:
         _check("model", "broken", _bundled_model),
         _check("SmolLM2", "missing", _packaged_model),
         _check("spaCy", "missing", _trained_pipeline),
-        _check("Hub", "missing", _hub),
         _check("disk", "broken", _disk),
         _check("Ray", "broken", _ray),
         check_store(store),
@@ -103,20 +102,6 @@ def _trained_pipeline() -> str:
     from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
 
     return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
-
-
-def _hub() -> str:
-    import huggingface_hub
-
-    from core.models import KNOWN_MODELS
-    from core.models.hub_cache import HUB_FAILURES
-
-    try:
-        huggingface_hub.HfApi().model_info(KNOWN_MODELS["bert-base-uncased"].source, timeout=5)
-    except HUB_FAILURES as error:
-        text = f"the Hugging Face Hub cannot be reached ({error}): only cached and local models and datasets"
-        raise ModelError(text) from error
-    return "the Hugging Face Hub answers"
 
 
 def _disk() -> str:

@@ -67,10 +67,7 @@ class ScoreOptions:
 def score(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="JSONL, CSV or Parquet with the fields prediction, reference (or references, a list), and if wanted "
-            "source and id."
-        ),
+        typer.Argument(help="JSONL, CSV or Parquet: prediction, reference (or references), if wanted source and id."),
     ],
     how: ScoreOptions,
     as_json: Json = False,
@@ -123,10 +120,7 @@ def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":
 def correlate(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="JSONL, CSV or Parquet, one summary a row, with the fields system, document, one for each metric, "
-            "and one of human scores."
-        ),
+        typer.Argument(help="JSONL, CSV or Parquet with the fields system, document, the metrics and the human one."),
     ],
     metrics: Annotated[
         str,
@@ -192,8 +186,7 @@ def data(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME",
-            help="cnn_dailymail, xsum, gigaword, or a Hub id: organisation/name[:configuration][@revision].",
+            help="cnn_dailymail, xsum, gigaword, or a Hub id: organisation/name[:configuration][@revision]."
         ),
     ],
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="How many articles; default: all.")] = None,

@@ -70,11 +70,11 @@ def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
 @functools.cache
 def recipe_options(job: str) -> tuple[Any, ...]:
     """What typer makes of the flags that the fields of a job's recipe name."""
-    from jobs.recipes.load import RECIPES, flags_of
+    from jobs.recipes.load import flags_of, recipe_class
 
-    fields = RECIPES[job].model_fields
+    fields = recipe_class(job).model_fields
     parameters = {}
-    for flag, key, told in flags_of(RECIPES[job]):
+    for flag, key, told in flags_of(recipe_class(job)):
         kind: Any = str if flag.least is None else int
         if key in fields and get_origin(fields[key].annotation) is tuple and "," not in flag.typed:
             kind, told = list[kind], f"{told} Repeatable; replaces the recipe's."
@@ -114,9 +114,9 @@ class JobCommand(Command):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, with what the flags set apart from its own options."""
-        from jobs.recipes.load import RECIPES, flags_of
+        from jobs.recipes.load import flags_of, recipe_class
 
-        flags = list(flags_of(RECIPES[str(self.name)]))
+        flags = list(flags_of(recipe_class(str(self.name))))
         given = {name: ctx.params.pop(name) for name in {flag.name for flag, _, _ in flags}}
         ctx.obj = {key: given[flag.name] for flag, key, _ in flags if given[flag.name] not in (None, (), [])}
         return super().invoke(ctx)

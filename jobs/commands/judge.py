@@ -45,11 +45,7 @@ class JudgeOptions:
 def judge(
     how: JudgeOptions,
     file: Annotated[
-        Path,
-        typer.Argument(
-            help="JSONL, CSV or Parquet, one summary a row, with the fields system, document, source (the article) and "
-            "prediction."
-        ),
+        Path, typer.Argument(help="JSONL, CSV or Parquet with the fields system, document, source and prediction.")
     ],
     as_json: Json = False,
 ) -> None:

@@ -3,19 +3,19 @@
 import json
 import socket
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import ClusterError, RecipeError
+from jobs.commands.groups import grouped, option, plain
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
 from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, out, reading, shown, store_flag
 from jobs.report.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
-    from jobs.report.run_view import View, Viewer
     from jobs.store import LogLine, Store
 
 
@@ -29,17 +29,17 @@ def list_runs(
 ) -> None:
     """List the runs of a store, newest first.
 
-    A sharded run, whose articles are divided among runs, is one line.
+    Prints the state of each, its datasets and lengths, and what it found. A sharded run, whose articles are divided
+    among runs, is one line.
     """
-    from jobs.report.run_status import COLUMNS, as_dict, rows
-    from jobs.report.table import Table
+    from jobs.report.run_list import listed_runs, print_runs
 
     with reading(store) as opened:
-        runs = opened.list_runs(with_shards)
+        listed = listed_runs(opened, opened.list_runs(with_shards))
     if as_json:
-        print(json.dumps([as_dict(run) for run in runs]))
+        print(json.dumps([one.as_dict() for one in listed]))
     else:
-        Table(COLUMNS, rows(runs)).print_query(PrintableConsole())
+        print_runs(listed, PrintableConsole())
 
 
 def status(
@@ -49,8 +49,8 @@ def status(
         typer.Option(
             "--watch",
             "-w",
-            help="Draw it anew every second until the run ends. Where there is no terminal, print a line every 5 s. "
-            "With --json, print an object every second, one a line.",
+            help="Draw anew every second how it goes on, until the run ends. Where there is no terminal, print a line "
+            "every 5 s. With --json, print an object every second, one a line.",
         ),
     ] = False,
     store: StoreUrl = DEFAULT_STORE,
@@ -79,30 +79,24 @@ def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
 
     from jobs.report.run_view import Viewer, facts_table, line, status_facts, status_json
 
-    viewer = Viewer(opened, run)
+    viewer, is_drawn = Viewer(opened, run), out.is_terminal and not as_json
+    live = Live(console=PrintableConsole(), auto_refresh=False)
     try:
-        if as_json:
-            _repeat(viewer, lambda view: print(json.dumps(status_json(opened, view)), flush=True), 1)
-        elif out.is_terminal:
-            with Live(console=PrintableConsole(), auto_refresh=False) as live:
-                _repeat(
-                    viewer, lambda view: live.update(facts_table(status_facts(opened, view, where)), refresh=True), 1
-                )
-        else:
-            _repeat(viewer, lambda view: out.print(line(view)), _SECONDS_BETWEEN_LINES)
+        with live if is_drawn else nullcontext():
+            while True:
+                view = viewer.look()
+                if is_drawn:
+                    live.update(facts_table(status_facts(opened, view, where, is_brief=True)), refresh=True)
+                elif as_json:
+                    print(json.dumps(status_json(opened, view)), flush=True)
+                else:
+                    out.print(line(view))
+                if view.has_ended:
+                    return
+                _pause(1 if is_drawn or as_json else _SECONDS_BETWEEN_LINES)
     except KeyboardInterrupt:
         err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}", markup=False)
         raise typer.Exit(130) from None
-
-
-def _repeat(viewer: "Viewer", show: "Callable[[View], None]", seconds: float) -> None:
-    """Show a run every so many seconds, until it has ended."""
-    while True:
-        view = viewer.look()
-        show(view)
-        if view.has_ended:
-            return
-        _pause(seconds)
 
 
 def _pause(seconds: float) -> None:
@@ -136,9 +130,9 @@ def logs(
                 out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
 
         if follow:
-            from jobs.drive.ship import START, follow_run
+            from jobs.drive.ship import follow_run
 
-            follow_run(opened, info.id, START, say)
+            follow_run(opened, info.id, say)
         else:
             for _, line in opened.log(info.id):
                 say(line)
@@ -233,29 +227,31 @@ def remove(
             err.print(f"{run} in {shown(store)}: {info.state}, {articles}, {summaries}")
             typer.confirm("Remove it for good?", abort=True, err=True)
         with busy(f"Removing {run}"):
-            removed = opened.remove_run(run, socket.gethostname())
+            articles_removed = opened.remove_run(run, socket.gethostname())
     if as_json:
-        print(json.dumps({"removed": run, "summaries": removed.summaries, "articles": removed.articles}))
+        print(json.dumps({"removed": run, "summaries": info.summaries, "articles": articles_removed}))
         return
-    summaries, articles = counted(removed.summaries, "summary"), counted(removed.articles, "article")
+    summaries, articles = counted(info.summaries, "summary"), counted(articles_removed, "article")
     out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
 
 
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """Where pages are, and for whom."""
+
+    port: int = plain("--port N", "Where to listen; 0 is any port that is free.", 8300, min=0, max=65535)
+    host: str = plain("--host H", "The address to listen at; others than this machine's own need a token.", "127.0.0.1")
+    token: str | None = option(
+        None,
+        "--token T",
+        "What every reader must have: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
+        env="NWS_SERVE_TOKEN",
+    )
+
+
+@grouped
 def serve(
-    port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="Where to listen; 0 is any port that is free.")
-    ] = 8300,
-    host: Annotated[
-        str, typer.Option(metavar="H", help="The address to listen at; others than this machine's own need a token.")
-    ] = "127.0.0.1",
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="T",
-            envvar="NWS_SERVE_TOKEN",
-            help="What every reader must have: once in the address, ?token=T, or in a header, Authorization: Bearer T.",
-        ),
-    ] = None,
+    where: ServeOptions,
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
     """Show the runs of a store in a browser, live.
@@ -265,12 +261,12 @@ def serve(
     from jobs.serve.access import require_safe
     from jobs.serve.app import listen, make_server
 
-    require_safe(host, token)
+    require_safe(where.host, where.token)
     with reading(store) as opened:
-        listening = listen(host, port)
-        server = make_server(opened, listening, host, token)
-        name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if token else "")
+        listening = listen(where.host, where.port)
+        server = make_server(opened, listening, where.host, where.token)
+        name = f"[{where.host}]" if ":" in where.host else where.host
+        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if where.token else "")
         out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)", markup=False)
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.groups import option
+from jobs.commands.groups import option, plain
 
-EngineName: TypeAlias = Literal["ray", "inline"]
 # That of `jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
 
@@ -21,13 +20,10 @@ StoreUrl = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
-PolicyName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method, seed and decoding.",
-    ),
-]
+POLICY = (
+    "--system NAME",
+    "Which of the run's policies, e.g. `reinforce|seed=1`; default: the first method, seed and decoding.",
+)
 HeadAddress = Annotated[
     str | None,
     typer.Option(
@@ -38,26 +34,6 @@ LABEL = (
     "--label NAME=LABEL",
     "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",
 )
-Labels = Annotated[list[str] | None, typer.Option("--label", metavar="NAME=LABEL", help=LABEL[1])]
-Recipe = Annotated[
-    str,
-    typer.Option(
-        "--recipe",
-        "-r",
-        metavar="NAME",
-        envvar="NWS_RECIPE",
-        help="sample, paper, a YAML file, or, of phase2, as-written: the study's own REINFORCE.",
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Set any key of the recipe, also one that has no flag; the value is YAML: rouge.stemmer=true, "
-        "stop_after_equal_failures=null. Repeatable.",
-    ),
-]
 
 _machines = partial(option, "Machines")
 _run = partial(option, "Run")
@@ -83,7 +59,7 @@ class ActorOptions:
 class TargetOptions:
     """Where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
-    engine: EngineName = _machines(
+    engine: Literal["ray", "inline"] = _machines(
         "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray"
     )
     address: str | None = _machines(
@@ -145,13 +121,14 @@ class ShardOptions:
         Raises:
             RecipeError: both numbers are given, there are drivers of no shards, or shards are to be logged to trackers.
         """
-        if self.shards is not None and self.shard_articles is not None:
-            raise RecipeError("--shards and --shard-articles both say how the articles are divided: give one of them.")
-        if self.drivers is not None and not self.is_sharded:
-            raise RecipeError("--drivers is for the shards of a run: give --shards or --shard-articles, too.")
-        if self.is_sharded and log_to:
+        asked = [number for number in (self.shards, self.shard_articles) if number is not None]
+        if len(asked) > 1 or (self.drivers is not None and not asked):
             raise RecipeError(
-                "--log-to is for runs with one driver: leave out --shards, or log a shard by `nws resume`."
+                "Articles are divided by --shards or --shard-articles, one of them, and --drivers needs one."
+            )
+        if asked and log_to:
+            raise RecipeError(
+                "--log-to is for runs with one driver: leave out --shards, or log a shard when resuming it."
             )
 
 
@@ -159,6 +136,17 @@ class ShardOptions:
 class RunOptions:
     """A new run, and what is done with it."""
 
+    recipe: str = option(
+        None,
+        "--recipe -r NAME",
+        "sample, paper, a YAML file, or, of phase2, as-written: the study's own REINFORCE.",
+        "sample",
+    )
+    settings: list[str] | None = plain(
+        "--set KEY=VALUE",
+        "Set any key of the recipe, also one that has no flag; the value is YAML: rouge.stemmer=true, "
+        "stop_after_equal_failures=null. Repeatable.",
+    )
     name: str | None = _run("--name NAME", "Name of a new run, as `nws ls` lists it.", env=None)
     note: str | None = _run("--note TEXT", "Note on a new run, as `nws ls` lists it.", env=None)
     log_to: list[str] | None = _run(*_LOG_TO)

@@ -3,14 +3,16 @@
 import io
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
-from jobs.commands.shared import choose_policies, chosen_run, chosen_training, complete_run, err, out, reading, shown
+from jobs.commands.groups import grouped, plain
+from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl
+from jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, out, reading, shown
 from jobs.report.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
@@ -21,6 +23,15 @@ _WEEK = 7 * 24 * 3600
 Format: TypeAlias = Literal["csv", "parquet", "markdown", "latex"]
 
 
+@dataclass(frozen=True, slots=True)
+class QueryOptions:
+    """How long a query may take, and how its rows are printed."""
+
+    timeout: float | None = plain("--timeout SECONDS", "End the query after so many, up to a week; default: never.")
+    kind: Format | None = plain("--format", "Print the rows for a file or a paper. Default: a plain table.")
+
+
+@grouped
 def query(
     sql: Annotated[
         str,
@@ -29,14 +40,7 @@ def query(
             "views: sweep_curve, best_n, leaderboard, learning_curve."
         ),
     ],
-    timeout: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="End the query after this many seconds, up to a week; default: never."),
-    ] = None,
-    kind: Annotated[
-        Format | None,
-        typer.Option("--format", help="Print the rows for a file or a paper. Default: a plain table."),
-    ] = None,
+    how: QueryOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -46,18 +50,18 @@ def query(
     """
     from jobs.report.table import Table
 
-    if timeout is not None and not 0 < timeout <= _WEEK:
-        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {timeout:g}.")
-    if as_json and kind is not None:
-        raise RecipeError(f"--json and --format {kind} are two formats: give one of them.")
-    if kind == "parquet" and out.is_terminal:
+    if how.timeout is not None and not 0 < how.timeout <= _WEEK:
+        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {how.timeout:g}.")
+    if as_json and how.kind is not None:
+        raise RecipeError(f"--json and --format {how.kind} are two formats: give one of them.")
+    if how.kind == "parquet" and out.is_terminal:
         raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
-    with reading(store) as opened, opened.query(sql, timeout) as answer:
+    with reading(store) as opened, opened.query(sql, how.timeout) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
         print(json.dumps(table.objects(), default=str, allow_nan=False))
-    elif kind is not None:
-        _write(kind, table)
+    elif how.kind is not None:
+        _write(how.kind, table)
     else:
         table.print_query(PrintableConsole())
 
@@ -77,34 +81,29 @@ def _write(kind: Format, table: "Table") -> None:
     sys.stdout.buffer.flush()
 
 
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What is written, and where to."""
+
+    policy: Path | None = plain(
+        "--policy FOLDER",
+        "Folder to write the policies of a run of `nws submit phase2` to (default: the newest), with a model card. It "
+        "must be new or empty.",
+    )
+    rows: Path | None = plain(
+        "--rows FILE",
+        "File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints JSON lines.",
+    )
+    with_articles: bool = plain(
+        "--with-articles", "Each row of --rows has its article's text and references, too.", False
+    )
+    system: str | None = plain(*POLICY)
+
+
+@grouped
 def export(
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="Run id, as `nws ls` lists it; default: the newest run with summaries, or the newest training.",
-            autocompletion=complete_run,
-        ),
-    ] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder to write the policies of a run of `nws submit phase2` to, with a model card. It must be new "
-            "or empty.",
-        ),
-    ] = None,
-    rows: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints "
-            "JSON lines.",
-        ),
-    ] = None,
-    with_articles: Annotated[
-        bool, typer.Option("--with-articles", help="Each row of --rows has its article's text and references, too.")
-    ] = False,
-    system: PolicyName = None,
+    what: ExportOptions,
+    run: ScoredRun = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -112,16 +111,12 @@ def export(
 
     They can be read from Python, without Ray or a database.
     """
-    if (policy is None) == (rows is None):
-        raise RecipeError("What is to be exported? Give --rows FILE or --policy FOLDER, one of them.")
-    if rows is not None:
-        if system is not None:
-            raise RecipeError("--system chooses a policy. With --rows, every system is written.")
-        _export_rows(run, rows, with_articles, store, as_json)
-    elif policy is not None:
-        if with_articles:
-            raise RecipeError("--with-articles goes with --rows.")
-        _export_policy(run, policy, system, store, as_json)
+    if what.rows is not None and what.policy is None and what.system is None:
+        _export_rows(run, what.rows, what.with_articles, store, as_json)
+    elif what.policy is not None and what.rows is None and not what.with_articles:
+        _export_policy(run, what.policy, what.system, store, as_json)
+    else:
+        raise RecipeError("Give --rows FILE, to which --with-articles belongs, or --policy FOLDER, with --system.")
 
 
 def _export_rows(run: str | None, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
@@ -152,7 +147,7 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
 
     chosen = choose_policies(store, run, system)
     with reading(store) as opened:
-        run = chosen_training(opened, run)
+        run = chosen_run(opened, run, is_training=True)
         info = opened.run_info(run)
         results = policy_results(opened, info, METRICS)
     try:

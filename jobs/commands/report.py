@@ -114,11 +114,8 @@ def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as
         page = write_page(opened, chosen, path, what.metric, what.articles, parse_labels(what.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
-        print(
-            json.dumps(
-                {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
-            )
-        )
+        told = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
+        print(json.dumps(told))
     else:
         out.print(f"Page      {path} ({path.stat().st_size / 1e6:.1f} MB)")
         out.print(f"Viewer    {archive.articles} of {counted(archive.total_articles, 'article')}")

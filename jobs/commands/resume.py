@@ -1,7 +1,7 @@
 """`nws resume`; `nws add`, which resumes a run with more; and `nws drive`, which Ray jobs run."""
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
@@ -23,7 +23,6 @@ from jobs.commands.target import (
 )
 
 if TYPE_CHECKING:
-    from core.systems.predictions import PredictionsSpec
     from jobs.drive.pools import Engine
     from jobs.drive.run import Outcome
     from jobs.store import Store
@@ -46,10 +45,7 @@ def resume(
     require_possible(target.engine, None if target.local else target.address)
     with changing(store) as opened:
         run = chosen_run(opened, run)
-        again = where_it_was(opened, run, target)
-        outcome = resume_run(
-            opened, store, run, again, actors, resuming.take_over, resuming.log_to or [], resuming.drivers
-        )
+        outcome = resume_run(opened, store, run, where_it_was(opened, run, target), actors, resuming)
     finish(outcome, store, as_json)
 
 
@@ -59,52 +55,49 @@ def resume_run(
     run: str,
     target: options.TargetOptions,
     actors: options.ActorOptions,
-    take_over: bool = False,
-    log_to: Sequence[str] = (),
-    drivers: int | None = None,
+    resuming: options.ResumeOptions,
 ) -> "Outcome":
-    """Resume a run where the target says; a sharded run with so many `drivers`. Returns its outcome."""
+    """Resume a run where the target says. Returns its outcome."""
+    log_to = resuming.log_to or []
     require_accelerator(actors.accelerator, target)
     require_here(log_to, target)
     if opened.run_info(run).shards is not None:
         if log_to:
             raise RecipeError("--log-to is for runs with one driver: resume a shard with it.")
-        return _resume_shards(opened, store, run, target, actors, take_over, drivers)
-    if drivers is not None:
+        return _resume_shards(opened, run, target, actors, resuming)
+    if resuming.drivers is not None:
         raise RecipeError(f"--drivers is for sharded runs, and {run} has one driver.")
     if target.address:
-        return resume_there(opened, store, run, target, actors, take_over)
+        return resume_there(opened, store, run, target, actors, resuming.take_over)
 
     from jobs.drive import driver
 
     with telling(run, store):
         return driver.resume(
-            opened, run, target.engine, actors.accelerator, actors.actors, err, take_over, log_to=log_to
+            opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
         )
 
 
 def _resume_shards(
     opened: "Store",
-    store: str,
     run: str,
     target: options.TargetOptions,
     actors: options.ActorOptions,
-    take_over: bool,
-    drivers: int | None,
+    resuming: options.ResumeOptions,
 ) -> "Outcome":
     from cluster.job_api import Head
     from jobs.drive.shard_drivers import drivers_here, drivers_there
     from jobs.drive.sharded_run import drive_sharded_run
 
-    opened.require_free(run, socket.gethostname(), take_over)
+    opened.require_free(run, socket.gethostname(), resuming.take_over)
     refuse_no_wait(target)
-    at_once = drivers or opened.shard_drivers(run)
+    at_once = resuming.drivers or opened.shard_drivers(run)
     if not target.address:
         start = drivers_here(opened, run, target.engine, actors.accelerator, actors.actors)
-        return drive_sharded_run(opened, run, start, at_once, err, take_over=take_over)
+        return drive_sharded_run(opened, run, start, at_once, err, take_over=resuming.take_over)
     head = Head(target.address)
     start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
-    return drive_sharded_run(opened, run, start, at_once, err, head.address, take_over)
+    return drive_sharded_run(opened, run, start, at_once, err, head.address, resuming.take_over)
 
 
 @contextmanager
@@ -121,15 +114,15 @@ def telling(run: str, store: str) -> Iterator[None]:
 def drive(
     run: NamedRun,
     actors: options.ActorOptions,
-    epoch: Annotated[
-        int | None, typer.Option(metavar="N", help="Of the submission: a later one takes the run from this job.")
-    ] = None,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="cluster: this one. ray or inline: on this machine alone, for shards.")
-    ] = "cluster",
+    epoch: int | None = None,
+    engine: str = "cluster",
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
-    """Drive a run, or shards of it: what a submitted job runs on the head of its cluster, and a driver of shards."""
+    """Drive a run, or shards of it: what a submitted job runs on the head of its cluster, and a driver of shards.
+
+    A later submission has a higher epoch and takes the run from this job. The engine is the cluster, or for shards
+    ray or inline: on this machine alone.
+    """
     from jobs.drive.run import hold_run
     from jobs.drive.shard_drivers import drive_shards
     from jobs.drive.ship import take_store_url
@@ -186,21 +179,16 @@ def add(
     require_possible(target.engine, None if target.local else target.address)
 
     from core.systems.predictions import parse_predictions
-
-    files = [parse_predictions(text) for text in predictions]
-    with changing(store) as opened:
-        run = opened.full_id(run)
-        again = where_it_was(opened, run, target)
-        _extend(opened, run, files)
-        err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
-        outcome = resume_run(opened, store, run, again, actors)
-    finish(outcome, store, as_json)
-
-
-def _extend(opened: "Store", run_id: str, files: "list[PredictionsSpec]") -> None:
     from jobs.recipes.job import plan_with
     from jobs.report.warnings import warn_of_misfits
 
-    plan = plan_with(opened.require_free(run_id, socket.gethostname()), files)
-    warn_of_misfits(plan, err)
-    opened.extend_run(run_id, socket.gethostname(), plan.run_spec())
+    files = [parse_predictions(text) for text in predictions]
+    with changing(store) as opened:
+        run, host = opened.full_id(run), socket.gethostname()
+        again = where_it_was(opened, run, target)
+        plan = plan_with(opened.require_free(run, host), files)
+        warn_of_misfits(plan, err)
+        opened.extend_run(run, host, plan.run_spec())
+        err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
+        outcome = resume_run(opened, store, run, again, actors, options.ResumeOptions())
+    finish(outcome, store, as_json)

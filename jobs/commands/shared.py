@@ -68,9 +68,9 @@ def changing(url: str) -> "Iterator[Store]":
         yield opened
 
 
-def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False) -> str:
-    """The id of the run that was named, by its id or how that begins; of the newest if none was."""
-    return opened.newest_id(with_summaries) if run is None else opened.full_id(run)
+def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False, is_training: bool = False) -> str:
+    """The id of the run that was named, by its id or how that begins; of the newest of its kind if none was."""
+    return opened.newest_id(with_summaries, is_training) if run is None else opened.full_id(run)
 
 
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
@@ -96,7 +96,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
         raise typer.Exit(1)
     from jobs.drive.progress import duration
 
-    err.print(f"It took {duration(outcome.seconds)}. Its rows are in {shown(store)}.")
+    err.print(f"It took {duration(outcome.seconds)}, with the loading of models. Its rows are in {shown(store)}.")
     err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
     err.print(f"A page with charts and texts: nws report {outcome.run_id} -o report.html{where}")
 
@@ -114,24 +114,12 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
             print_kept_of_run(opened, run, out, store_flag(store))
 
 
-def chosen_training(opened: "Store", run: str | None) -> str:
-    """The id of the run that was named; of the newest training if none was."""
-    from core.errors import StoreError
-
-    if run is not None:
-        return opened.full_id(run)
-    trainings = [info.id for info in opened.list_runs() if info.job == "phase2"]
-    if not trainings:
-        raise StoreError(f"the store {opened.shown_url} holds no training yet. Start one with: nws submit phase2")
-    return trainings[0]
-
-
 def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":
     """The policies of a run that are meant; warns where their training has not ended."""
     from jobs.drive.training import choose_system
 
     with reading(store) as opened:
-        run = chosen_training(opened, run)
+        run = chosen_run(opened, run, is_training=True)
         chosen = choose_system(opened, run, system)
     made_by = next(iter(chosen.checkpoints.values())).made_by
     if made_by["updates"] < made_by["total_updates"]:

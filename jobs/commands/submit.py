@@ -1,6 +1,7 @@
 """`nws submit`: start a run, one command for each job."""
 
 import json
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,7 @@ from jobs.report.console import busy
 
 if TYPE_CHECKING:
     from jobs.recipes.plan import Plan
-    from jobs.store import RunInfo, Store
-
-
-NO_SHARDS = options.ShardOptions()
+    from jobs.store import RunInfo
 
 
 @grouped
@@ -29,17 +27,11 @@ def submit_sweep(
     target: options.TargetOptions,
     run: options.RunOptions,
     shards: options.ShardOptions,
-    recipe: options.Recipe = "sample",
-    settings: options.Settings = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
     """Submit a sweep over n: `phase1` or `baselines`, as the command is called."""
-    from jobs.recipes.load import parse_settings
-
-    _submit(
-        str(ctx.command.name), recipe, ctx.obj | parse_settings(settings or ()), target, run, store, as_json, shards
-    )
+    _submit(str(ctx.command.name), _overrides(ctx, run), target, run, store, as_json, shards)
 
 
 @grouped
@@ -47,8 +39,6 @@ def submit_phase2(
     ctx: typer.Context,
     target: options.TargetOptions,
     run: options.RunOptions,
-    recipe: options.Recipe = "sample",
-    settings: options.Settings = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -56,41 +46,35 @@ def submit_phase2(
 
     They are compared with other systems, on articles they never saw.
     """
-    from jobs.recipes.load import parse_settings
-
-    overrides = ctx.obj | parse_settings(settings or ())
+    overrides = _overrides(ctx, run)
     if trained_on := ctx.obj.get("train_datasets"):
         if "datasets" not in overrides:
-            require_test_splits(trained_on)
+            from core.text.dataset import has_splits
+
+            for name in trained_on:
+                if not has_splits(name):
+                    raise RecipeError(f"{name} has no test split: name the test articles with --test-dataset.")
             overrides["datasets"] = trained_on
         overrides.setdefault("train_datasets.split", "train")
     if seeds := ctx.obj.get("seeds"):
         overrides.setdefault("seed", seeds[0])
-    _submit("phase2", recipe, overrides, target, run, store, as_json)
+    _submit("phase2", overrides, target, run, store, as_json, options.ShardOptions())
 
 
-def require_test_splits(datasets: list[str]) -> None:
-    """Refuse training datasets without a test split, where no test articles are named.
+def _overrides(ctx: typer.Context, run: options.RunOptions) -> dict[str, Any]:
+    from jobs.recipes.load import parse_settings
 
-    Raises:
-        RecipeError: one of them has but one split.
-    """
-    from core.text.dataset import has_splits
-
-    for name in datasets:
-        if not has_splits(name):
-            raise RecipeError(f"{name} has no test split: name the test articles with --test-dataset.")
+    return {**ctx.obj, **parse_settings(run.settings or ())}
 
 
 def _submit(
     job: str,
-    recipe: str,
     overrides: dict[str, Any],
     target: options.TargetOptions,
     run: options.RunOptions,
     store: str,
     as_json: bool,
-    shards: options.ShardOptions = NO_SHARDS,
+    shards: options.ShardOptions,
 ) -> None:
     require_possible(target.engine, target.address)
     actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
@@ -103,13 +87,15 @@ def _submit(
     if shards.is_sharded:
         refuse_no_wait(target)
     with busy("Loading libraries", at_once=True):
+        from cluster.job_api import Head
         from jobs.drive import driver
+        from jobs.drive.sharded_run import create_sharded_run
         from jobs.recipes.job import plan_job
         from jobs.report.warnings import require_labels_fit
         from jobs.store import new_run_id, open_store
 
     with busy("Looking up models, and reading articles", at_once=True):
-        plan = plan_job(job, recipe, overrides, partial(_lengths_from, store) if job == "phase2" else None)
+        plan = plan_job(job, run.recipe, overrides, partial(_lengths_from, store) if job == "phase2" else None)
     require_labels_fit(plan)
     _warn(plan)
     if run.dry_run:
@@ -118,11 +104,14 @@ def _submit(
     with open_store(store) as opened:
         known = opened.find_run(plan.recipe.hash) if run.resume else None
         if known is not None:
-            outcome = resume_run(opened, store, known, target, actors, log_to=log_to)
+            outcome = resume_run(opened, store, known, target, actors, options.ResumeOptions(log_to=run.log_to))
         elif shards.is_sharded:
-            run_id = _create_sharded_run(opened, plan, target, run, shards)
+            run_id = new_run_id(job)
+            address = Head(target.address).address if target.address else None
+            spec = plan.run_spec(address, not run.no_reuse, run.name, run.note)
+            create_sharded_run(opened, run_id, plan, spec, shards.drivers or 1, shards.shards, shards.shard_articles)
             # The shards have the recipe, and with it what was said of actors.
-            outcome = resume_run(opened, store, run_id, target, options.ActorOptions())
+            outcome = resume_run(opened, store, run_id, target, options.ActorOptions(), options.ResumeOptions())
         elif target.address:
             outcome = start_there(opened, store, plan, target, run)
         else:
@@ -140,24 +129,6 @@ def _submit(
                     log_to=log_to,
                 )
     finish(outcome, store, as_json)
-
-
-def _create_sharded_run(
-    opened: "Store",
-    plan: "Plan",
-    target: options.TargetOptions,
-    run: options.RunOptions,
-    shards: options.ShardOptions,
-) -> str:
-    from cluster.job_api import Head
-    from jobs.drive.sharded_run import create_sharded_run
-    from jobs.store import new_run_id
-
-    run_id = new_run_id(plan.job)
-    address = Head(target.address).address if target.address else None
-    spec = plan.run_spec(address, not run.no_reuse, run.name, run.note)
-    create_sharded_run(opened, run_id, plan, spec, shards.drivers or 1, shards.shards, shards.shard_articles)
-    return run_id
 
 
 def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
@@ -199,7 +170,7 @@ def _describe(
         with busy("Fetching models"):
             fetch_models(plan.training_and_stages)
     found = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
-    print(json.dumps(described | {"estimate": found.as_dict()})) if as_json else print_estimate(found, out)
+    print(json.dumps(described | {"estimate": asdict(found)})) if as_json else print_estimate(found, out)
 
 
 def _stored_runs(store: str) -> "list[RunInfo]":

@@ -1,6 +1,7 @@
 """`nws summarize`: one text by trained policies; `nws write`: a file by any system; `nws push`: policies for others."""
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,30 +11,29 @@ import typer
 
 from core.errors import ModelError, NwsError, RecipeError
 from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, Json, PolicyName, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl
 from jobs.commands.shared import choose_policies, err, out
 from jobs.report.console import busy
 
 
+@dataclass(frozen=True, slots=True)
+class SummarizeOptions:
+    """Which policies write, and how long."""
+
+    run: str | None = plain("--run RUN", "Run of `nws submit phase2`, as `nws ls` lists it; default: the newest.")
+    n: str | None = plain("--n N,N", "Words, e.g. 9 or 7,9; default: those the policies were trained for.")
+    max_chars: str | None = plain(
+        "--max-chars N,N", "In place of --n: at most so many characters, and whole words, e.g. 50."
+    )
+    system: str | None = plain(*POLICY)
+
+
+@grouped
 def summarize(
+    asked: SummarizeOptions,
     text: Annotated[
         str | None, typer.Argument(help="A text, or a UTF-8 file that holds one; default, and `-`: stdin.")
     ] = None,
-    run: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Run of `nws submit phase2`, as `nws ls` lists it; default: the newest."),
-    ] = None,
-    n: Annotated[
-        str | None,
-        typer.Option("--n", metavar="N,N", help="Words, e.g. 9 or 7,9; default: those the policies were trained for."),
-    ] = None,
-    max_chars: Annotated[
-        str | None,
-        typer.Option(
-            "--max-chars", metavar="N,N", help="In place of --n: at most so many characters, and whole words, e.g. 50."
-        ),
-    ] = None,
-    system: PolicyName = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -41,11 +41,11 @@ def summarize(
 
     It needs neither Ray nor a reference.
     """
-    if n is not None and max_chars is not None:
+    if asked.n is not None and asked.max_chars is not None:
         raise RecipeError("Give --n (words) or --max-chars (characters), not both.")
     from core.text.length import LengthUnit, count_characters, parse_lengths
 
-    typed, setting = (n, "n") if max_chars is None else (max_chars, "max_chars")
+    typed, setting = (asked.n, "n") if asked.max_chars is None else (asked.max_chars, "max_chars")
     lengths = None if typed is None else parse_lengths(typed, setting)
     if lengths is not None and min(lengths) < 1:
         raise RecipeError(f"Lengths must be 1 or more, not {min(lengths)}.", settings=(setting,))
@@ -55,8 +55,8 @@ def summarize(
     from core.text.words import count_words
     from jobs.report.warnings import warn_of_texts
 
-    chosen = choose_policies(store, run, system)
-    unit: LengthUnit = "characters" if max_chars else "words" if n else chosen.length_unit
+    chosen = choose_policies(store, asked.run, asked.system)
+    unit: LengthUnit = "characters" if asked.max_chars else "words" if asked.n else chosen.length_unit
     lengths = lengths or sorted(chosen.checkpoints)
     if unit == chosen.length_unit and (
         untrained := [str(length) for length in lengths if length not in chosen.checkpoints]
@@ -91,7 +91,7 @@ def _read(text: str | None) -> str:
             if sys.stdin.isatty():
                 err.print("Reading the text from the terminal, until Ctrl-D …")
             return sys.stdin.buffer.read().decode("utf-8")
-        if _is_file(text):
+        if os.path.isfile(text):
             return Path(text).read_text(encoding="utf-8")
         text.encode("utf-8")  # half a surrogate pair stands for a byte that was none
     except (OSError, UnicodeError) as error:
@@ -99,13 +99,6 @@ def _read(text: str | None) -> str:
     if len(text.split()) == 1:
         raise RecipeError(f"There is no file {text!r}, and it is only one word.")
     return text
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # too long for the name of a file, or with a NUL in it
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +136,9 @@ def write(
     if as_json and asked.output is None:
         raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
 
+    from core.text.language import article_language
     from jobs.drive.progress import run_progress
-    from jobs.drive.write_file import FieldNames, WrittenFile, added_to, language_of, read_articles, write_summaries
+    from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep_plan import stage_to_write
     from jobs.recipes.sweep_recipe import BaselinesRecipe
@@ -152,9 +146,9 @@ def write(
 
     given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}
     with busy("Reading articles, and looking up models"):
-        articles = read_articles(file, FieldNames(asked.text_field, asked.key_field))
+        articles = read_articles(file, asked.text_field, asked.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in given.items() if value})
-        stage = stage_to_write(recipe, language_of(articles))
+        stage = stage_to_write(recipe, article_language(articles[0]))
     written = WrittenFile(0, 0, 0, 0, ())
     with added_to(asked.output) as (out, there), run_progress(err, len(articles)) as advance:
         shown = 0

@@ -12,7 +12,6 @@ from jobs.commands.shared import err, store_flag
 
 if TYPE_CHECKING:
     from jobs.drive.run import Outcome
-    from jobs.drive.ship import Place
     from jobs.recipes.plan import Plan
     from jobs.store import Store
 
@@ -89,23 +88,23 @@ def refuse_no_wait(target: TargetOptions) -> None:
 
 def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
     """Submit a new run to a cluster and follow it. Returns its outcome."""
-    from jobs.drive.ship import Place, ship_run
+    from jobs.drive.ship import ship_run
 
     _warn_of_a_file(store)
     run_id = ship_run(opened, plan, str(target.address), not run.no_reuse, run.name, run.note)
-    return _follow(opened, store, run_id, run_id, Place(epoch=0, line=0), target)
+    return _follow(opened, store, run_id, run_id, 0, 0, target)
 
 
 def resume_there(
     opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
 ) -> "Outcome":
     """Submit a run again and follow it. Returns its outcome."""
-    from jobs.drive.ship import Place, last_line, ship_again
+    from jobs.drive.ship import ship_again
 
     _warn_of_a_file(store)
-    line = last_line(opened, run)
+    line = len(opened.log(run))
     name, epoch = ship_again(opened, run, str(target.address), actors.accelerator, actors.actors, take_over)
-    return _follow(opened, store, run, name, Place(epoch, line), target)
+    return _follow(opened, store, run, name, epoch, line, target)
 
 
 def _warn_of_a_file(store: str) -> None:
@@ -119,7 +118,7 @@ def _warn_of_a_file(store: str) -> None:
         )
 
 
-def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", target: TargetOptions) -> "Outcome":
+def _follow(opened: "Store", store: str, run: str, job: str, epoch: int, line: int, target: TargetOptions) -> "Outcome":
     from cluster.job_api import Head
     from jobs.drive.run import outcome_of
     from jobs.drive.ship import follow_run
@@ -130,9 +129,8 @@ def _follow(opened: "Store", store: str, run: str, job: str, since: "Place", tar
         err.print(f"Follow it with: nws logs {run} --follow{where}")
         return dataclasses.replace(outcome_of(opened.run_info(run)), state="submitted")
     try:
-        info = follow_run(
-            opened, run, since, lambda line: err.print(line.text, markup=False), (Head(str(target.address)), job)
-        )
+        head = Head(str(target.address))
+        info = follow_run(opened, run, lambda said: err.print(said.text, markup=False), epoch, line, (head, job))
     except KeyboardInterrupt:
         err.print(
             f"The run goes on. Follow it with: nws logs {run} --follow{where}; end it with: nws cancel {run}{where}"

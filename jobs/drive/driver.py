@@ -4,7 +4,6 @@ It is the only writer of its run. What it has stored is never computed again, so
 resumes one.
 """
 
-import contextlib
 import functools
 import os
 import socket
@@ -19,14 +18,13 @@ from core.article_ids import ArticleIds
 from core.models import model_folder
 from core.stage import Stage
 from jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
-from jobs.drive.reuse import has_unfinished, obstacles, works
-from jobs.drive.run import EqualFailures, Outcome, Run, take_run
+from jobs.drive.reuse import obstacles, works
+from jobs.drive.run import Outcome, Run, take_run
 from jobs.drive.stages import (
     lacking_kept,
     require_complete,
     run_stage,
     score_kept,
-    stage_of_kept,
 )
 from jobs.drive.trackers import Trackers, curve_scalars
 from jobs.installation import code_version
@@ -60,7 +58,7 @@ def start(
     code_version()  # first: it tells which code was imported
     run_id = run_id or new_run_id(plan.job)
     fetch_models(plan.training_and_stages)
-    with open_pools(plan.recipe, engine, run_id, console, make_work, plan.training_and_stages) as pools:
+    with open_pools(plan.recipe, engine, console, make_work, plan.training_and_stages) as pools:
         store.create_run(plan.run_spec(None, reuse, name, note), run_id)
         return _drive(store, run_id, plan, pools, console, log_to)
 
@@ -92,15 +90,10 @@ def resume(
     values = {**run.recipe, **{k: v for k, v in where.items() if v is not None}}
     plan = plan_again(run.job, values, *store.parent_decided(run_id))
     require_same_revisions(run.revisions, plan.revisions, run_id)
-    to_train = [] if plan.training is None or _is_trained(store.policy_infos(run_id), plan) else [plan.training]
-    finished = [store.finished_article_ids(run_id, stage.signatures) for stage in plan.stages]
-    unfinished = [stage for stage, ids in zip(plan.stages, finished, strict=True) if has_unfinished(plan, ids)]
-    # With articles to do, every model that content kept takes is loaded anyway, and all rows need not be looked at now.
-    to_score = [stage_of_kept(plan)] if not unfinished and lacking_kept(store, run_id) else []
-    to_do = [*to_train, *unfinished, *to_score]
-    fetch_models(to_do)
-    no_pools = contextlib.nullcontext(Pools(run.device, _no_pool, _no_pool))
-    with open_pools(plan.recipe, engine, run_id, console, make_work, to_do) if to_do else no_pools as pools:
+    if run.state == "done" and not run.failures and not lacking_kept(store, run_id):  # only to be logged again
+        return _drive(store, run_id, plan, Pools(run.device, _no_pool, _no_pool), console, log_to, take_over, epoch)
+    fetch_models(plan.training_and_stages)
+    with open_pools(plan.recipe, engine, console, make_work, plan.training_and_stages) as pools:
         return _drive(store, run_id, plan, pools, console, log_to, take_over, epoch)
 
 
@@ -163,7 +156,7 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     run.set_panel(sha256_of(plan.panels or ()))
     if plan.articles is not None:
         run.set_total(plan.articles)
-    run.equal_failures = EqualFailures(run.id, plan.recipe.stop_after_equal_failures)
+    run.stop_after_equal_failures = plan.recipe.stop_after_equal_failures
     if plan.training and not _is_trained(run.store.policy_infos(run.id), plan):
         from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
@@ -207,12 +200,8 @@ def changed_software(before: str, code: str, recorded: Mapping[str, str], now: M
     changed = [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
     names = {f"{name} {now[name]}" if name in now else f"no {name}": recorded.get(name, "none") for name in changed}
     began_with = before.partition(", ")[0]
-    return names if _sources(began_with) == _sources(code) else names | {code: began_with}
-
-
-def _sources(version: str) -> str:
-    """The hash of the sources of a version of the code."""
-    return version.partition("+")[2]
+    is_same = began_with.partition("+")[2] == code.partition("+")[2]  # the hashes of the sources
+    return names if is_same else names | {code: began_with}
 
 
 def _is_trained(policies: Sequence[PolicyInfo], plan: Plan) -> bool:

@@ -1,16 +1,13 @@
 """What a submission would run, without running it, and how long that would take, as earlier runs of its store say."""
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 
-from cluster.resources import TYPE_PREFIX, GpuNode, cards_here, plan_actors
-from core.errors import ClusterError
 from core.models.endpoint import Endpoint
-from jobs.drive.pools import Engine, choose_actors
+from jobs.drive.pools import Engine
 from jobs.drive.progress import duration
 from jobs.recipes.base import LENGTHS, SHOWN
 from jobs.recipes.plan import Plan
@@ -28,14 +25,12 @@ _LEAST, _MOST = 0.8, 1.25
 
 
 def describe(plan: Plan) -> dict[str, Any]:
-    """Articles, systems, rows, models with revisions, requests, metrics and device of a run, as plain values.
+    """Articles, systems, rows, models with revisions, requests and metrics of a run, as plain values.
 
     `rows` counts the summaries: one of each length by every system, and one uncut by those with a length of their own.
     `articles` and `rows` are None where a streamed dataset does not tell its size.
     """
     articles = plan.articles
-    systems = plan.systems
-    device, sharing = _device(plan)
     each = _WORD_BYTES if plan.recipe.length_unit == "words" else 1
     per_row = _ROW_BYTES + each * sum(plan.recipe.n) / len(plan.recipe.n)
     per_article = sum(len(stage.places) for stage in plan.stages)
@@ -47,8 +42,8 @@ def describe(plan: Plan) -> dict[str, Any]:
         "training": _training(plan),
         "n": list(plan.recipe.n),
         "unit": plan.recipe.length_unit,
-        "systems": list(systems),
-        "kinds": systems,
+        "systems": list(plan.systems),
+        "kinds": plan.systems,
         "rows": None if articles is None else articles * per_article,
         "store_bytes": None if articles is None else round(articles * per_article * per_row),
         "encoders": plan.revisions["encoders"],
@@ -60,8 +55,6 @@ def describe(plan: Plan) -> dict[str, Any]:
         "segmentation": plan.revisions["segmentation"],
         "metrics": plan.metrics.signatures,
         "seed": plan.recipe.seed,
-        "device": device,
-        "sharing": sharing,
     }
 
 
@@ -92,31 +85,6 @@ def _requests(plan: Plan) -> dict[str, int | None]:
     return found
 
 
-def _device(plan: Plan) -> tuple[str, str | None]:
-    """What the actors would pin on this machine, or why they could not start; and how they share a GPU.
-
-    A run itself asks Ray.
-    """
-    import torch
-
-    names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    cores = os.cpu_count() or 1
-    here: dict[str, float] = {"CPU": cores, "GPU": len(names)}
-    wanted = plan.recipe.accelerator
-    if any(wanted in name for name in names):
-        here[TYPE_PREFIX + wanted] = 1
-    try:
-        (resources, actors), sharing = choose_actors(
-            lambda accelerator, count, share: plan_actors(here, accelerator, count, share),
-            lambda accelerator: [GpuNode(cores, len(names), cards_here())],
-            plan.recipe,
-            plan.training_and_stages,
-        )
-    except ClusterError as error:
-        return f"not on this machine: {error}", None
-    return f"{actors} x {resources.describe()}", sharing
-
-
 def size_text(size: float) -> str:
     """Bytes for people: `0.9 MB`, `12 GB`."""
     unit, name = (1e9, "GB") if size >= 1e9 else (1e6, "MB")
@@ -138,8 +106,7 @@ def print_description(described: dict[str, Any], console: Console) -> None:
     for dataset in described["datasets"]:
         count = "unknown number of" if dataset["articles"] is None else dataset["articles"]
         line("dataset", f"{dataset['name']} ({dataset['split']}): {count} articles, {dataset['revision']}")
-    line("segmentation", described["segmentation"])
-    for kind in ("encoder", "generator", "plugin"):
+    for kind in ("encoder", "generator", "plugin", "metric"):
         for revision in described[f"{kind}s"].values():
             line(kind, revision)
     for system, requests in described["requests"].items():
@@ -147,7 +114,6 @@ def print_description(described: dict[str, Any], console: Console) -> None:
         line("requests", f"{system}: {counted}; less what is copied from other runs")
     for name, file in described["predictions"].items():
         line("predictions", f"{name}: {file}")
-    line("bertscore", described["bertscore"])
     for system in described["systems"]:
         line("system", f"{system} (upper bound)" if described["kinds"][system] == "upper bound" else system)
     line("n", ", ".join(map(str, described["n"])) + ("" if described["unit"] == "words" else f" {described['unit']}"))
@@ -155,12 +121,8 @@ def print_description(described: dict[str, Any], console: Console) -> None:
     line("rows", f"{rows} (articles x systems x n, and uncut summaries of those that have a length of their own)")
     if described["store_bytes"] is not None:
         line("store", f"about {size_text(described['store_bytes'])}, besides the texts of new articles")
-    for signature in described["metrics"].values():
-        line("metric", signature)
-    line("seed", described["seed"])
-    line("device", described["device"])
-    if described["sharing"]:
-        line("sharing", described["sharing"])
+    for name in ("segmentation", "bertscore", "seed"):
+        line(name, described[name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +136,6 @@ class Estimate:
 
     basis: str
     seconds: tuple[float, float] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
 
 
 def estimate(plan: Plan, described: Mapping[str, Any], runs: Sequence[RunInfo], engine: Engine) -> Estimate:

@@ -16,7 +16,7 @@ from rich.console import Console
 from cluster.article_work import Work
 from cluster.dispatcher import Actors
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
-from cluster.resources import ActorPlan, GpuNode, await_actors, choose_sharing, gpu_nodes, is_any_gpu
+from cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from cluster.worker_info import Busy, WorkerInfo
@@ -71,7 +71,6 @@ def stage_work(stage: Stage, device: str, memory_fraction: float | None) -> Work
 def open_pools(
     recipe: RunRecipe,
     engine: Engine,
-    run_id: str,
     console: Console,
     make_work: MakeWork = stage_work,
     stages: Sequence[Stage] = (),
@@ -96,18 +95,9 @@ def open_pools(
             functools.partial(_arithmetic_here, device),
         )
         return
-    with _session(engine, run_id, console) as session:
+    with _session(engine, console) as session:
         say = functools.partial(console.print, markup=False)
-        (resources, actors), sharing = choose_actors(
-            lambda accelerator, count, share: await_actors(
-                session, accelerator, count, share, recipe.wait_for_machines, say
-            ),
-            gpu_nodes,
-            recipe,
-            stages,
-        )
-        if sharing is not None:
-            say(f"{sharing} `gpus_per_actor` in the recipe sets another share.")
+        resources, actors = choose_actors(session, recipe, stages, say)
         # Ray does not hide the GPUs from an actor that pins none.
         device = "cuda" if resources.num_gpus else "cpu"
         # Actors that share a GPU would otherwise take its memory from each other.
@@ -124,33 +114,29 @@ def open_pools(
 
 
 def choose_actors(
-    plan: Callable[[str | None, int | None, float], ActorPlan],
-    nodes: Callable[[str | None], Sequence[GpuNode]],
-    recipe: RunRecipe,
-    stages: Sequence[Stage],
-) -> tuple[ActorPlan, str | None]:
-    """What each actor pins, and how many there are; and why so many share a GPU, where the recipe leaves that open.
-
-    Args:
-        plan: for an accelerator, a number of actors and the GPUs of each, what there is: see `plan_actors`.
-        nodes: the machines with GPUs, of this type.
-        recipe: what is asked for.
-        stages: those that actors work on.
+    session: Session, recipe: RunRecipe, stages: Sequence[Stage], say: Callable[[str], None]
+) -> ActorPlan:
+    """What each actor pins, and how many there are. Says why so many share a GPU, where the recipe leaves that open.
 
     Raises:
         ClusterError: there is not what the recipe asks for.
         NwsError: there are GPUs to share, and a model cannot be had, or is not the one that was recorded.
     """
     accelerator = None if recipe.accelerator == "auto" else recipe.accelerator
+
+    def plan(actors: int | None, share: float) -> ActorPlan:
+        return await_actors(session, accelerator, actors, share, recipe.wait_for_machines, say)
+
     if recipe.gpus_per_actor is not None:
-        return plan(accelerator, recipe.actors, recipe.gpus_per_actor), None
-    resources, gpus = plan(accelerator, None, 1)
+        return plan(recipe.actors, recipe.gpus_per_actor)
+    resources, gpus = plan(None, 1)
     if not (resources.num_gpus and stages):
-        return plan(accelerator, recipe.actors, 1), None
-    machines = nodes(None if is_any_gpu(accelerator) else accelerator)
+        return plan(recipe.actors, 1)
+    machines = gpu_nodes(None if is_any_gpu(accelerator) else accelerator)
     has_bfloat16 = all(card.capability >= AMPERE for node in machines for card in node.cards)
     sharing = choose_sharing(machines, actor_bytes(stages, has_bfloat16), recipe.gpu_memory_fraction)
-    return plan(accelerator, recipe.actors, sharing.share(gpus, recipe.actors)), sharing.reason
+    say(f"{sharing.reason} `gpus_per_actor` in the recipe sets another share.")
+    return plan(recipe.actors, sharing.share(gpus, recipe.actors))
 
 
 def actor_bytes(stages: Sequence[Stage], has_bfloat16: bool) -> int:
@@ -190,16 +176,15 @@ def _arithmetic_here(device: str) -> str:
 
 
 @contextmanager
-def _session(engine: Engine, run_id: str, console: Console) -> Iterator[Session]:
+def _session(engine: Engine, console: Console) -> Iterator[Session]:
     if engine == "cluster":
-        with joined_session(run_id) as session:
+        with joined_session() as session:
             yield session
         return
     console.print("Starting Ray on this machine …")
     with local_session() as session:
-        if session.dashboard_url:
-            token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
-            console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
+        token = f" (its token is in {session.auth_token_path})" if session.auth_token_path else ""
+        console.print(f"Ray dashboard: {session.dashboard_url}{token}", highlight=False, soft_wrap=True)
         yield session
 
 
@@ -211,7 +196,7 @@ class PoolWatch:
         self._device = device
         self._workers: tuple[WorkerInfo, ...] = ()
         self._equal: set[Software] = {(), software()}
-        self._shares = BusyShares(run)
+        self._looks: deque[tuple[float, dict[int, float]]] = deque()
 
     def look(self, actors: Actors) -> None:
         """Called every few seconds, and as often as one likes.
@@ -219,12 +204,32 @@ class PoolWatch:
         Raises:
             FencedError: the run is no longer this driver's.
         """
-        self._shares.look(actors.busy)
+        self._show_shares(actors.busy)
         if actors.workers != self._workers:
             self._workers = actors.workers
             ways = sorted({worker.arithmetic for worker in self._workers if worker.arithmetic})
             note_arithmetic(self._run, f"{self._device}: {', '.join(dict.fromkeys(map(str, self._workers)))}", ways)
             self.compare(worker.software for worker in self._workers)
+
+    def _show_shares(self, busy: Sequence[Busy]) -> None:
+        """Show, with the run's progress, in which share of the last minute each actor had work."""
+        now = time.monotonic()
+        if self._looks and now - self._looks[-1][0] < _BETWEEN_LOOKS_SECONDS:
+            return
+        self._looks.append((now, {actor.number: actor.seconds for actor in busy}))
+        while len(self._looks) > 2 and now - self._looks[1][0] >= _SPAN_SECONDS:
+            self._looks.popleft()
+        since, before = self._looks[0]
+        shares = (
+            ActorShare(
+                actor.number,
+                actor.worker.device,
+                actor.worker.node,
+                _share(actor.seconds, before.get(actor.number, 0.0), now - since),
+            )
+            for actor in busy
+        )
+        self._run.show(actors=tuple(shares))
 
     def compare(self, reported: Iterable[Software]) -> None:
         """Compare what processes compute with to what this one does; to be called before their rows are stored.
@@ -273,34 +278,6 @@ def look_at_sources(run: Run) -> None:
     """
     if not are_as_imported() and run.mix(["edited sources"]):
         run.say(f"Warning: NWS's sources were edited after this process had begun. {MIXED}.")
-
-
-class BusyShares:
-    """Shows, with a run's progress, in which share of the last minute each of its actors had work."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._looks: deque[tuple[float, dict[int, float]]] = deque()
-
-    def look(self, busy: Sequence[Busy]) -> None:
-        """Called every few seconds, and as often as one likes, with what a pool says now."""
-        now = time.monotonic()
-        if self._looks and now - self._looks[-1][0] < _BETWEEN_LOOKS_SECONDS:
-            return
-        self._looks.append((now, {actor.number: actor.seconds for actor in busy}))
-        while len(self._looks) > 2 and now - self._looks[1][0] >= _SPAN_SECONDS:
-            self._looks.popleft()
-        since, before = self._looks[0]
-        shares = (
-            ActorShare(
-                actor.number,
-                actor.worker.device,
-                actor.worker.node,
-                _share(actor.seconds, before.get(actor.number, 0.0), now - since),
-            )
-            for actor in busy
-        )
-        self._run.show(actors=tuple(shares))
 
 
 def _share(seconds: float, before: float, span: float) -> float | None:

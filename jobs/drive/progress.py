@@ -129,7 +129,10 @@ class _Tally:
         return "" if seconds is None else f"about {duration(seconds)} left"
 
     def line(self) -> str:
-        return " · ".join(filter(None, (self.text(), duration(time.monotonic() - self._started), self.left())))
+        left = self.left()
+        # What a stage took is no news at its end: the run says there what it took as a whole.
+        spent = "" if left == "done" else duration(time.monotonic() - self._started)
+        return " · ".join(filter(None, (self.text(), spent, left)))
 
     def fields(self) -> dict[str, Any]:
         """Of `jobs.store.Progress`."""

@@ -79,16 +79,6 @@ def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]"
             yield from _bundles(corpus.read(_in_unfinished(corpus.ids, size, finished)), size)
 
 
-def has_unfinished(plan: Plan, finished: ArticleIds) -> bool:
-    """Whether there is any unfinished bundle. Only streamed datasets are read to find out."""
-    known = [corpus.ids for corpus in plan.corpora if corpus.ids is not None]
-    if not all(finished.holds(ids).all() for ids in known):
-        return True
-    streamed = (corpus for corpus in plan.corpora if corpus.ids is None)
-    size = plan.recipe.bundle_size
-    return any(any(_stream_bundles(corpus, size, finished, array("Q"))) for corpus in streamed)
-
-
 def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, ...]]:
     while bundle := tuple(itertools.islice(articles, size)):
         yield bundle
@@ -222,8 +212,7 @@ def divide(
                 are_known.append(union != everything if paid is None else not union)
                 missing |= union if are_known[-1] else set()
     if copied:
-        articles = "1 article" if len(copied) == 1 else f"{len(copied)} articles"
-        run.say(f"Copied {articles} that other runs of this store have; --no-reuse computes them anew.")
+        run.say(f"Copied {len(copied)} articles that other runs of this store have; --no-reuse computes them anew.")
         finished = finished | ArticleIds(np.unique(np.frombuffer(copied, np.uint64)))
     if any(are_known):
         run.say(

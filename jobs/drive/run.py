@@ -55,46 +55,6 @@ def outcome_of(run: RunInfo) -> Outcome:
     return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
-class EqualFailures:
-    """Counts the articles that failed in a row with the same class and message, over all that one driver computes.
-
-    "In a row" is in order of landing, with no article done in between.
-
-    Args:
-        run_id: of the run, for the message.
-        most: so many of them stop the run; None: no number does.
-    """
-
-    def __init__(self, run_id: str, most: int | None) -> None:
-        self._run_id = run_id
-        self._most = most
-        self._reason: tuple[str, str] | None = None
-        self._count = 0
-
-    def look(self, landed: Sequence[Landed]) -> None:
-        """Take in what has landed, and was stored.
-
-        Raises:
-            NwsError: this was one too many.
-        """
-        for bundle, result in landed:
-            failures = {failure.article_id: failure for failure in result.failures}
-            for article in bundle:
-                self._add(article, failures.get(article.id))
-
-    def _add(self, article: Article, failure: Failure | None) -> None:
-        reason = None if failure is None else (failure.error_class, _without_names(failure.message, article))
-        self._count = self._count + 1 if reason == self._reason else 1
-        self._reason = reason
-        if failure is not None and self._most is not None and self._count >= self._most:
-            raise NwsError(
-                f"{self._count} articles in a row failed for the same reason, so the run was stopped. The last one, "
-                f"{article.key!r}: {failure.error_class}: {failure.message} Mend the cause, then: nws resume "
-                f"{self._run_id}. It tries them again, and then all that were not tried. To let a run go on "
-                "regardless, set stop_after_equal_failures to null in its recipe."
-            )
-
-
 def _without_names(message: str, article: Article) -> str:
     names = "|".join(re.escape(name) for name in (article.id, article.key) if name)
     return re.sub(rf"(?<!\w)(?:{names})(?!\w)", "", message)
@@ -109,7 +69,7 @@ class Run(RunWriter):
     A thread beats on while the driver hangs. So it pauses while the driver has not `moved` for `stuck_after` seconds:
     the run can then be resumed elsewhere.
 
-    Articles that fail one after the other for one reason end its work (`equal_failures`).
+    So many articles that fail one after the other for one reason end its work (`stop_after_equal_failures`).
 
     What is said goes to the `console`, and progress to `progress_console`, by default the same.
     """
@@ -127,11 +87,12 @@ class Run(RunWriter):
         super().__init__(self.store, run_id, epoch)
         self._console = console
         self._progress_console = progress_console or console
-        self.equal_failures = EqualFailures(run_id, None)
+        self.stop_after_equal_failures: int | None = None
+        self._last_reason: tuple[str, str] | None = None
+        self._equal_failures = 0
         self._heart = store.writer(run_id, epoch)
         self._lines: list[LogLine] = []
         self._at: Progress | None = None
-        self._noted: Progress | None = None
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._reason: StoreError | CancelledError | None = None
@@ -177,7 +138,23 @@ class Run(RunWriter):
         super().record(landed, stage, systems, reusable)
         for failure in (failure for _, result in landed for failure in result.failures):
             self.note(f"Article {failure.article_id} failed: {failure.error_class}: {failure.message}")
-        self.equal_failures.look(landed)
+        for bundle, result in landed:
+            failures = {failure.article_id: failure for failure in result.failures}
+            for article in bundle:
+                self._require_other_reasons(article, failures.get(article.id))
+
+    def _require_other_reasons(self, article: Article, failure: Failure | None) -> None:
+        """Count articles that failed in a row, as they land, with the same class and message; refuse one too many."""
+        reason = None if failure is None else (failure.error_class, _without_names(failure.message, article))
+        self._equal_failures = self._equal_failures + 1 if reason == self._last_reason else 1
+        self._last_reason = reason
+        if failure is not None and self._equal_failures == self.stop_after_equal_failures:
+            raise NwsError(
+                f"{self._equal_failures} articles in a row failed for the same reason, so the run was stopped. The "
+                f"last one, {article.key!r}: {failure.error_class}: {failure.message} Mend the cause, then: nws resume "
+                f"{self.id}. It tries them again, and then all that were not tried. To let a run go on regardless, set "
+                "stop_after_equal_failures to null in its recipe."
+            )
 
     def check(self) -> None:
         """Called by the driver now and then, as a sign that it moves.
@@ -210,11 +187,9 @@ class Run(RunWriter):
     def _beat(self) -> None:
         with self._lock:
             lines, self._lines = self._lines, []
-        at = self._at
         try:
-            if self._heart.heartbeat(lines, at if at is not self._noted else None):
+            if self._heart.heartbeat(lines, self._at):
                 self._reason = CancelledError(f"run {self.id} was cancelled")
-            self._noted = at
         except StoreUnavailableError:
             with self._lock:
                 self._lines = [*lines, *self._lines]
@@ -302,7 +277,7 @@ def take_run(
     with watchdog(store.url, run_id, epoch):
         try:
             with Run(store, run_id, epoch, console, stuck_after) as run, pool_warnings(run.say):
-                _note_end(run, work)
+                work(run)
             state = "done"
         except _INTERRUPTIONS:
             state = "interrupted"
@@ -311,16 +286,6 @@ def take_run(
             if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
                 _end_run(store, run_id, epoch, state, error, console)
     return outcome_of(patient.run_info(run_id))
-
-
-def _note_end(run: Run, work: Callable[[Run], None]) -> None:
-    try:
-        work(run)
-    except _INTERRUPTIONS as interruption:
-        by = "Ctrl-C" if isinstance(interruption, KeyboardInterrupt) else str(interruption)
-        run.note(f"Interrupted by {by or type(interruption).__name__}")
-        raise
-    run.note("Done")
 
 
 def _end_run(

@@ -18,7 +18,7 @@ from rich.console import Console
 from cluster.job_api import Head
 from core.errors import FencedError, NwsError, StoreUnavailableError
 from jobs.drive.run import Outcome, held, take_run
-from jobs.drive.ship import ended_job, last_words, options_of, ship_shard_driver
+from jobs.drive.ship import death_of, options_of, ship_job
 from jobs.installation import ROOT
 from jobs.store import RunInfo, Store, is_driven
 
@@ -83,15 +83,8 @@ def drivers_there(
     run = store.run_info(run_id)
 
     def start(epoch: int) -> ShardDriver:
-        name = ship_shard_driver(store, run, epoch, head, accelerator, actors)
-
-        def ended() -> str | None:
-            job = ended_job(head, name)
-            if job is None:
-                return None
-            return "" if job.status == "SUCCEEDED" else f"is {job.status} {last_words(head, job)}"
-
-        return ShardDriver(f"job {name}", ended)
+        name = ship_job(store, head, run, epoch, options_of(accelerator, actors))
+        return ShardDriver(f"job {name}", functools.partial(death_of, head, name))
 
     return start
 

@@ -27,13 +27,12 @@ from jobs.drive.driver import fetch_models
 from jobs.drive.run import Outcome, Run, take_run
 from jobs.drive.shard_drivers import ShardDriver, StartDriver, is_driven_now
 from jobs.recipes.plan import Plan, dataset_revisions
-from jobs.store import RunInfo, RunSpec, ShardSpec, Store, has_lost_driver
+from jobs.store import RunInfo, RunSpec, Store, has_lost_driver
 
 MOST_STARTS = 3
 """Of each driver, on average: another one is started where one has died."""
 _PAUSE_SECONDS = 0.5
 _STOP_SECONDS = 60.0
-_NAMED = 3
 MOST_SHARDS = 10_000
 """Each is a row that `nws ls` adds up, and takes seconds to begin."""
 
@@ -206,16 +205,15 @@ def _require_done(run: Run, shards: Sequence[RunInfo], deaths: Sequence[str]) ->
         run.store.close_shards(run.id, run.epoch)
         if run.store.run_info(run.id).cancel_requested_at is not None:  # drivers may see it before this process does
             raise CancelledError(f"run {run.id} was cancelled")
-        begun = [shard for shard in undone if shard.state != "pending"]
-        named = [f"{shard.id}: {shard.error or shard.state}" for shard in begun[:_NAMED]]
-        named += [f"the last driver: {deaths[-1]}"] if deaths else []
+        why = [f"the last driver: {death}" for death in deaths[-1:]]
+        why += [f"{shard.id}: {shard.error}" for shard in undone if shard.error]
         raise ClusterError(
-            f"Of the {len(shards)} shards of {run.id}, {len(undone)} are not done ({'; '.join(named)}"
-            f"{'; …' if len(begun) > _NAMED else ''}). Resume it with: nws resume {run.id}"
+            f"Of the {len(shards)} shards of {run.id}, {len(undone)} are not done ({'; '.join(why[:3])}). "
+            f"Resume it with: nws resume {run.id}"
         )
 
 
-def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[ShardSpec]:
+def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[tuple[RunSpec, int]]:
     """The shards of a run: so many, or as many as it takes for each to have at most so many articles.
 
     The datasets lie one behind the other, and a shard is what stands between two places of that row. It has a part of
@@ -228,10 +226,8 @@ def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | Non
         articles: of each, a number that is rounded up to whole bundles; `shards` is None then.
 
     Raises:
-        RecipeError: policies are trained, articles are streamed, or there would be too many shards.
+        RecipeError: articles are streamed, or there would be too many shards.
     """
-    if plan.training is not None:
-        raise RecipeError("A training is one run: leave out --shards.")
     streamed = [corpus.name for corpus in plan.corpora if corpus.ids is None]
     if streamed:
         raise RecipeError(f"Shards need to know all articles, and {', '.join(streamed)} is streamed: download it.")
@@ -265,7 +261,7 @@ def parts_of(counts: Sequence[int], size: int, shards: int) -> Iterator[list[tup
         yield parts
 
 
-def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> ShardSpec:
+def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> tuple[RunSpec, int]:
     datasets, corpora = [], list[OpenDataset]()
     for number, begin, end in parts:
         dataset, corpus = plan.recipe.datasets[number], plan.corpora[number]
@@ -278,4 +274,4 @@ def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> 
         recipe_hash=recipe.hash,
         revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
     )
-    return ShardSpec(own, sum(end - begin for _, begin, end in parts))
+    return own, sum(end - begin for _, begin, end in parts)

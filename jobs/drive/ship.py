@@ -13,13 +13,12 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.job_api import Head, RayJob
+from cluster.job_api import Head
 from core.errors import ClusterError, FencedError, NwsError
 from jobs.installation import ROOT, VERSION_FILE, code_version, is_installed
 from jobs.store import LogLine, RunInfo, Store, new_run_id
@@ -35,11 +34,8 @@ _SUBMISSION_FILE = ".nws_submission"
 # Plugins import `nws.plugins`.
 _OURS = ("core", "cluster", "jobs", "nws", "nws_start.py")
 # Code, and what it reads: all else stays here, whatever a checkout holds.
-_CODE = frozenset((".py", ".j2", ".css", ".js", ".mako"))
-_READ = {"core/sample": ".jsonl", "jobs/recipes/bundled": ".yaml"}
+_SHIPPED = ("*.py", "*.j2", "*.css", "*.js", "*.mako", "core/sample/*.jsonl", "jobs/recipes/bundled/*/*.yaml")
 
-# Ray's own 3 seconds are too short for a driver to put its run in order.
-_STOP_SECONDS = 30
 _PAUSE_SECONDS = 1.0
 _LAST_LINES = 20
 
@@ -78,20 +74,15 @@ def _files(checkout: Path) -> list[Path]:
     ours = _OURS if is_installed(checkout) else (*_OURS, "alembic")
     paths = (path for name in ours for path in (checkout / name, *(checkout / name).rglob("*")))
     names = (path.relative_to(checkout) for path in paths if path.is_file() and not path.is_symlink())
-    return sorted(name for name in names if name.suffix in _CODE or _is_read(name))
-
-
-def _is_read(name: Path) -> bool:
-    return any(name.suffix == suffix and name.is_relative_to(folder) for folder, suffix in _READ.items())
+    return sorted(name for name in names if any(map(name.match, _SHIPPED)))
 
 
 def take_store_url() -> str | None:
     """The URL that was shipped with this checkout, whose file is deleted; None if there is none."""
     path = ROOT / URL_FILE
-    try:
-        url = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not path.is_file():
         return None
+    url = path.read_text(encoding="utf-8")
     path.unlink()
     return url
 
@@ -99,7 +90,7 @@ def take_store_url() -> str | None:
 def ship_run(
     store: Store, plan: "Plan", address: str, reuse: bool = False, name: str | None = None, note: str | None = None
 ) -> str:
-    """Submit a new run; its id, which is also that of the job. `reuse`, `name` and `note` are as for `driver.start`.
+    """Submit a new run; its id, which is also that of its first job. For the others see `driver.start`.
 
     Raises:
         RecipeError: the address is not that of a dashboard.
@@ -108,7 +99,7 @@ def ship_run(
     head = Head(address)
     run_id = new_run_id(plan.job)
     store.create_run(plan.run_spec(head.address, reuse, name, note), run_id)
-    _ship(store, head, store.run_info(run_id), run_id, 0, [])
+    ship_job(store, head, store.run_info(run_id), 0)
     return run_id
 
 
@@ -129,23 +120,8 @@ def ship_again(
     run = store.require_free(run_id, socket.gethostname(), take_over)
     files_to_ship(run.recipe)  # which may be refused
     head = Head(address)
-    job = _next_name(head, run_id)
     epoch = store.submit_again(run_id, socket.gethostname(), address, take_over)
-    _ship(store, head, run, job, epoch, options_of(accelerator, actors))
-    return job, epoch
-
-
-def ship_shard_driver(
-    store: Store, run: RunInfo, epoch: int, head: Head, accelerator: str | None, actors: int | None
-) -> str:
-    """Submit a driver of the shards of a run, whose parent process has this epoch; the name of the job.
-
-    Raises:
-        NwsError: the head does not answer or refuses.
-    """
-    job = _next_name(head, run.id)
-    _ship(store, head, run, job, epoch, options_of(accelerator, actors))
-    return job
+    return ship_job(store, head, run, epoch, options_of(accelerator, actors)), epoch
 
 
 def options_of(accelerator: str | None, actors: int | None) -> list[str]:
@@ -154,21 +130,24 @@ def options_of(accelerator: str | None, actors: int | None) -> list[str]:
     return [text for name, value in options.items() if value is not None for text in (name, str(value))]
 
 
-def _ship(store: Store, head: Head, run: RunInfo, job: str, epoch: int, options: list[str]) -> None:
-    """Submit a job that drives a run with this epoch. A pending run, which would wait for ever, ends if that fails."""
+def ship_job(store: Store, head: Head, run: RunInfo, epoch: int, options: Sequence[str] = ()) -> str:
+    """Submit a job that drives a run, or shards of it, with this epoch; its name.
+
+    A pending run, which would wait for ever, ends if that fails.
+
+    Raises:
+        NwsError: the head does not answer or refuses.
+    """
     from jobs.recipes.outside import files_to_ship
 
     entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run.id, "--epoch", str(epoch), *options])
+    shown = {"run_id": run.id, "job": run.job, "store": store.shown_url}
     try:
+        job = _next_name(head, run.id)
         with tempfile.TemporaryDirectory(prefix="nws-submit-") as folder:
             stage(Path(folder), store.url, job, own=files_to_ship(run.recipe))
-            head.submit_job(
-                job,
-                entrypoint,
-                Path(folder),
-                {"RAY_JOB_STOP_WAIT_TIME_S": str(_STOP_SECONDS)},
-                {"run_id": run.id, "job": run.job, "store": store.shown_url},
-            )
+            head.submit_job(job, entrypoint, Path(folder), shown)
+        return job
     finally:
         error = sys.exception()
         if error is not None:
@@ -191,22 +170,16 @@ def give_up(store: Store, run_id: str, epoch: int, error: BaseException) -> None
 
 def jobs_of(head: Head, run_id: str) -> list[str]:
     """The ids of a run's jobs that the head knows, the oldest first."""
-    names = [job.submission_id for job in head.jobs()]
-    return sorted((name for name in names if _number(name, run_id)), key=lambda name: _number(name, run_id))
+    pattern = re.compile(re.escape(run_id) + r"(-a\d+)?")
+    names = [job.submission_id for job in head.jobs() if pattern.fullmatch(job.submission_id)]
+    return sorted(names, key=lambda name: (len(name), name))
 
 
 def _next_name(head: Head, run_id: str) -> str:
-    """A cluster never takes the same name twice. That of a run's first job is for `ship_run`."""
-    numbers = [_number(job.submission_id, run_id) for job in head.jobs()]
-    return f"{run_id}-a{max([1, *numbers]) + 1}"
-
-
-def _number(submission_id: str, run_id: str) -> int:
-    """1 for a run's first job, 2 for the job of its first `nws resume`, …, and 0 for a job of another run."""
-    if submission_id == run_id:
-        return 1
-    match = re.fullmatch(re.escape(run_id) + r"-a(\d+)", submission_id)
-    return int(match[1]) if match else 0
+    """A cluster never takes the same name twice."""
+    known = jobs_of(head, run_id)
+    number = known[-1].removeprefix(run_id).removeprefix("-a") or "1" if known else "0"
+    return f"{run_id}-a{int(number) + 1}" if known else run_id
 
 
 def stop_jobs(head: Head, run_id: str) -> list[str]:
@@ -220,23 +193,6 @@ def end_stopped(store: Store, run_id: str) -> None:
         if run.state in ("pending", "running"):
             epoch = store.claim_run(run.id, socket.gethostname(), os.getpid(), take_over=True)
             store.writer(run.id, epoch).finish("interrupted", "cancelled; its Ray job was stopped")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run stood before somebody began to watch: its driver, and how many lines had been said."""
-
-    epoch: int
-    line: int
-
-
-START = Place(epoch=-1, line=0)
-
-
-def last_line(store: Store, run_id: str) -> int:
-    """The number of the last line that the drivers of a run logged; 0 if there is none."""
-    lines = store.log(run_id)
-    return lines[-1][0] if lines else 0
 
 
 class HeartbeatMonitor:
@@ -270,46 +226,41 @@ class HeartbeatMonitor:
 
 
 def follow_run(
-    store: Store, run_id: str, since: Place, say: Callable[[LogLine], None], job: tuple[Head, str] | None = None
+    store: Store,
+    run_id: str,
+    say: Callable[[LogLine], None],
+    epoch: int = -1,
+    line: int = 0,
+    job: tuple[Head, str] | None = None,
 ) -> RunInfo:
     """Pass on the driver's log until the run ends. Returns the run as it is then.
 
     Args:
         store: where the run is.
         run_id: which.
-        since: an end before this place is not the one that is waited for, nor are lines before it handed on.
         say: called with every line.
+        epoch: of a driver; its end, or that of an earlier one, is not the one that is waited for.
+        line: the number of the last line that is not passed on.
         job: the Ray job that is to drive the run, where this process can reach its head.
 
     Raises:
         ClusterError: the job ended without its driver taking the run, or the driver is gone.
     """
     patient = store.waiting()  # the driver itself says in its log that it waits
-    line = since.line
     heartbeats = HeartbeatMonitor()
     while True:
-        # In this order: the job ends last.
-        ended = ended_job(*job) if job else None
+        death = death_of(*job) if job else None  # in this order: the job ends last
         run = patient.run_info(run_id)
-        lines = patient.log(run_id, line)
-        for _, text in lines:
+        for number, text in patient.log(run_id, line):
             say(text)
-        line = lines[-1][0] if lines else line
-        if run.driver_epoch > since.epoch:
-            if job and run.state == "pending":
-                raise ClusterError(
-                    f"Run {run_id} was submitted again meanwhile, and another job drives it. "
-                    f"Follow it with: nws logs {run_id} --follow"
-                )
+            line = number
+        if run.driver_epoch > epoch:
             if run.state not in ("pending", "running"):
                 return run
             heartbeats.require(run)
-        elif job and ended:
-            error = ClusterError(
-                f"The Ray job {ended.submission_id} is {ended.status} before it drove run {run_id} "
-                f"{last_words(job[0], ended)}"
-            )
-            give_up(store, run_id, since.epoch, error)
+        elif job and death:
+            error = ClusterError(f"Before it drove run {run_id}, the Ray job {job[1]} {death}")
+            give_up(store, run_id, epoch, error)
             raise error
         time.sleep(_PAUSE_SECONDS)
 
@@ -324,18 +275,16 @@ def wait_for_end(store: Store, run_id: str, seconds: float) -> bool:
     return True
 
 
-def ended_job(head: Head, name: str) -> RayJob | None:
-    """The job, if it has ended. A head that does not answer says nothing about the run, which is in the store."""
+def death_of(head: Head, name: str) -> str | None:
+    """How a Ray job died, with the end of its log; "" if it has ended in order, and None while it works.
+
+    A head that does not answer says nothing about the run, which is in the store.
+    """
     with contextlib.suppress(ClusterError):
         job = head.job(name)
-        return job if job.has_ended else None
+        if job.status == "SUCCEEDED":
+            return ""
+        if job.has_ended:
+            lines = head.log(name).strip().splitlines()[-_LAST_LINES:]
+            return f"was {job.status} ({job.message.strip()}). The end of its log:\n" + "\n".join(lines)
     return None
-
-
-def last_words(head: Head, job: RayJob) -> str:
-    """What Ray says of a job that has ended, and the end of its log, where the head still answers."""
-    text = f"({job.message.strip()})."
-    with contextlib.suppress(ClusterError):
-        lines = head.log(job.submission_id).strip().splitlines()[-_LAST_LINES:]
-        text += " The end of its log:\n" + "\n".join(lines)
-    return text

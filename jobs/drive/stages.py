@@ -58,9 +58,7 @@ def run_stage(
         first = next(part.bundles, None)
         if first is None:
             continue
-        if plan.training or len(plan.stages) > 1:
-            run.say(f"Stage {stage.name}:")
-        run.say("Loading models; the first articles take the longest.")
+        run.say(f"Stage {stage.name}: loading models; the first articles take the longest.")
         with pools.open_sweep(part.stage) as pool, run.progress(stage.name, plan.articles, tried) as advance:
             for landed in _landed(run, pools, pool, itertools.chain([first], part.bundles)):
                 run.record(landed, stage.name, stage.signatures, part.reusable)
@@ -129,12 +127,6 @@ def lacking_kept(store: Store, run_id: str) -> list[str]:
     return store.articles_without(run_id, KEPT.column)
 
 
-def stage_of_kept(plan: Plan) -> Stage:
-    """What scores the texts of a run's systems again."""
-    stage = plan.stages[0].with_systems(KEPT.name, *map(Stored, plan.systems))
-    return replace(stage, metrics=replace(stage.metrics, plugins=()))
-
-
 def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> None:
     """Score articles that lack content kept, and store it. One without others, or that fails, is left without.
 
@@ -149,7 +141,8 @@ def score_kept(run: Run, plan: Plan, lacking: Sequence[str], pools: Pools) -> No
     if first is None:
         return
     run.say(f"Measuring content kept: {len(lacking)} articles have summaries without it.")
-    stage = stage_of_kept(plan)
+    stage = plan.stages[0].with_systems(KEPT.name, *map(Stored, plan.systems))
+    stage = replace(stage, metrics=replace(stage.metrics, plugins=()))
     with pools.open_sweep(stage) as pool, run.progress(stage.name, len(lacking)) as advance:
         for landed in _landed(run, pools, pool, itertools.chain([first], bundles)):
             run.record_kept([summary for _, result in landed for summary in result.summaries])

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from core.errors import RecipeError
 from core.names import did_you_mean
-from jobs.store import CurveMeans, RunInfo
+from jobs.store import RunInfo
 
 if TYPE_CHECKING:  # a sweep must not wait for torch
     from core.learning.learner import Updated
@@ -27,20 +27,9 @@ _NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
 _USER = re.compile(r"//[^/@\s]+@")
 
 
-class Tracker(Protocol):
-    """One run in a tracker, opened by what made its numbers."""
-
-    def __init__(self, run: RunInfo) -> None: ...
-
-    @staticmethod
-    def failures() -> Failures:
-        """What its library raises where it cannot be written or reached."""
-
-    def log(self, scalars: Sequence[Scalar]) -> None:
-        """Keep numbers."""
-
-    def close(self, done: bool) -> str:
-        """End the run there: as done, or as one that may be resumed. Returns where it is, or a command to show it."""
+# One run in a tracker, opened by what made its numbers. Its `failures` are what its library raises where it cannot be
+# written or reached. `close` ends the run there, as done or as one that may be resumed, and says where it is.
+Tracker: TypeAlias = "TensorBoard | Mlflow | Wandb"
 
 
 class TensorBoard:
@@ -211,11 +200,11 @@ def update_scalars(updates: "Iterable[Updated]") -> Iterator[Scalar]:
             yield _safe(f"training/{updated.learner.training.name}/{name}"), update, value
 
 
-def curve_scalars(curves: Iterable[CurveMeans]) -> Iterator[Scalar]:
+def curve_scalars(means: Mapping[tuple[str, str, int], Mapping[str, float]]) -> Iterator[Scalar]:
     """Mean scores by n: `bertscore_f1/DATASET/SYSTEM` and so on, and of how many `articles`; n = 0 is uncut."""
-    for at in curves:
-        for name, value in {"articles": at.articles, **at.means}.items():
-            yield _safe(f"{name}/{at.dataset}/{at.system}"), at.n, value
+    for (dataset, system, n), numbers in means.items():
+        for name, value in numbers.items():
+            yield _safe(f"{name}/{dataset}/{system}"), n, value
 
 
 def _facts(run: RunInfo) -> dict[str, str]:

@@ -53,15 +53,14 @@ def train_policies(
     assert plan.training is not None
     assert plan.training.reward is not None
     known = {checkpoint.name: checkpoint for checkpoint in run.store.checkpoints(run.id)}
-    run.say("Stage training:")
+    run.say("Stage training: loading models, and preparing the training articles.")
     if not plan.training.reward.reads_references:
         run.say("The reward reads no reference of the training articles.")
-    run.say("Loading models and preparing the training articles.")
     with pools.open_episodes(plan.training) as pool:
         articles = _prepared(run, plan, plan.training, pool, bool(known))
         watch = PoolWatch(run, pools.device)
         watch.look(pool.actors)
-        learners = [_learner(config, plan.training, known.get(config.name), articles) for config in plan.trainings]
+        learners = [_learner(config, plan.training, known.get(config.name)) for config in plan.trainings]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
@@ -113,15 +112,8 @@ def _prepared(
     return usable
 
 
-def _learner(
-    config: TrainingConfig, stage: Stage, stored: PolicyCheckpoint | None, articles: Sequence[Article]
-) -> Learner:
+def _learner(config: TrainingConfig, stage: Stage, stored: PolicyCheckpoint | None) -> Learner:
     if stored is not None:
-        if stored.total_updates != config.updates(len(articles)):
-            raise NwsError(
-                f"Policy {config.name!r} was to have {stored.total_updates} updates, and with {len(articles)} articles "
-                f"it would have {config.updates(len(articles))}: they are not those it began with. Submit a new run."
-            )
         return Learner.from_state(config, from_bytes(stored.state))
     # Features are of one width whatever the encoder.
     width = embedding_width(stage.encoders[0]) if config.policies.inputs == "embeddings" else 0
@@ -153,26 +145,23 @@ def _result(
     decoded: Mapping[str, Sequence[Decoded]],
 ) -> RoundResult:
     learner, training = updated.learner, updated.learner.training
-    checkpoint = _checkpoint(learner, plan, len(articles)) if is_kept(learner, len(articles)) else None
+    checkpoint = None
+    if is_kept(learner, len(articles)):
+        checkpoint = PolicyCheckpoint(
+            name=training.name,
+            seed=training.seed,
+            lengths=training.lengths,
+            updates=learner.update,
+            total_updates=training.updates(len(articles)),
+            config=describe_training(training, plan, len(articles)),
+            state=to_bytes(learner.state()),
+        )
     return RoundResult(
         policy=training.name,
         statistics=updated.statistics,
         gradients=updated.gradients,
         decoded=decoded.get(training.name, ()),
         checkpoint=checkpoint,
-    )
-
-
-def _checkpoint(learner: Learner, plan: Plan, articles: int) -> PolicyCheckpoint:
-    training = learner.training
-    return PolicyCheckpoint(
-        name=training.name,
-        seed=training.seed,
-        lengths=training.lengths,
-        updates=learner.update,
-        total_updates=training.updates(articles),
-        config=describe_training(training, plan, articles),
-        state=to_bytes(learner.state()),
     )
 
 

@@ -18,7 +18,6 @@ from core.models.endpoint import BACKEND
 from core.provenance import library_versions
 from core.stage import Stage
 from core.systems.system import Draft
-from core.text.language import Language, article_language
 from core.text.length import count_characters
 from core.text.reader import naming, read_rows
 from core.text.rows import recognise_fields, to_article
@@ -30,14 +29,6 @@ if TYPE_CHECKING:  # which refusals need not wait for
     import torch
 
 _AT_ONCE = 8
-
-
-@dataclass(frozen=True, slots=True)
-class FieldNames:
-    """Of the fields with text and key, where the usual ones do not fit."""
-
-    text: str | None = None
-    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +76,8 @@ def added_to(path: Path | None) -> Iterator[tuple[TextIO, list[str]]]:
         raise NwsError(f"Summaries cannot be added to {path}: {error}. Name another file.") from error
 
 
-def read_articles(path: Path, names: FieldNames) -> list[Article]:
-    """The articles of a file, without their references.
+def read_articles(path: Path, text_field: str | None = None, key_field: str | None = None) -> list[Article]:
+    """The articles of a file, without their references. The fields are named where the usual ones do not fit.
 
     Raises:
         CorpusError: a row holds none (named by its line), the file has none, or two have one key.
@@ -95,7 +86,7 @@ def read_articles(path: Path, names: FieldNames) -> list[Article]:
     if first is None:
         raise CorpusError(f"{path} holds no article.")
     with naming(path, place):
-        fields = recognise_fields(first, names.text, None, names.key, needs_reference=False)
+        fields = recognise_fields(first, text_field, None, key_field, needs_reference=False)
     articles = []
     for index, (place, row) in enumerate(read_rows(path, [name for name in fields if name is not None])):
         with naming(path, place):
@@ -104,11 +95,6 @@ def read_articles(path: Path, names: FieldNames) -> list[Article]:
     if len(keys) < len(articles):
         raise CorpusError(f"{path} has {len(articles)} articles and {len(keys)} keys: give each a key of its own.")
     return articles
-
-
-def language_of(articles: Sequence[Article]) -> Language:
-    """That of the first article."""
-    return article_language(articles[0])
 
 
 def write_summaries(
@@ -127,6 +113,7 @@ def write_summaries(
     """
     import torch
 
+    from cluster.article_work import segment_bundle
     from core.arithmetic import find_device
     from core.sweep import ArticleWriter
     from core.text.segmentation import Segmenter, require_same_data, unsegmented
@@ -142,26 +129,22 @@ def write_summaries(
     require_same_data(dict(stage.language_data))
     segment = Segmenter(stage.pipeline, stage.units) if stage.systems else unsegmented
     check_and_segment = checked(stage.language, segment, needs_reference=False)
+    yield WrittenFile(0, 0, len(articles) - len(missing), others, ())
     writer = ArticleWriter(stage, device) if missing else None
     summaries, now, failures = 0, 0, []
     waiting = iter(missing)
     while writer is not None and (batch := list(itertools.islice(waiting, _AT_ONCE))):
-        bundle = []
-        for article in batch:
-            try:
-                bundle.append(check_and_segment(article))
-            except NwsError as error:
-                failures.append((article.key, str(error)))
-        now += len(bundle)
-        drafts = writer.write(bundle) if bundle else []
+        segmented = segment_bundle(check_and_segment, batch)
+        keys = {article.id: article.key for article in batch}
+        failures += [(keys[failure.article_id], failure.message) for failure in segmented.failures]
+        now += len(segmented.articles)
+        drafts = writer.write(segmented.articles) if segmented.articles else []
         for article, _, draft in drafts:
             if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in known:
                 out.write(json.dumps(_row(article, of_stage, draft), ensure_ascii=False) + "\n")
                 summaries += 1
         out.flush()
         yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures))
-    if writer is None:
-        yield WrittenFile(0, 0, len(articles), others, ())
 
 
 def _of_stage(stage: Stage, device: "torch.device") -> dict[str, str]:

@@ -28,13 +28,13 @@ class ShownAnswer:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """At most five for each dataset: systems that one can choose, best first, what to compare with, what next."""
+        """What follows the headline of each dataset: at most three systems, what to compare them with, what next."""
         return tuple(f"{name}: {text}" for dataset in self._datasets() for name, text in self._said(dataset))
 
     @property
     def headlines(self) -> tuple[str, ...]:
         """What the best system keeps, in one sentence for each dataset."""
-        return tuple(kept_answer.headline(self._answer, dataset, self._names) for dataset in self._datasets())
+        return tuple(map(self._headline, self._datasets()))
 
     def to_pandas(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling (`of`) and n: the share of the ceiling with its 95 % interval.
@@ -59,14 +59,16 @@ class ShownAnswer:
     def __repr__(self) -> str:
         lines = []
         for dataset in self._datasets():
-            lines += [self._heading(dataset), *(f"{name}: {text}" for name, text in self._said(dataset))]
+            lines += [self._heading(dataset), self._headline(dataset)]
+            lines += [f"{name}: {text}" for name, text in self._said(dataset)]
         return "\n".join([*lines, "", *self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS])
 
     def _repr_html_(self) -> str:
         parts = []
         for dataset in self._datasets():
             items = "".join(f"<li><b>{escape(name)}</b>: {escape(text)}</li>" for name, text in self._said(dataset))
-            parts.append(f"<p><b>{escape(self._heading(dataset))}</b></p><ul>{items}</ul>")
+            said = "<br>".join(map(escape, (self._heading(dataset), self._headline(dataset))))
+            parts.append(f"<p><b>{said}</b></p><ul>{items}</ul>")
         notes = escape(" ".join((*self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS)))
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 
@@ -81,3 +83,6 @@ class ShownAnswer:
 
     def _heading(self, dataset: str) -> str:
         return kept_answer.heading(self._answer, dataset)
+
+    def _headline(self, dataset: str) -> str:
+        return kept_answer.headline(self._answer, dataset, self._names)

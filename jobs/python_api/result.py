@@ -195,9 +195,9 @@ class Result:
 
     def _description(self) -> str:
         means = self._store.curve_means(self.run.id)
-        names = names_of([self.run], {at.system for at in means}, self._labels)
+        names = names_of([self.run], {system for _, system, _ in means}, self._labels)
         systems = ", ".join(sorted(names.shown.values()))
-        lengths = ", ".join(str(n) for n in sorted({at.n for at in means}) if n)
+        lengths = ", ".join(str(n) for n in sorted({n for *_, n in means}) if n)
         what = "A sweep" if self.run.id == SWEEP else f"Run {self.run.id}, {self.run.state},"
         articles = counted(self.run.articles_done, "article")
         failed = "No article" if not self.run.failures else counted(self.run.failures, "article")
@@ -234,7 +234,7 @@ class Result:
         return analyse(self.run, points, chosen, self._labels, answer=stored)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
-        ids = iter(self._store.article_keys(self.run.id))
+        ids = iter(self._store.content_hashes(self.run.id))
         while batch := list(itertools.islice(ids, _ARTICLES_AT_ONCE)):
             for article in self._store.article_texts(self.run.id, batch):
                 for summary in article.summaries:

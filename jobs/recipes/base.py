@@ -129,20 +129,20 @@ LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
 """The same of a causal language model."""
 
 
-def _typed(parse: Callable[[str], Any]) -> BeforeValidator:
+def typed(parse: Callable[[str], Any]) -> BeforeValidator:
     """For a field that takes what people type, too."""
     return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
 Lengths = Annotated[
     tuple[PositiveInt, ...],
-    _typed(parse_lengths),
+    typed(parse_lengths),
     Field(min_length=1, validate_default=True),
     Flag("--n N,N", "Systems"),
 ]
 MaxChars = Annotated[
     tuple[PositiveInt, ...] | None,
-    _typed(parse_lengths),
+    typed(parse_lengths),
     Field(min_length=1),
     IF_SET,
     Flag("--max-chars N,N", "Systems"),
@@ -158,10 +158,10 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-Datasets = Annotated[tuple[Annotated[Dataset, _typed(lambda name: {"name": name})], ...], Field(min_length=1)]
+Datasets = Annotated[tuple[Annotated[Dataset, typed(lambda name: {"name": name})], ...], Field(min_length=1)]
 FIELD_FLAGS = tuple(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key"))
-Plugin = Annotated[PluginSpec, _typed(lambda name: {"plugin": name})]
-Prediction = Annotated[PredictionsSpec, _typed(parse_predictions)]
+Plugin = Annotated[PluginSpec, typed(lambda name: {"plugin": name})]
+Prediction = Annotated[PredictionsSpec, typed(parse_predictions)]
 Predictions = Annotated[tuple[Prediction, ...], IF_SET]
 ENCODER = Flag("--encoder NAME", "Systems")
 SEED = Flag("--seed N", "Systems", least=0)
@@ -173,12 +173,12 @@ class BertScoreRecipe(Strict):
     Attributes:
         model: backbone of BERTScore: a known name, a folder, or a Hub id.
         num_layers: layer of that backbone; unless given the recipe's, or with another backbone the one tuned for it.
-        rescale: rescale with bert-score's own baseline.
+        rescale: always off. The key stands here so that runs of earlier recipes are found by their hash.
     """
 
     model: ModelText = "bert-base-uncased"
     num_layers: PositiveInt | None = None
-    rescale: bool = False
+    rescale: Literal[False] = False
 
 
 class RougeRecipe(Strict):
@@ -205,7 +205,8 @@ class RunRecipe(Strict):
     Attributes:
         job: the job's name; bundled recipes are in a folder of that name.
         datasets: what to summarise, in this order: sample, sample-ko, cnn_dailymail, xsum, gigaword, a file (JSONL,
-            JSON, CSV, TSV, also packed, or Parquet), or a Hub id (organisation/name[:configuration][@revision]).
+            JSON, CSV, TSV, also packed, or Parquet), a folder of files, a pattern ('news/*.jsonl'), the address of any
+            of these (s3://…), or a Hub id (organisation/name[:configuration][@revision]).
         pipeline: what cuts English articles into sentences and chunks: an installed spaCy pipeline such as
             en_core_web_sm; blank, which needs none; or auto, which is en_core_web_sm if it is installed, else blank.
             Korean articles are always cut by Kiwi.

@@ -13,20 +13,13 @@ from core.systems.predictions import PredictionsSpec
 from core.text.dataset import OpenDataset
 from core.text.language import Language
 from jobs.recipes.base import RunRecipe
-from jobs.recipes.load import FROM, RECIPES, load_recipe, parse_recipe
+from jobs.recipes.load import FROM, load_recipe, parse_recipe, recipe_class
 from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
 from jobs.recipes.phase2 import Phase2Recipe
 from jobs.recipes.plan import Plan, require_same_revisions
 from jobs.recipes.sweep_plan import plan_sweep
 from jobs.recipes.sweep_recipe import SweepRecipe
 from jobs.store import RunInfo
-
-# By what a model does in a run, how to name one that reads Korean.
-_CURES = {
-    "encoder": "--encoder sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
-    "BERTScore backbone": "--bertscore-model google-bert/bert-base-multilingual-cased",
-    "generator": "--system with a checkpoint that was trained on Korean",
-}
 
 
 def make_plan(
@@ -87,7 +80,7 @@ def plan_job(
         asked.append(run_id)
         return () if lengths_of is None else lengths_of(run_id)
 
-    plan = new_plan(load_recipe(RECIPES[job], name, overrides, None if lengths_of is None else look_up))
+    plan = new_plan(load_recipe(recipe_class(job), name, overrides, None if lengths_of is None else look_up))
     return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else plan
 
 
@@ -102,7 +95,7 @@ def plan_again(
     Raises:
         NwsError: as for `make_plan`.
     """
-    parsed = parse_recipe(RECIPES[job], recipe, "stored with the run")
+    parsed = parse_recipe(recipe_class(job), recipe, "stored with the run")
     return make_plan(parsed, language=language, panels=panels)
 
 
@@ -133,18 +126,16 @@ def require_readable(plan: Plan) -> None:
         return
     firsts = [next(iter(corpus)) for corpus in plan.corpora]
     texts = [text for article in firsts for text in (article.text, *article.references)]
-    shares = {model: unread_share(model, texts) for _, model in _models(plan)}
-    unread = [(role, model) for role, model in _models(plan) if shares[model] > MOST_UNREAD]
-    if not unread:
-        return
-    named = ", ".join(f"{role} {model.name} ({shares[model]:.0%})" for role, model in unread)
-    cures = " ".join(dict.fromkeys(_CURES[role] for role, _ in unread))
-    raise RecipeError(
-        f"The articles of {', '.join(corpus.name for corpus in plan.corpora)} are Korean, and these models cannot "
-        f"read them: {named}. The number is the share of words that a model's tokenizer turns into unknown tokens or "
-        f"into pieces smaller than a syllable; it may be {MOST_UNREAD:.0%}. Name models with a Korean vocabulary, for "
-        f"example: {cures}"
-    )
+    unread = [f"{role} {model.name}" for role, model in _models(plan) if unread_share(model, texts) > MOST_UNREAD]
+    if unread:
+        raise RecipeError(
+            f"The articles of {', '.join(corpus.name for corpus in plan.corpora)} are Korean, and these models cannot "
+            f"read them: {', '.join(unread)}. Their tokenizers turn more than {100 * MOST_UNREAD:.0f} % of the words "
+            "into unknown tokens or into pieces smaller than a syllable. Name models with a Korean vocabulary, such as "
+            "--encoder sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2, "
+            "--bertscore-model google-bert/bert-base-multilingual-cased, "
+            "or --system with a checkpoint that was trained on Korean."
+        )
 
 
 def _models(plan: Plan) -> Iterator[tuple[str, ModelRef]]:

@@ -1,7 +1,6 @@
 """From a YAML file and overrides to a typed recipe, checked before anything is loaded."""
 
-import itertools
-import math
+import pkgutil
 import reprlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -13,24 +12,26 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from core.errors import RecipeError
-from core.names import Registry, did_you_mean
+from core.names import did_you_mean
 from core.text.reader import is_file
 from jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
-_MOST_VALUES = 100_000
 FROM = "from:"
 """What stands before the run whose answer names the lengths."""
 BUNDLED = Path(__file__).parent / "bundled"
-RECIPES: Registry[type[RunRecipe]] = Registry(
-    "job",
-    {
-        "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
-        "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
-        "phase2": "jobs.recipes.phase2:Phase2Recipe",
-    },
-)
-"""The classes of recipes by their jobs."""
+RECIPES = {
+    "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
+    "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
+    "phase2": "jobs.recipes.phase2:Phase2Recipe",
+}
+"""The classes of recipes by their jobs, see `recipe_class`."""
+
+
+def recipe_class(job: str) -> type[RunRecipe]:
+    """The class of a job's recipes, which is imported once it is asked for."""
+    kind: type[RunRecipe] = pkgutil.resolve_name(RECIPES[job])
+    return kind
 
 
 def _keys(part: type) -> tuple[str, ...]:
@@ -43,21 +44,10 @@ def _keys(part: type) -> tuple[str, ...]:
 class _Loader(yaml.SafeLoader):
     """YAML's plain values. With aliases a few lines may stand for billions of values, or for one that holds itself."""
 
-    def get_single_node(self) -> yaml.Node | None:
-        node = super().get_single_node()
-        if node is not None and _values_in(node, {}) > _MOST_VALUES:
-            raise RecipeError(f"its aliases (*name) stand for more than {_MOST_VALUES} values, which no recipe has.")
-        return node
-
-
-def _values_in(node: yaml.Node, counted: dict[int, float]) -> float:
-    """How many values a node is with all aliases written out; infinitely many if it holds itself."""
-    if id(node) not in counted:
-        counted[id(node)] = math.inf
-        inner = node.value if isinstance(node, yaml.CollectionNode) else ()
-        nodes = itertools.chain.from_iterable(inner) if isinstance(node, yaml.MappingNode) else inner
-        counted[id(node)] = 1 + sum(_values_in(child, counted) for child in nodes)
-    return counted[id(node)]
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise RecipeError("a recipe has no aliases (*name): write the value itself.")
+        return super().compose_node(parent, index)
 
 
 def load_recipe(
@@ -222,12 +212,9 @@ def _read(job: str, name: str) -> dict[str, Any]:
         )
     try:
         values = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    except RecipeError as error:
-        raise RecipeError(f"{path}: {error}") from error
-    except OSError as error:
-        raise RecipeError(f"{path} cannot be read: {error}.") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # the last two: no UTF-8, 2024-99-99, [[[[…
-        raise RecipeError(f"{path} is not valid YAML: {error}") from error
+    # The last two: no UTF-8, 2024-99-99, [[[[…
+    except (RecipeError, OSError, yaml.YAMLError, ValueError, RecursionError) as error:
+        raise RecipeError(f"{path} cannot be read as YAML: {error}") from error
     if not isinstance(values, dict):
         raise RecipeError(f"{path} holds no keys: a recipe is a mapping such as `seed: 0`.")
     return values

@@ -145,29 +145,26 @@ def with_predictions(plan: Plan) -> Plan:
         RecipeError: a system has the name of another one, or a file is not what it was.
     """
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
-    read: dict[str, tuple[PredictionsSpec, Predictions]] = {}
+    specs, stages, revisions = [], [*plan.stages], {}
     for spec in plan.recipe.predictions:
-        if spec.name in taken or spec.name in read:
+        if spec.name in taken:
             raise RecipeError(
                 f"The predictions of {spec.file} cannot be called {spec.name!r}: there is another system of that "
                 "name. Name them before the file: name=file."
             )
-        path = find_file(spec.file, spec.sha256)
-        predictions = read_predictions(path, spec.name)
-        require_unchanged(spec.file, spec.sha256, predictions.sha256)
-        pinned = PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), predictions.sha256)
-        read[spec.name] = pinned, predictions
-    specs = tuple(spec for spec, _ in read.values())
-    revisions = {
-        spec.name: f"{Path(spec.file).name}@sha256:{spec.sha256}|{len(predictions.texts)} predictions"
-        for spec, predictions in read.values()
-    }
-    return replace(
-        plan,
-        recipe=plan.recipe.model_copy(update={"predictions": specs}),
+        taken.add(spec.name)
+        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name)
+        sha256 = predictions.sha256
+        require_unchanged(spec.file, spec.sha256, sha256)
+        specs.append(PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), sha256))
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
-        stages=(*plan.stages, *(plan.stages[0].with_systems(f"predictions {p.name}", p) for _, p in read.values())),
+        stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", predictions))
+        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions"
+    return replace(
+        plan,
+        recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
+        stages=tuple(stages),
         revisions=plan.revisions | {"predictions": revisions},
     )
 

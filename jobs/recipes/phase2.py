@@ -24,12 +24,19 @@ from jobs.recipes.base import (
     Strict,
     names_of,
     require_different,
+    typed,
 )
 
 RIVALS = ("lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
 """The systems that trained policies are compared with."""
 DECODINGS = {"rerank": Decoding("rerank"), "greedy": Decoding("greedy")}
 """How trained policies write, by the names of `--decoding`."""
+
+
+def _named_decoding(name: str) -> Decoding:
+    if name not in DECODINGS:
+        raise ValueError(f"there is no decoding {name!r}: {' and '.join(DECODINGS)} are known by name")
+    return DECODINGS[name]
 
 
 # A recipe says how to train, not what: its name, seeds and lengths are the run's.
@@ -63,19 +70,8 @@ class MethodRecipe(Strict):
         """What is trained with one seed: a joint pair, or the pair of each n."""
         system = system_name(self.name, seed)
         parts = {system: lengths} if self.scope == "joint" else {f"{system}|n={n}": (n,) for n in lengths}
-        return tuple(
-            TrainingConfig(
-                name=name,
-                seed=seed,
-                lengths=part_lengths,
-                passes=self.passes,
-                articles_per_update=self.articles_per_update,
-                policies=self.policies,
-                reinforce=self.reinforce,
-                optimizer=self.optimizer,
-            )
-            for name, part_lengths in parts.items()
-        )
+        settings = {key: value for key, value in self if key not in ("name", "scope")}
+        return tuple(TrainingConfig(name, seed, part, **settings) for name, part in parts.items())
 
 
 class RewardRecipe(Strict):
@@ -93,11 +89,6 @@ class RewardRecipe(Strict):
 
     weights: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=lambda: {"bertscore": 1.0}, min_length=1)
     precision: Precision = "float32"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_one_metric(cls, value: object) -> object:
-        return {"weights": {value: 1.0}} if isinstance(value, str) else value
 
     @field_validator("weights")
     @classmethod
@@ -150,20 +141,15 @@ class Phase2Recipe(RunRecipe):
     ]
     n: Lengths = (7, 9, 11, 13)
     systems: Annotated[tuple[str, ...], names_of(BASELINES), Flag("--system NAME", "Systems")] = RIVALS
-    decodings: Annotated[tuple[Decoding, ...], Field(min_length=1), Flag("--decoding NAME", "Systems")] = tuple(
-        DECODINGS.values()
-    )
+    decodings: Annotated[
+        tuple[Annotated[Decoding, typed(_named_decoding)], ...], Field(min_length=1), Flag("--decoding NAME", "Systems")
+    ] = tuple(DECODINGS.values())
     encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
     methods: Annotated[
         tuple[MethodRecipe, ...], Field(min_length=1), Flag("--passes N", "Systems", "passes", least=1)
     ] = (MethodRecipe(name="reinforce"),)
     seeds: Annotated[tuple[Seed, ...], ONCE, Field(min_length=1), SEED] = (0, 1)
-    reward: RewardRecipe = RewardRecipe()
-
-    @field_validator("decodings", mode="before")
-    @classmethod
-    def _by_name(cls, decodings: object) -> object:
-        return [_decoding(decoding) for decoding in decodings] if isinstance(decodings, list | tuple) else decodings
+    reward: Annotated[RewardRecipe, typed(lambda metric: {"weights": {metric: 1.0}})] = RewardRecipe()
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -179,15 +165,6 @@ class Phase2Recipe(RunRecipe):
                 "it: set fluency_model, such as fluency_model: smollm2"
             )
         return self
-
-
-def _decoding(value: object) -> object:
-    """The decoding that a name stands for; anything else is left as it is."""
-    if not isinstance(value, str):
-        return value
-    if value not in DECODINGS:
-        raise ValueError(f"there is no decoding {value!r}: {' and '.join(DECODINGS)} are known by name")
-    return DECODINGS[value]
 
 
 def system_name(method: str, seed: int) -> str:

@@ -1,5 +1,6 @@
 """Phase 2, policies that learn: what a recipe trains, on which articles, and what the policies are compared with."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -12,7 +13,6 @@ from core.stage import Stage
 from core.systems.extractive_baselines import make_baseline
 from core.text.dataset import OpenDataset
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
-from core.types import Article
 from jobs.recipes.base import LENGTHS
 from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.recipes.plan import (
@@ -97,20 +97,17 @@ def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) 
     Raises:
         RecipeError: a test article is a near copy of a training article (`core.text.near_copies`).
     """
-    copies = list(near_copies(_articles(test), _articles(train)))
+    copies = list(near_copies(itertools.chain.from_iterable(test), itertools.chain.from_iterable(train)))
     if copies:
         worst = max(copies, key=lambda copy: copy.shared)
         others = f" There are {len(copies)} such pairs." if len(copies) > 1 else ""
         raise RecipeError(
             f"Test article {worst.first.key!r} of {worst.first.dataset} is a near copy of training article "
-            f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {worst.shared:.0%} of its word "
-            f"{WORDS}-grams with the other, and {MOST_SHARED:.0%} is allowed.{others} A policy must not be evaluated "
-            "on what it was trained on. Take another split, or leave the articles out (skip and limit in a recipe)."
+            f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {100 * worst.shared:.0f} % of its "
+            f"word {WORDS}-grams with the other, and {100 * MOST_SHARED:.0f} % is allowed.{others} A policy must not "
+            "be evaluated on what it was trained on. Take another split, or leave the articles out (skip and limit in "
+            "a recipe)."
         )
-
-
-def _articles(corpora: Iterable[OpenDataset]) -> Iterable[Article]:
-    return (article for corpus in corpora for article in corpus)
 
 
 def lengths_from(store: Store, run_id: str) -> tuple[int, ...]:

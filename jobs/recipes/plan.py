@@ -246,7 +246,7 @@ def find_bertscore(recipe: RunRecipe) -> BertScoreConfig:
     """
     backbone = find_model(recipe.bertscore.model)
     layer = recipe.bertscore.num_layers or tuned_layer(backbone)
-    return BertScoreConfig(backbone, layer, recipe.bertscore.rescale, recipe.precision)
+    return BertScoreConfig(backbone, layer, recipe.precision)
 
 
 def open_corpora(datasets: Sequence[Dataset]) -> tuple[OpenDataset, ...]:

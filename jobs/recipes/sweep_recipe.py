@@ -4,9 +4,9 @@
 """
 
 import os
-from typing import Annotated, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from core.errors import ModelError
 from core.models.endpoint import PREFIX
@@ -54,11 +54,7 @@ class Phase1Recipe(RunRecipe):
     job: ClassVar[str] = "phase1"
 
     encoders: Annotated[tuple[str, ...], Field(min_length=1), Flag("--encoder NAME", "Systems")] = ("all-MiniLM-L6-v2",)
-    importance: Annotated[tuple[str, ...], names_of(IMPORTANCE), Field(min_length=1)] = (
-        "textrank",
-        "lexrank",
-        "position",
-    )
+    importance: Annotated[tuple[str, ...], names_of(IMPORTANCE), Field(min_length=1)] = STUDY
     rulers: Annotated[tuple[Literal["reference-words", "person", "other-article"], ...], ONCE] = (REFERENCE_WORDS,)
     seed: Annotated[Seed, SEED] = 0
 
@@ -137,16 +133,6 @@ class BaselinesRecipe(RunRecipe):
     def _are_known_and_differ(cls, systems: tuple[str, ...]) -> tuple[str, ...]:
         require_different([_signature(system) for system in systems], "systems")
         return systems
-
-    @model_validator(mode="after")
-    def _keeps_to_words(self) -> Self:
-        if self.length_unit == "words":
-            return self
-        if self.exact and "exact" in self.model_fields_set:
-            raise ValueError("exact: true counts words, and max_chars are characters: leave exact out")
-        if self.cut:
-            raise ValueError("cut: true is for generators that are kept to n words, and max_chars are characters")
-        return self
 
 
 SweepRecipe: TypeAlias = Phase1Recipe | BaselinesRecipe

@@ -88,7 +88,6 @@ class Chart:
     zero: Look | None = None
     guides: Mapping[float, str] = field(default_factory=dict)
     top: float | None = None
-    is_log: bool = False
     note: str = ""
 
 

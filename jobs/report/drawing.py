@@ -6,7 +6,6 @@ Lines have their names at their ends. All is laid out in inches, so nothing has 
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -14,13 +13,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from core.errors import NwsError
 from jobs.report.charts import At, Chart, Series, Sheet
-from jobs.report.figure_files import FAMILY, NotebookFigure, fit_letters, save
+from jobs.report.figure_files import FAMILY, NotebookFigure, fit_letters
 
 MOST_WHISKERS = 5
 """Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
@@ -131,26 +129,6 @@ def _panels(figure: NotebookFigure, layout: _Layout, sheet: Sheet, head: float =
     return figure.subplots(rows, columns, squeeze=False, sharey=share_y, gridspec_kw=place)
 
 
-def write_figure(sheet: Sheet, path: Path) -> tuple[Path, Path, str | None]:
-    """Write a figure as PNG, and beside it as SVG.
-
-    Returns:
-        Both files, and what the reader must be told of the letters in them, if anything.
-
-    Raises:
-        NwsError: they cannot be written.
-    """
-    png, svg = path.with_suffix(".png"), path.with_suffix(".svg")
-    try:
-        png.parent.mkdir(parents=True, exist_ok=True)
-        figure = draw(sheet)
-        save(figure, png, svg)
-    except OSError as error:
-        reason = error.strerror or error
-        raise NwsError(f"The figure cannot be written to {png}: {reason}. Choose another file.") from error
-    return png, svg, figure.warning
-
-
 def draw_for_page(chart: Chart, width: float, height: float) -> NotebookFigure:
     """A chart alone, in points, with its intervals as bands. Its letters are those of the browser."""
     left, right, above, below = (points / PAGE_DPI for points in (64, 168, 14, 46))
@@ -221,9 +199,6 @@ def _set_axes(panel: Axes, chart: Chart, xs: Sequence[float], most_ticks: int) -
         panel.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     if len(xs) == 1:
         panel.set_xlim(xs[0] - 1, xs[0] + 1)
-    if chart.is_log:
-        panel.set_yscale("log")
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     if chart.top is not None:
         low, high = panel.get_ylim()
         panel.set_ylim(min(0.0, low), max(chart.top, high))

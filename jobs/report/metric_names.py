@@ -1,7 +1,7 @@
 """The stored metrics as people name and read them, and what of a run's signatures tells how each was computed."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from core.analysis import METRICS, PARTS, Metric
 from core.analysis.content_kept import KEPT
@@ -132,34 +132,3 @@ def few(count: int, noun: str = "articles") -> str | None:
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
     return f"With {count} {noun} the intervals understate the uncertainty: treat them as indicative."
-
-
-def length_notes(words: Mapping[str, Mapping[int, float]], unit: LengthUnit) -> tuple[str, ...]:
-    """Which systems do not write n words, and what that means for comparisons; nothing if all do.
-
-    Args:
-        words: by system and n the mean number of words.
-        unit: what n counts. Of characters there is no number of words to be kept to.
-    """
-    if unit != "words":
-        return (not_equal(unit),)
-    told = tuple(filter(None, (_writes_other_lengths(system, by_n) for system, by_n in words.items())))
-    return (*told, not_equal(unit)) if told else ()
-
-
-def _writes_other_lengths(system: str, words: Mapping[int, float]) -> str | None:
-    """A sentence that says how many words a system writes, at the n from which that is farthest.
-
-    Args:
-        system: its name.
-        words: mean number of words by n.
-
-    Returns:
-        None if it always writes n words.
-    """
-    other = {n: mean for n, mean in words.items() if mean != n}
-    if not other:
-        return None
-    n = max(other, key=lambda n: (abs(1 - other[n] / n), n))
-    at = "" if len(words) == 1 else f"; at {len(other)} of {len(words)} n it is not n"
-    return f"{system} wrote {other[n]:.1f} words on average at n = {n}{at}."

@@ -27,9 +27,20 @@ def p_text(p: float, places: int = 4) -> str:
     return decimals(p, places) if p >= 0.5 / 10**places else f"<{decimals(1 / 10**places, places)}"
 
 
-def percent(share: float) -> str:
-    """Without decimals: "27%"; no "-0%"."""
-    return f"{round(100 * share)}%"
+def percent(share: float, places: int = 0) -> str:
+    """Of 100: "41 %"; no "-0 %"."""
+    return f"{round(100 * share, places) + 0.0:.{places}f} %"
+
+
+def percent_interval(interval: "Interval") -> str:
+    """Its ends, with a decimal where they would be the same without: "38–43 %"; "" where there is none."""
+    if interval.low is None or interval.high is None:
+        return ""
+    for places in (0, 1):
+        low, high = (percent(end, places).removesuffix(" %") for end in (interval.low, interval.high))
+        if low != high:
+            break
+    return f"{low} to {high} %" if low.startswith("-") else f"{low}–{high} %"
 
 
 def interval_text(interval: "Interval", places: int = 3) -> str:

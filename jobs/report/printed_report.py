@@ -9,6 +9,7 @@ from jobs.report.metric_names import metric_name, short_signature
 from jobs.report.numerals import counted
 from jobs.report.policies.policy_answer import sentences, what_is_known
 from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.policies.policy_tables import learning_table, policy_tables, qualities_table
 from jobs.report.printed_lines import (
     print_line,
     print_metric,
@@ -19,11 +20,8 @@ from jobs.report.printed_lines import (
 )
 from jobs.report.result_tables import (
     best_n_table,
-    learning_table,
     means_table,
     other_lengths_table,
-    policy_tables,
-    qualities_table,
     uncut_table,
     vs_cut_table,
     vs_lead_table,
@@ -34,10 +32,6 @@ from jobs.report.sweep.numbers import Numbers, cautions
 from jobs.report.system_names import FULL_NAMES, SystemNames, names_of
 from jobs.report.table import Table
 from jobs.store import RunInfo, Store
-
-_NEARLY_ONE = 0.5
-"""A note names two systems that write the same text in at least this share of summaries."""
-_MOST_PAIRS = 4
 
 
 def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
@@ -53,7 +47,7 @@ def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
         if dataset in numbers.scored:
             _print_tables(_sweep_tables(numbers, dataset), console)
             print_line(console, f"All comparisons in numbers: nws compare {numbers.run.id}{where}", style="dim")
-        notes = (*_left_out(dataset, numbers), *cautions(numbers, dataset), *_same_texts(dataset, numbers))
+        notes = (*_left_out(dataset, numbers), *cautions(numbers, dataset))
         if notes:
             print_title(console, f"{dataset}: to keep in mind")
         for note in notes:
@@ -139,16 +133,6 @@ def _left_out(dataset: str, numbers: Numbers) -> Iterator[str]:
         yield f"Left out of the means: articles that lack a summary by some system, at most {articles} at any n."
 
 
-def _same_texts(dataset: str, numbers: Numbers) -> Iterator[str]:
-    same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _NEARLY_ONE]
-    for pair in same[:_MOST_PAIRS]:
-        a, b = numbers.names[pair.a], numbers.names[pair.b]
-        yield f"{a} and {b} wrote the same text in {100 * pair.share:.0f} % of summaries."
-    if len(same) > _MOST_PAIRS:
-        pairs = counted(len(same) - _MOST_PAIRS, "more pair")
-        yield f"{pairs} wrote the same text in at least half of the summaries (report.json)."
-
-
 def print_kept(
     answer: Answer,
     datasets: Sequence[str],
@@ -157,11 +141,12 @@ def print_kept(
     where: str,
     names: SystemNames = FULL_NAMES,
 ) -> None:
-    """Print the answer of each dataset, in at most five lines. `where` is what `nws` needs to find the run."""
+    """Print the answer of each dataset, in at most six lines. `where` is what `nws` needs to find the run."""
     for i, dataset in enumerate(datasets):
         if i > 0:
             console.print()
         print_line(console, kept_answer.heading(answer, dataset), style="bold underline")
+        print_line(console, kept_answer.headline(answer, dataset, names), style="bold")
         for name, sentence in kept_answer.sentences(answer, dataset, names):
             more = (
                 f" Articles needed for narrower intervals: nws plan {run.id}{where}" if name == kept_answer.NEXT else ""

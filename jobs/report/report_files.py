@@ -17,7 +17,7 @@ from jobs.report.charts import Sheet
 from jobs.report.console import busy, printable
 from jobs.report.drawing import draw
 from jobs.report.figure_files import PAPER_WIDTHS, save
-from jobs.report.metric_names import length_notes, metric_name, metric_signature, metrics_of
+from jobs.report.metric_names import metric_name, metric_signature, metrics_of, not_equal
 from jobs.report.policies.policy_charts import learning_sheet, policies_sheet
 from jobs.report.policies.policy_numbers import (
     PolicyResults,
@@ -187,17 +187,15 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
 
 
 def means_latex(numbers: RunNumbers[Score], articles: str = "", *notes: str) -> str:
-    """Mean scores by n for papers; comments say what made the numbers, and who wrote how many words instead of n."""
-    name, unit = metric_name(numbers.metric), numbers.run.length_unit
-    tables: list[Table] = []
-    words: list[str] = []
-    for dataset in numbers.scored:
-        title = f"{dataset}: mean {name} by n{articles}"
-        tables.append(means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title))
-        if other_lengths := numbers.other_lengths_named(dataset):
-            words += length_notes(other_lengths, unit)
-    made_by = f"{name}: {numbers.signature}"
-    return _latex(numbers, tables, made_by, *notes, *words)
+    """Mean scores by n for papers; comments say what made the numbers, and whether all systems wrote n words."""
+    name = metric_name(numbers.metric)
+    tables = [
+        means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, f"{dataset}: mean {name} by n{articles}")
+        for dataset in numbers.scored
+    ]
+    is_uneven = any(numbers.other_lengths_of(dataset) for dataset in numbers.scored)
+    cautions = [not_equal(numbers.run.length_unit)] * is_uneven
+    return _latex(numbers, tables, f"{name}: {numbers.signature}", *notes, *cautions)
 
 
 def kept_latex(numbers: Numbers) -> str:

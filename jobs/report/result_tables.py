@@ -1,10 +1,9 @@
-"""The tables of results, each made once from a report's numbers: terminal, page, notebook and papers show the same."""
+"""The tables of a sweep, each made once from a report's numbers: terminal, page, notebook and papers show the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from core.analysis import (
-    COMPARED,
     LEAD,
     RANDOM,
     Comparison,
@@ -12,18 +11,13 @@ from core.analysis import (
     MagicNumber,
     Metric,
     PairedLength,
-    SameText,
-    SystemScore,
     Uncut,
 )
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
-from core.metrics.specs import SPECS
 from jobs.report.charts import GainAt
 from jobs.report.metric_names import metric_name, metric_places, not_equal
-from jobs.report.numerals import counted, decimals, interval_text, p_text, percent, signed
-from jobs.report.policies.learning_curves import LearningLine
-from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, signed
 from jobs.report.printed_lines import UPPER_BOUND_NOTE, role
 from jobs.report.run_numbers import Score
 from jobs.report.sweep import kept_answer
@@ -100,7 +94,7 @@ def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
 
 def _share_cell(share: Interval) -> Cell:
     """Its interval need not lie evenly around it, since a share is a ratio."""
-    return Cell(f"{100 * share.mean + 0.0:.0f}", kept_answer.share_interval_text(share).removesuffix(" %"))
+    return Cell(f"{100 * share.mean + 0.0:.0f}", percent_interval(share).removesuffix(" %"))
 
 
 def smallest_tables(answer: Answer, dataset: str, names: SystemNames) -> Iterator[Table]:
@@ -113,7 +107,7 @@ def smallest_tables(answer: Answer, dataset: str, names: SystemNames) -> Iterato
         ]
         if rows:
             title = f"{dataset}: the smallest n that keeps this share {called}, as all longer n do"
-            yield Table(("system", *(kept_answer.share_text(x) for x in SHARES[of])), rows, title)
+            yield Table(("system", *(percent(x) for x in SHARES[of])), rows, title)
 
 
 def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
@@ -248,15 +242,6 @@ def _paired_row(at: PairedLength, places: int) -> tuple[object, ...]:
     )
 
 
-def same_texts_table(pairs: Sequence[SameText], names: SystemNames) -> Table:
-    """Pairs of systems that write the same text, and how often."""
-    rows = [
-        (f"{names[pair.a]} and {names[pair.b]}", Cell(f"{100 * pair.share:.0f} %"), f"{pair.equal} of {pair.summaries}")
-        for pair in pairs
-    ]
-    return Table(("two systems", "same text", "summaries"), rows, "Systems that write the same text")
-
-
 def gains_table(
     numbers: Numbers, dataset: str, over: str, gains: Mapping[str, Sequence[GainAt | PairedLength]]
 ) -> Table:
@@ -289,100 +274,3 @@ def one_length_table(by_metric: Sequence[Numbers], dataset: str) -> Table:
     n = next(iter(scores.values())).n
     columns = ("system", "articles", *(metric_name(numbers.metric) for numbers in by_metric))
     return Table(columns, rows, f"{dataset}: means at n = {n}", ("± half of the 95 % interval",))
-
-
-def learning_table(numbers: PolicyNumbers) -> Table:
-    """Mean reward of each policy by n, over the first and the last tenth of its updates."""
-    by_system: dict[str, dict[int, LearningLine]] = {}
-    for line in numbers.learning:
-        by_system.setdefault(line.system, {})[line.n] = line
-    lengths = sorted({line.n for line in numbers.learning})
-    rows = [
-        (
-            numbers.learned(system),
-            max(line.updates for line in at.values()),
-            *(_learning_cell(at[n]) if n in at else MISSING for n in lengths),
-        )
-        for system, at in by_system.items()
-    ]
-    title = "Mean reward while learning, first → last tenth of the updates"
-    return Table(("n", "updates", *map(str, lengths)), rows, title)
-
-
-def _learning_cell(line: LearningLine) -> Cell:
-    return Cell(f"{decimals(line.first_reward)} → {decimals(line.last_reward)}")
-
-
-def beside_others_table(numbers: PolicyNumbers, dataset: str, system: str) -> Table | None:
-    """A policy by n: its seeds, other systems, the oracle, and the articles it learned from; None without any."""
-    at = numbers.of(dataset)[system]
-    rows = [(name, *cells) for name, cells in _beside_others(numbers, at) if any(cell is not MISSING for cell in cells)]
-    if not rows:
-        return None
-    notes = ["* significant: sign-flip test, corrected over the n (Holm), 5 % error. Below it: its 95 % interval"]
-    notes = notes if any(score.versus for score in at.values()) else []
-    notes += ["gap closed: share of the way from textrank to the oracle"] * any(
-        score.gap_closed is not None for score in at.values()
-    )
-    title = f"{dataset}: {numbers.names[system]}, beside others at equal n"
-    return Table(("n", *map(str, at)), rows, title, notes)
-
-
-def _beside_others(numbers: PolicyNumbers, at: Mapping[int, SystemScore]) -> Iterator[tuple[str, list[Cell]]]:
-    places = numbers.places
-    yield "lowest–highest seed", [_seeds_cell(score, places) for score in at.values()]
-    for rival in COMPARED:
-        yield f"vs. {numbers.names[rival]} (Δ)", [_versus_cell(score, rival, places) for score in at.values()]
-    yield "gap closed", [_cell(None if one.gap_closed is None else percent(one.gap_closed)) for one in at.values()]
-    yield "training F1", [_cell(None if one.training_f1 is None else decimals(one.training_f1)) for one in at.values()]
-    differences = [score.test_vs_training for score in at.values()]
-    yield "vs. training F1 (Δ)", [_cell(None if one is None else signed(one)) for one in differences]
-
-
-def _cell(text: str | None) -> Cell:
-    return MISSING if text is None else Cell(text)
-
-
-def _seeds_cell(score: SystemScore, places: int) -> Cell:
-    if len(score.seeds) < 2:
-        return MISSING
-    low, high = (decimals(extreme(score.seeds.values()), places) for extreme in (min, max))
-    return Cell(f"{low}–{high}")
-
-
-def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
-    if rival not in score.versus:
-        return MISSING
-    at = score.versus[rival]
-    mark: Mark = "*" if at.significant else ""
-    return Cell(signed(at.difference.mean, places), interval_text(at.difference, places), mark)
-
-
-def policy_tables(numbers: PolicyNumbers, dataset: str) -> Iterator[Table]:
-    """The means of a dataset's test articles, and each policy beside others."""
-    scores = numbers.scores_of(dataset)
-    counts = sorted({score.articles for score in scores})
-    many = counted(counts[0], "test article") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} test articles"
-    title = f"{dataset}: mean {metric_name(numbers.metric)} by n on {many}"
-    yield means_table(scores, numbers.metric, numbers.names, title)
-    for system, at in numbers.of(dataset).items():
-        table = beside_others_table(numbers, dataset, system)
-        if table is not None and any(score.is_policy for score in at.values()):
-            yield table
-
-
-def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
-    """What tells how good summaries are beside the metric of the report."""
-    qualities = [spec for spec in SPECS if spec.is_quality]
-    scores = sorted((score for score in numbers.scores if score.dataset == dataset), key=lambda score: score.n)
-    rows = [
-        (
-            *(numbers.names[score.system] + role(score.kind), score.n),
-            *(Cell(decimals(score.means[spec.column], spec.decimals)) for spec in qualities),
-            Cell(f"{score.repeated_words:.1%}"),
-        )
-        for score in scores
-    ]
-    columns = ("system", "n", *(spec.short or spec.label for spec in qualities), "repeated words")
-    notes = [f"{spec.label}: {spec.explained}" for spec in qualities if spec.explained]
-    return Table(columns, rows, f"{dataset}: other qualities", notes)

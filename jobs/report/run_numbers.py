@@ -100,10 +100,6 @@ class RunNumbers(Generic[Score]):
             return words
         return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
 
-    def other_lengths_named(self, dataset: str) -> dict[str, dict[int, float]]:
-        """The same by what systems are called."""
-        return {self.names[system]: words for system, words in self.other_lengths_of(dataset).items()}
-
     def head_json(self) -> dict[str, Any]:
         """What made the numbers, with which a report in JSON begins."""
         return {

@@ -1,4 +1,4 @@
-"""Runs for people (`nws ls`, `nws status`) and for programs (`--json`)."""
+"""What is said of a run wherever one is shown: its state, its time, what makes it, why articles failed."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -21,27 +21,6 @@ def as_dict(run: RunInfo) -> dict[str, Any]:
 def plain_values(record: Any) -> dict[str, Any]:
     """The fields of a record of the store, times in ISO 8601."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in asdict(record).items()}
-
-
-COLUMNS = ("RUN", "STATE", "ARTICLES", "SUMMARIES", "FAILED", "SUBMITTED (UTC)", "TIME", "NAME", "NOTE")
-
-
-def rows(runs: Sequence[RunInfo]) -> list[tuple[object, ...]]:
-    """One row a run under `COLUMNS`."""
-    return [
-        (
-            run.id,
-            state_name(run),
-            done_text(run) + (f", {run.shards} shards" if run.shards else ""),
-            run.summaries,
-            run.failures,
-            f"{run.created_at.astimezone(UTC):%Y-%m-%d %H:%M}",
-            duration(run),
-            run.name or "",
-            run.note or "",
-        )
-        for run in runs
-    ]
 
 
 def state_name(run: RunInfo) -> str:

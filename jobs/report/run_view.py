@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from rich.text import Text
 from jobs.drive.progress import Span, duration
 from jobs.drive.ship import HeartbeatMonitor
 from jobs.report.console import printable
-from jobs.report.numerals import counted
+from jobs.report.numerals import counted, percent
 from jobs.report.run_status import (
     as_dict,
     done_text,
@@ -26,8 +27,9 @@ from jobs.report.run_status import duration as work_time
 from jobs.store import ActorShare, FailureInfo, Progress, RunInfo, Store
 
 _NAME_WIDTH = 12
-_MACHINES = 8
-_SILENCE_WORTH_A_WORD = 15.0
+_MACHINES = 6
+_BRIEF_REASONS = 2
+_BRIEF_LETTERS = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,6 @@ class View:
         run: as the store has it.
         progress: what its driver is at; None while the run has none, or it has not told yet.
         span: of the progress, until now.
-        silent_seconds: seconds since the last heartbeat.
         reasons: why articles failed.
         newest: the id of an article of those that were stored last.
     """
@@ -46,7 +47,6 @@ class View:
     run: RunInfo
     progress: Progress | None
     span: Span
-    silent_seconds: float
     reasons: tuple[FailureInfo, ...] = ()
     newest: str | None = None
 
@@ -102,7 +102,7 @@ class Viewer:
             self._failures = run.failures
         at = progress if run.state == "running" else None
         newest = progress.newest if progress else None
-        return View(run, at, span_until_now(run, at, silent), silent, self._reasons, newest)
+        return View(run, at, span_until_now(run, at, silent), self._reasons, newest)
 
 
 def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> Span:
@@ -119,35 +119,29 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     return span.later(max(0.0, since) + silent_seconds)
 
 
-def status_facts(store: Store, view: View, where: str = "") -> list[tuple[str, str]]:
-    """All that `nws status` shows of a run, each with its name. `where` makes commands find its store."""
+def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = False) -> list[tuple[str, str]]:
+    """What `nws status` shows of a run, each with its name: how it goes on, and then all else that is known of it.
+
+    `where` makes commands find its store. In brief it is what changes, and fits a terminal of 24 lines.
+    """
     run = view.run
-    told = [
-        ("run", run.id),
-        ("name", run.name or ""),
-        ("note", run.note or ""),
-        ("state", _state_and_help(view, where)),
-    ]
-    if run.parent:
-        told.append(("shard", f"{run.shard} of {run.parent}"))
-    told += _shard_facts(store.shards(run.id)) + facts(view)
+    told = [("run", run.id), ("name", run.name or ""), ("state", state_text(view, where)), *facts(view)]
+    reasons, shards = failure_lines(view.reasons), _shard_facts(store.shards(run.id))
+    if is_brief:
+        more = len(reasons) - _BRIEF_REASONS
+        reasons = [shorten(reason, _BRIEF_LETTERS, placeholder=" …") for reason in reasons[:_BRIEF_REASONS]]
+        reasons += [f"and for {counted(more, 'more reason')}: nws status {run.id}{where}"] * (more > 0)
+        shards = shards[:1]
     started = f"{work_time(run)} of work since {moment_text(run.started_at)}" if run.started_at else "not started"
-    told += [("time", started), ("submitted to", run.address or "")]
-    told += [
-        ("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
-        for policy in store.policy_infos(run.id)
-    ]
-    told += [("failed", text) for text in failure_lines(view.reasons)]
-    return [(name, text) for name, text in (*told, *made_by(run)) if text]
-
-
-def _state_and_help(view: View, where: str) -> str:
-    run = view.run
-    if state_name(run) == "stale":
-        return f"stale: its driver is dead, or out of reach. Resume it with: nws resume {run.id}{where}"
-    if run.state == "pending":
-        return f"{state_text(view)}. If that is gone: nws resume {run.parent or run.id}{where}"
-    return state_text(view)
+    told += [*(("failed", reason) for reason in reasons), *shards, ("time", started)]
+    if not is_brief:
+        told += [("shard", f"{run.shard} of {run.parent}" if run.parent else "")]
+        told += [
+            ("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
+            for policy in store.policy_infos(run.id)
+        ]
+        told += [("note", run.note or ""), ("submitted to", run.address or ""), *made_by(run)]
+    return [(name, text) for name, text in told if text]
 
 
 def _shard_facts(shards: Sequence[RunInfo]) -> list[tuple[str, str]]:
@@ -196,44 +190,42 @@ def status_json(store: Store, view: View) -> dict[str, Any]:
 
 def line(view: View) -> str:
     """The progress of a run on one line."""
-    counts = f"{view.run.state}, {done_text(view.run)} articles done, {view.run.failures} failed"
-    return ", ".join(filter(None, (counts, stage_text(view), _speed(view), _silence(view))))
+    return ", ".join(filter(None, (view.run.state, _progress(view), _speed(view))))
 
 
 def facts(view: View) -> list[tuple[str, str]]:
     """What changes of a run while it goes on, each with its name."""
     run, at = view.run, view.progress
-    reused = f", {run.reused} of them reused" if run.reused else ""
-    told = [
-        ("articles", f"{done_text(run)} done, {run.failures} failed"),
-        ("summaries", f"{run.summaries}{reused}"),
-    ]
+    told = [("progress", _progress(view))]
     if at is not None:
-        told += [("at", stage_text(view)), ("speed", _speed(view) or "not known yet")]
-        told += [("actors", text) for text in machine_lines(at.actors)]
-    return told
+        told += [("speed", _speed(view) or "not known yet"), *(("actors", text) for text in machine_lines(at.actors))]
+    reused = f", {run.reused} of them reused" if run.reused else ""
+    return [*told, ("summaries", f"{run.summaries}{reused}")]
 
 
-def state_text(view: View) -> str:
-    """The state of a run, who drives it, and its error."""
+def state_text(view: View, where: str = "") -> str:
+    """The state of a run, who drives it, its error, and what to do where nobody drives it; `where` as above."""
     run = view.run
+    if state_name(run) == "stale":
+        return f"stale: its driver is dead, or out of reach. Resume it with: nws resume {run.id}{where}"
     if run.state == "pending":
         there = f"its Ray job at {run.address}" if run.address else "a driver"
-        return f"pending, waits for {there}"
+        return f"pending, waits for {there}. If that is gone: nws resume {run.parent or run.id}{where}"
     if run.state == "running":
-        return f"running, pid {run.driver_pid} on {run.driver_host}" + (f", {_silence(view)}" if _silence(view) else "")
+        return f"running, pid {run.driver_pid} on {run.driver_host}"
     return run.state + (f" ({run.error})" if run.error else "")
 
 
-def _silence(view: View) -> str:
-    is_silent = view.run.state == "running" and view.silent_seconds > _SILENCE_WORTH_A_WORD
-    return f"not heard of for {duration(view.silent_seconds)}" if is_silent else ""
+def _progress(view: View) -> str:
+    return f"{stage_text(view)}, {view.run.failures} failed"
 
 
 def stage_text(view: View) -> str:
-    """How far the stage is that the driver is at: "sweep: 3/24 articles"; "" if it has not told."""
+    """How far the stage is that the driver is at, "sweep: 3/24 articles"; or else the run."""
     at = view.progress
-    return "" if at is None else f"{at.stage}: {at.finished}/{'?' if at.total is None else at.total} {at.unit}"
+    if at is None:
+        return f"{done_text(view.run)} articles"
+    return f"{at.stage}: {at.finished}/{'?' if at.total is None else at.total} {at.unit}"
 
 
 def rate_text(view: View) -> str:
@@ -268,5 +260,5 @@ def machine_lines(ready: Sequence[ActorShare]) -> list[str]:
 
 def _machine(node: str, device: str, actors: list[ActorShare]) -> str:
     shares = [actor.busy for actor in actors if actor.busy is not None]
-    busy = f": {' '.join(f'{100 * share:.0f} %' for share in shares)} busy" if shares else ""
-    return f"{len(actors)} on {node}, {device}{busy}"
+    ends = dict.fromkeys(map(percent, (min(shares), max(shares)))) if shares else ()
+    return f"{len(actors)} on {node}, {device}" + f": {' to '.join(ends)} busy" * bool(ends)

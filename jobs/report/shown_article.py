@@ -4,7 +4,7 @@ It is printed as wide as the terminal is, with colour or without.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
@@ -19,9 +19,10 @@ from core.text.length import count_characters, length_of
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
 from jobs.report.console import printable, written_out
-from jobs.report.numerals import counted, decimals, of_length
+from jobs.report.numerals import counted, decimals, of_length, percent
 from jobs.report.printed_lines import print_line, print_shared, print_title, role
-from jobs.report.sweep.kept_answer import named_length, share_text
+from jobs.report.run_status import plain_values
+from jobs.report.sweep.kept_answer import named_length, ranked_systems
 from jobs.report.system_names import SystemNames, names_of
 from jobs.store import FailureInfo, RunInfo, Store
 
@@ -43,58 +44,42 @@ class ShownSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values; a position counts the words of the article from 0."""
-        summary = self.summary
-        return {
-            "system": summary.system,
-            "kind": self.kind,
-            "n": summary.n,
-            "words": summary.words,
-            "characters": count_characters(summary.text),
-            "text": summary.text,
-            "scores": {**summary.scores, **summary.chosen_scores},
-            "extra": dict(summary.extra),
-            "positions": list(self.positions),
-        }
+        values = asdict(self.summary)
+        scores = {**values["scores"], **values.pop("chosen_scores")}
+        characters = count_characters(self.summary.text)
+        return values | {"scores": scores, "kind": self.kind, "characters": characters, "positions": self.positions}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """An article with its summaries at the n that was chosen, its uncut ones, and what failed.
 
-    `system` is the one whose words are marked, and `names` is what systems are called.
+    `system` is the one whose words are marked, `why_n` says in brackets why it is this n unless one was named, and
+    `names` is what systems are called.
     """
 
     run: RunInfo
     article: Article
     system: str
     n: int
+    why_n: str
     at_n: tuple[ShownSummary, ...]
     uncut: tuple[ShownSummary, ...]
     failures: tuple[FailureInfo, ...]
     names: SystemNames
 
-    def by(self, system: str) -> ShownSummary | None:
-        """What a system wrote at the n that was chosen."""
-        return next((written for written in self.at_n if written.summary.system == system), None)
-
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
         run, article = self.run, self.article
-        failure_fields = ("stage", "error_class", "message", "attempts", "node")
-        failures = [
-            {name: getattr(failure, name) for name in failure_fields} | {"failed_at": failure.failed_at.isoformat()}
-            for failure in self.failures
-        ]
         return {
             "run": {name: getattr(run, name) for name in ("id", "job", "state", "seed", "code_version", "signatures")},
             "system": self.system,
             "n": self.n,
             "unit": run.length_unit,
-            **{name: getattr(article, name) for name in ("dataset", "split", "key", "id", "text")},
+            **{name: getattr(article, name) for name in ("dataset", "split", "key", "id", "text", "references")},
             "words": count_words(article.text),
-            "references": list(article.references),
             "summaries": [written.as_dict() for written in (*self.at_n, *self.uncut)],
-            "failures": failures,
+            "failures": [plain_values(failure) for failure in self.failures],
         }
 
 
@@ -112,9 +97,10 @@ def show(
         store: where `run` is.
         run: which run.
         wanted: an article's key, its id or the beginning of that, or a part of its text; default: the first by id.
-        system: whose words are marked: a name, or a part of it that no other system has. Default: the first one that is
-            neither a control nor an upper bound.
-        n: the length of the summaries; default: see `default_length`.
+        system: whose words are marked: a name, or a part of it that no other system has. Default: the one that keeps
+            most, by the answer of the run; without one the first that is neither a control nor an upper bound.
+        n: the length of the summaries; default: the one that the answer names for the system, or else the middle one
+            of its lengths, 0 if it has written uncut summaries only.
         labels: of systems, over those of the recipe.
 
     Raises:
@@ -128,10 +114,16 @@ def show(
             f"{run.failures} failed. See `nws status {run.id}`."
         )
     names = names_of([run], kinds, labels)
-    first = min(kinds, key=lambda name: system_order(name, kinds[name]))
-    chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else first
+    chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else ""
     article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
-    n = default_length(store, run, chosen, article.dataset) if n is None else n
+    answer, why_n = store.answer(run.id), ""
+    first = min(kinds, key=lambda name: system_order(name, kinds[name]))
+    chosen = chosen or next(iter(ranked_systems(answer, article.dataset)), first)
+    if n is None and chosen in answer.of(article.dataset):
+        n, why_n = named_length(answer, article.dataset, chosen), f" (the report's n for {printable(names[chosen])})"
+    elif n is None:
+        lengths = [n for n in store.lengths(run.id, chosen) if n] or [0]
+        n, why_n = lengths[len(lengths) // 2], f" (the middle n of {printable(names[chosen])})"
     words = bare_words(article.text)
     summaries = [
         ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
@@ -143,6 +135,7 @@ def show(
         article,
         chosen,
         n,
+        why_n,
         tuple(written for written in summaries if written.summary.n == n != 0),
         tuple(written for written in summaries if written.summary.n == 0),
         tuple(store.failures(run.id, article.id)),
@@ -159,21 +152,9 @@ def _find(store: Store, run: RunInfo, name: str) -> Article:
             f"Run {run.id} has no article with the key or id {name!r}, nor one with that in its text. See its first "
             f"one with: nws show {run.id}"
         )
-    listed = "; ".join(f"{article.id} ({article.dataset}, {article.key})" for article in articles[:_MOST_NAMED])
-    rest = "; and more" if len(articles) > _MOST_NAMED else ""
-    raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {listed}{rest}. Name one by its id.")
-
-
-def default_length(store: Store, run: RunInfo, system: str, dataset: str) -> int:
-    """The n to show a system's summaries at: the one that its answer names for a dataset, or else the middle one.
-
-    It is 0 for a system that has written uncut summaries only.
-    """
-    answer = store.answer(run.id)
-    if any((kept.system, kept.dataset) == (system, dataset) for kept in answer.of_systems):
-        return named_length(answer, dataset, system)
-    lengths = [n for n in store.lengths(run.id, system) if n] or [0]
-    return lengths[len(lengths) // 2]
+    listed = [f"{article.id} ({article.dataset}, {article.key})" for article in articles[:_MOST_NAMED]]
+    listed += ["and more"] * (len(articles) > _MOST_NAMED)
+    raise RecipeError(f"Run {run.id} has more than one article for {name!r}: {'; '.join(listed)}. Name one by its id.")
 
 
 def print_shown(shown: Shown, console: Console) -> None:
@@ -190,13 +171,15 @@ def print_shown(shown: Shown, console: Console) -> None:
         print_line(console, f"Failed: {written_out(why)}", style="bold red")
     if shown.n:
         unit = "" if run.length_unit == "words" else f" {run.length_unit}"
-        _print_heading(console, f"Summaries at n = {shown.n}{unit}, scores in F1")
+        _print_heading(console, f"Summaries at n = {shown.n}{unit}{shown.why_n}, scores in F1")
         if not shown.at_n:
             _print_indented(Text("There is none."), console)
-        _print_summaries(shown, shown.at_n, console)
+        for written in shown.at_n:
+            _print_summary(shown, written, console)
     if shown.uncut:
         _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
-        _print_summaries(shown, shown.uncut, console)
+        for written in shown.uncut:
+            _print_summary(shown, written, console)
     _print_text(shown, console)
 
 
@@ -222,7 +205,7 @@ def _print_references(references: Sequence[str], console: Console) -> None:
 
 def _print_text(shown: Shown, console: Console) -> None:
     has_colour = console.color_system is not None
-    marked = shown.by(shown.system)
+    marked = next((written for written in shown.at_n if written.summary.system == shown.system), None)
     legend = ""
     if marked is not None:
         marking, missing = "Highlighted" if has_colour else "In [brackets]", marked.positions.count(None)
@@ -233,10 +216,7 @@ def _print_text(shown: Shown, console: Console) -> None:
     text = Text()
     for piece, is_marked in pieces(shown.article.text, marked.positions if marked else ()):
         plain = written_out(piece)
-        if is_marked:
-            text.append(plain if has_colour else f"[{plain}]", style=_MARK)
-        else:
-            text.append(plain)
+        text.append(f"[{plain}]" if is_marked and not has_colour else plain, style=_MARK if is_marked else "")
     _print_indented(text, console)
 
 
@@ -257,22 +237,17 @@ def pieces(text: str, positions: Sequence[int | None]) -> Iterator[tuple[str, bo
     yield text[end:], False
 
 
-def _print_summaries(shown: Shown, summaries: Sequence[ShownSummary], console: Console) -> None:
-    for written in summaries:
-        console.print()
-        _print_summary(shown, written, console)
-
-
 def _print_summary(shown: Shown, written: ShownSummary, console: Console) -> None:
     summary, unit = written.summary, shown.run.length_unit
     name = Text(printable(shown.names[summary.system]), style="bold").append(role(written.kind), style="not bold dim")
+    length = of_length(summary.words, "words")
     if unit != "words":
-        length = of_length(length_of(summary.text, unit), unit)
-        name.append(f"  {of_length(summary.words, 'words')}, {length}", style="not bold dim")
-    elif summary.words != summary.n:
-        name.append(f"  {summary.words} words", style="not bold dim")
+        length += f", {of_length(length_of(summary.text, unit), unit)}"
+    if unit != "words" or summary.words != summary.n:
+        name.append(f"  {length}", style="not bold dim")
+    console.print()
     console.print(name)
-    scores = f"{KEPT.label} {share_text(summary.scores[KEPT.column])}  " if KEPT.column in summary.scores else ""
+    scores = f"{KEPT.label} {percent(summary.scores[KEPT.column])}  " if KEPT.column in summary.scores else ""
     scores += "  ".join(f"{spec.label} {decimals(summary.scores[spec.column])}" for spec in SPECS if spec.has_parts)
     scores += "".join(f"  {name} {decimals(value)}" for name, value in summary.chosen_scores.items())
     _print_indented(Text(scores), console)

@@ -1,7 +1,7 @@
 """`nws plan`: how many articles would make the answers of a run sure, and those of a study to be planned."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
@@ -11,8 +11,7 @@ from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, co
 from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair, articles_needed
 from core.errors import RecipeError
 from core.types import SystemKind
-from jobs.report.charts import At, Chart, Series, Sheet, made_by, system_looks
-from jobs.report.metric_names import find_metric, metric_name, metric_signature
+from jobs.report.metric_names import find_metric, metric_signature
 from jobs.report.numerals import counted, decimals, percent
 from jobs.report.printed_lines import (
     print_line,
@@ -74,9 +73,7 @@ class StudyPlan:
             "run": self.run.id,
             "metric": self.metric,
             "signature": self.signature,
-            "power": self.asked.power,
-            "alpha": self.asked.alpha,
-            "difference": self.asked.difference,
+            **asdict(self.asked),
             "method": METHOD,
             "unit": self.run.length_unit,
             "smallest_n": [row for answer in self.answers for row in _answer_json(answer)],
@@ -90,16 +87,9 @@ def plan_run(
     """What a study like a run would need; `labels` of systems go over those of the recipe.
 
     Raises:
-        RecipeError: the run has no such metric or no `lead`, or what is asked for makes no sense.
+        RecipeError: the run has no such metric or no `lead`.
         StoreError: there is no such run, or it has no summaries.
     """
-    for name, share in (("power", asked.power), ("alpha", asked.alpha)):
-        if not 0 < share < 1:
-            raise RecipeError(f"{name} is {share:g}: give a share between 0 and 1, such as .9", settings=(name,))
-    if asked.difference is not None and asked.difference <= 0:
-        raise RecipeError(
-            f"difference is {asked.difference:g}: give the least that matters, such as .01", settings=("difference",)
-        )
     run = store.run_info(run_id)
     checked = find_metric(metric, "plan by", run)
     points = store.points(run.id, [checked])
@@ -121,42 +111,18 @@ def plan_run(
 
 
 def _answer_json(answer: ContentKept) -> list[dict[str, Any]]:
-    return [
-        {
-            "dataset": answer.dataset,
-            "system": answer.system,
-            "of": answer.of,
-            "longest": answer.longest,
-            "articles": answer.articles,
-            "x": smallest.x,
-            "n": smallest.n,
-            "low": smallest.low,
-            "high": smallest.high,
-            "articles_for_one_step": smallest.articles_for_one_step,
-        }
-        for smallest in answer.smallest
-    ]
+    names = ("dataset", "system", "of", "longest", "articles")
+    return [{name: getattr(answer, name) for name in names} | asdict(smallest) for smallest in answer.smallest]
 
 
 def _pair_json(pair: NeededByPair) -> dict[str, Any]:
-    return {
-        "dataset": pair.dataset,
-        "a": pair.a,
-        "b": pair.b,
-        "lengths": [
-            {
-                "n": at.n,
-                "articles_seen": at.seen,
-                "difference": at.difference.mean,
-                "low": at.difference.low,
-                "high": at.difference.high,
-                "spread": at.spread,
-                "articles": at.articles,
-                "articles_at_all_n": at.articles_at_all,
-            }
-            for at in pair.lengths
-        ],
-    }
+    lengths = [
+        {"n": at.n, "articles_seen": at.seen, "difference": at.difference.mean}
+        | {"low": at.difference.low, "high": at.difference.high, "spread": at.spread}
+        | {"articles": at.articles, "articles_at_all_n": at.articles_at_all}
+        for at in pair.lengths
+    ]
+    return {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "lengths": lengths}
 
 
 OF: dict[Ceiling, str] = {
@@ -164,7 +130,6 @@ OF: dict[Ceiling, str] = {
     "person": "what another person's summary keeps",
     "longest": "what the longest n keeps",
 }
-NONE = "–"
 
 
 def print_plan(plan: StudyPlan, console: Console, where: str = "") -> None:
@@ -177,9 +142,7 @@ def print_plan(plan: StudyPlan, console: Console, where: str = "") -> None:
     print_unit(run.length_unit, console)
     print_metric(plan.metric, plan.signature, run.id, console, where)
     print_shared(plan.names, console)
-    for dataset in dict.fromkeys(
-        (*(answer.dataset for answer in plan.answers), *(pair.dataset for pair in plan.pairs))
-    ):
+    for dataset in sorted({answer.dataset for answer in plan.answers} | {pair.dataset for pair in plan.pairs}):
         _print_answers(plan, [answer for answer in plan.answers if answer.dataset == dataset], console)
         _print_pairs(plan, [pair for pair in plan.pairs if pair.dataset == dataset], console)
     _print_how_to_read(plan, console)
@@ -193,7 +156,7 @@ def _print_answers(plan: StudyPlan, answers: Sequence[ContentKept], console: Con
         (
             *(plan.names[answer.system] + role(answer.kind), percent(smallest.x)),
             Cell(str(smallest.n), _interval(answer, smallest)),
-            _count(smallest.articles_for_one_step),
+            Cell(_count(smallest.articles_for_one_step)),
         )
         for answer, smallest in rows
     ]
@@ -224,75 +187,27 @@ def _cell(plan: StudyPlan, at: Needed) -> Cell:
     """With a star where the run has as many, in brackets where the system scored lower."""
     count = _count(at.articles)
     has_enough = at.articles is not None and at.articles <= at.seen
-    return Cell(f"({count})" if _is_lower(plan, at) else count, mark="*" if has_enough else "")
-
-
-def _is_lower(plan: StudyPlan, at: Needed) -> bool:
-    return plan.asked.difference is None and at.difference.mean < 0
+    is_lower = plan.asked.difference is None and at.difference.mean < 0
+    return Cell(f"({count})" if is_lower else count, mark="*" if has_enough else "")
 
 
 def _count(articles: int | None) -> str:
-    return NONE if articles is None else f"{articles:,}"
+    return MISSING.text if articles is None else f"{articles:,}"
 
 
 def _print_how_to_read(plan: StudyPlan, console: Console) -> None:
     console.print()
-    alpha = decimals(plan.asked.alpha, 2)
+    alpha, lead = decimals(plan.asked.alpha, 2), plan.names[LEAD]
     lines = [
         f"With so many articles, {percent(plan.asked.power)} of studies reach this. It assumes that articles vary as "
         "in this run: if others vary more, more of them are needed.",
+        f"*: this run has as many. In brackets: the system scored lower than {lead}. {MISSING.text}: "
+        f"more than {MOST_ARTICLES:,}.",
+        f"For the test of `nws compare` at one n alone, p below {alpha}. For all n together see --json.",
     ]
     if plan.answers:
         lines.append(f"share: of {OF[plan.asked.of]}. All longer n keep it, too.")
-    if any(at.articles is not None and at.articles <= at.seen for pair in plan.pairs for at in pair.lengths):
-        lines.append("*: this run has as many.")
-    if any(_is_lower(plan, at) for pair in plan.pairs for at in pair.lengths):
-        lines.append(f"In brackets: the system scored lower than {plan.names[plan.pairs[0].b]}.")
-    lines.append(f"For the test of `nws compare` at one n alone, p below {alpha}. For all n together see --json.")
     if plan.asked.difference is None:
         lines.append("An observed difference may be chance. Set the least that matters to you with --difference.")
-    if any(at.articles is None for pair in plan.pairs for at in pair.lengths):
-        lines.append(f"{NONE}: more than {MOST_ARTICLES:,}.")
     for line in lines:
         print_line(console, line, style="dim")
-
-
-def plan_sheet(plan: StudyPlan) -> Sheet:
-    """How many articles it takes to tell each system from `lead`, by n, a chart for each dataset."""
-    asked = plan.asked
-    datasets = dict.fromkeys(pair.dataset for pair in plan.pairs) or ("",)
-    return Sheet(
-        title="Articles that a study needs",
-        rows=(tuple(_needed_chart(plan, dataset) for dataset in datasets),),
-        notes=(
-            "the difference seen" if asked.difference is None else f"a difference of {asked.difference:g}",
-            f"shown by {percent(asked.power)} of studies",
-            f"p below {asked.alpha:g}, two-sided",
-            "articles vary as those of the run; others may vary more",
-            "ring: the run has as many",
-            *plan.names.shared,
-        ),
-        made_by=made_by(plan.run, f"{metric_name(plan.metric)}: {plan.signature}", [plan.run.seed]),
-    )
-
-
-def _needed_chart(plan: StudyPlan, dataset: str) -> Chart:
-    """A line for each pair that any number of articles would do for. Where the run has as many, a point has a ring."""
-    looks = system_looks(plan.kinds)
-    lines = []
-    for pair in plan.pairs:
-        needed = [(at.n, at.articles, at.seen) for at in pair.lengths if at.articles is not None]
-        if pair.dataset == dataset and needed:
-            name = plan.names[pair.a] + role(plan.kinds[pair.a])
-            points = tuple(At(n, articles, ringed=articles <= seen) for n, articles, seen in needed)
-            lines.append(Series(name, looks[pair.a], points))
-    return Chart(
-        id="",
-        title="Articles that a study needs",
-        heading=dataset,
-        x_label=f"summary length n ({plan.run.length_unit})",
-        y_label=f"articles to tell from {plan.names[LEAD]} at one n",
-        series=tuple(lines),
-        is_log=True,
-        note="" if lines else "no number of articles would do",
-    )

@@ -176,8 +176,8 @@ class Table:
         """As GitHub reads it; a missing value is an empty cell, and no character means anything."""
         names = [name.translate(_MARKDOWN) for name in self.columns]
         sides = ["---" if is_left else "---:" for is_left in self.is_left]
-        cells = [[shown(value).translate(_MARKDOWN) for value in row] for row in self.rows]
-        return "".join(f"| {' | '.join(line)} |\n" for line in (names, sides, *cells))
+        rows = [[_in_one(cell).translate(_MARKDOWN) for cell in row] for row in self.cells()]
+        return "".join(f"| {' | '.join(line)} |\n" for line in (names, sides, *rows))
 
     def latex(self) -> str:
         """A `tabular` with the rules of the package booktabs; a missing value is an empty cell."""
@@ -269,6 +269,11 @@ def latex_cell(value: object) -> str:
     if not isinstance(value, str) and text.startswith("-"):
         return f"$-${text[1:]}"
     return _LIGATURE.sub("-{}", text.translate(_LATEX))
+
+
+def _in_one(cell: Cell) -> str:
+    """A cell on one line: what stands below it is in brackets."""
+    return f"{cell.text}{cell.mark}{f' ({cell.below})' * bool(cell.below)}"
 
 
 def _latex_number(cell: Cell) -> str:

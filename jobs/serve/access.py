@@ -1,7 +1,6 @@
 """Who may read: this machine alone, or who has the token. And what a browser may do with what it got."""
 
 import hmac
-import ipaddress
 import re
 from hashlib import sha256
 from html import escape
@@ -16,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.errors import RecipeError
 
+_OWN_HOSTS = ("localhost", "127.0.0.1", "::1")
 _LEAST_TOKEN = 16
 _TOKEN = re.compile(r"[A-Za-z0-9._~-]+")
 _COOKIE_SECONDS = 30 * 24 * 3600
@@ -34,16 +34,6 @@ HEADERS = {
 """Of every response that has no other: a browser asks this server only, runs its scripts only, and keeps nothing."""
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server that listens there."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def require_safe(host: str, token: str | None) -> None:
     """Refuse to be open to others without a token, and a token that can be guessed or typed in no URL.
 
@@ -52,7 +42,7 @@ def require_safe(host: str, token: str | None) -> None:
     """
     make = "make one with: openssl rand -hex 16"
     if token is None:
-        if not is_loopback(host):
+        if host not in _OWN_HOSTS:
             raise RecipeError(
                 f"At {host} others could read this store. Leave --host out to be read from this machine only, or set "
                 f"a token (NWS_SERVE_TOKEN, or --token; {make})."

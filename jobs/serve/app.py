@@ -2,8 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Callable, Hashable
-from concurrent.futures import Future, wait
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import uvicorn
@@ -20,67 +19,20 @@ from jobs.serve.access import HEADERS, middleware, require_safe
 from jobs.serve.pages import (
     REASONS,
     SCRIPT,
-    STATES,
     STYLE,
-    Search,
     fingerprint,
     list_values,
     live_parts,
     page_html,
-    policy_sentences,
     report_html,
     run_values,
 )
 from jobs.store import RunInfo, Store
 
 PATIENCE_SECONDS = 1.0
-"""For how long a reader waits for what takes seconds, before being told to come again."""
-_MOST_COMPUTED = 12
+"""For how long a reader waits while another one has a report written, before being told to come again."""
+_MOST_KEPT = 12
 _TITLES = {400: "No run is chosen", 404: "Not here", 409: "This cannot be shown", 503: "The store cannot be read now"}
-
-
-class Computed:
-    """What takes seconds to compute, such as the report of a large run: once, one at a time, kept for the next reader.
-
-    A report takes a few hundred MB while it is made. Threads are daemons, so Ctrl-C does not wait for them.
-    """
-
-    def __init__(self) -> None:
-        self._futures: dict[Hashable, Future[Any]] = {}
-        self._lock = threading.Lock()
-        self._one_at_a_time = threading.Lock()
-
-    def get(self, key: Hashable, make: Callable[..., Any], *args: Any) -> Any:
-        """What `make` returns; None while it is not ready.
-
-        Raises:
-            NwsError: `make` did, or too many wait already.
-        """
-        with self._lock:
-            future = self._futures.get(key) or self._begin(key, make, args)
-        if not wait([future], PATIENCE_SECONDS).done:
-            return None
-        if future.exception():
-            with self._lock:
-                self._futures.pop(key, None)
-        return future.result()
-
-    def _begin(self, key: Hashable, make: Callable[..., Any], args: tuple[Any, ...]) -> Future[Any]:
-        done = [key for key, future in self._futures.items() if future.done()]
-        if len(self._futures) - len(done) >= _MOST_COMPUTED:
-            raise NwsError("Too many pages are being computed already: try again in a minute.")
-        if len(self._futures) >= _MOST_COMPUTED:
-            self._futures.pop(done[0])
-        future = self._futures[key] = Future[Any]()
-        threading.Thread(target=self._run, args=(future, make, args), daemon=True).start()
-        return future
-
-    def _run(self, future: Future[Any], make: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        with self._one_at_a_time:
-            try:
-                future.set_result(make(*args))
-            except Exception as error:  # whoever waits for the page raises it again
-                future.set_exception(error)
 
 
 class Pages:
@@ -88,32 +40,26 @@ class Pages:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._computed = Computed()
         self._viewers: dict[str, Viewer] = {}
-        self._answers: dict[Hashable, tuple[str, ...]] = {}
+        self._reports: dict[Hashable, str] = {}
+        self._writing = threading.Lock()
 
     def runs(self, request: Request) -> Response:
         """The list of all runs."""
-        asked = Search.of(request.query_params)
-        values = list_values(self._store, asked, self._answers)
-        return self._page(request, "runs.html.j2", asked=asked, states=STATES, is_live=True, **values)
+        return self._page(request, "runs.html.j2", is_live=True, **list_values(self._store, request.query_params))
 
     def run(self, request: Request) -> Response:
         """A run, while it is in work and when it has ended."""
         run = self._find(request.path_params["run_id"])
         viewer = self._viewers.setdefault(run.id, Viewer(self._store, run.id, REASONS))
-        values = run_values(self._store, viewer)
-        if values["answer"] is not None and run.job == "phase2":
-            of_policies = self._computed.get(("policies", fingerprint(run)), policy_sentences, self._store, run)
-            values |= {"of_policies": of_policies or (), "is_live": of_policies is None}
-        return self._page(request, "run.html.j2", **values)
+        return self._page(request, "run.html.j2", **run_values(self._store, viewer))
 
     def report(self, request: Request) -> Response:
         """The report page of a run or several, made when it is asked for."""
         runs = [self._find(run_id) for run_id in request.query_params.getlist("run")]
         if not runs:
             raise HTTPException(400, "Tick runs on the list of all runs, then press “Report of the chosen”.")
-        html = self._computed.get(("report", *map(fingerprint, runs)), report_html, self._store, runs)
+        html = self._report(runs)
         if html is None:
             told = "The report is being written. This page asks again by itself."
             return self._page(request, "frame.html.j2", 202, title="One moment", told=told, asks_again=True)
@@ -131,6 +77,22 @@ class Pages:
         answer = self._page(request, "frame.html.j2", status, title=title, told=told)
         answer.headers.update(headers or {})
         return answer
+
+    def _report(self, runs: Sequence[RunInfo]) -> str | None:
+        """The report of runs. It takes seconds and a few hundred MB: one is written at a time, and kept.
+
+        None for whoever has waited for `PATIENCE_SECONDS` while another reader has one written, and has to come again.
+        """
+        key = tuple(map(fingerprint, runs))
+        if key not in self._reports and self._writing.acquire(timeout=PATIENCE_SECONDS):
+            try:
+                if key not in self._reports:
+                    self._reports[key] = report_html(self._store, runs)
+                    if len(self._reports) > _MOST_KEPT:
+                        self._reports.pop(next(iter(self._reports)))
+            finally:
+                self._writing.release()
+        return self._reports.get(key)
 
     def _find(self, run_id: str) -> RunInfo:
         try:

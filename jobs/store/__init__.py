@@ -3,7 +3,6 @@
 from jobs.store.address import DEFAULT_STORE as DEFAULT_STORE
 from jobs.store.articles import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 from jobs.store.articles import ArticleTexts as ArticleTexts
-from jobs.store.articles import NewSummary as NewSummary
 from jobs.store.checkpoints import CurveRow as CurveRow
 from jobs.store.checkpoints import GreedyReward as GreedyReward
 from jobs.store.checkpoints import PolicyCheckpoint as PolicyCheckpoint
@@ -13,8 +12,8 @@ from jobs.store.copies import PaidText as PaidText
 from jobs.store.copies import Reusable as Reusable
 from jobs.store.lifecycle import new_run_id as new_run_id
 from jobs.store.means import AskedWords as AskedWords
-from jobs.store.means import CurveMeans as CurveMeans
 from jobs.store.means import EndpointUse as EndpointUse
+from jobs.store.means import KeptShare as KeptShare
 from jobs.store.queries import QueryResult as QueryResult
 from jobs.store.results import FailureInfo as FailureInfo
 from jobs.store.run_progress import ActorShare as ActorShare
@@ -27,7 +26,6 @@ from jobs.store.runs import is_driven as is_driven
 from jobs.store.runs import is_stale as is_stale
 from jobs.store.runs import seconds_of_driver as seconds_of_driver
 from jobs.store.schema import upgrade_schema as upgrade_schema
-from jobs.store.sharded_runs import ShardSpec as ShardSpec
 from jobs.store.sharded_runs import has_lost_driver as has_lost_driver
 from jobs.store.store import RunWriter as RunWriter
 from jobs.store.store import Store as Store

@@ -62,8 +62,7 @@ def parse_address(url: str | Path | None) -> Address:
             the wrong place, the message quotes nothing.
     """
     if not isinstance(url, str):
-        meant = f"; for this file: 'sqlite:///{url}'" if isinstance(url, Path) else ""
-        raise StoreError(f"a store's URL is text, and this is {type(url).__name__}: {_USABLE}{meant}")
+        raise StoreError(f"a store's URL is text, and this is {type(url).__name__}: {_USABLE}")
     if any("\ud800" <= character <= "\udfff" for character in url):  # bytes that are no UTF-8
         raise StoreError(f"a store's URL is no text that can be read: write it in UTF-8, and {_USABLE}")
     if url.count("@") > 1:
@@ -91,6 +90,8 @@ def parse_address(url: str | Path | None) -> Address:
             f"without options, e.g. {DEFAULT_STORE}"
         )
     path = Path(name).absolute()
+    if path.is_dir():
+        raise StoreError(f"the store {shown} is a folder: name a file in it, e.g. {shown}/nws.db")
     return Address(parsed.set(database=str(path)), shown, path)
 
 

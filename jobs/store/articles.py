@@ -9,13 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import JSON, Connection, Row, Select, and_, exists, func, or_, select, union
+from sqlalchemy import JSON, ColumnElement, Connection, Row, Select, and_, exists, func, or_, select, union
 
 from core.metrics.specs import BY_COLUMN
 from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.runs import runs_with_rows
-from jobs.store.tables import ArticleRow, FailureRow, SummaryRow, SystemRow
+from jobs.store.tables import ArticleRow, FailureRow, RunBestRow, RunRow, SummaryRow, SystemRow
 
 _LEAST_OF_ID = 4
 """Characters of an id that may stand for it: fewer are a part of many texts, too."""
@@ -49,19 +49,6 @@ class ArticleTexts:
         return replace(self, summaries=summaries)
 
 
-@dataclass(frozen=True, slots=True)
-class NewSummary:
-    """A summary that was stored; `kind` is its system's, see `core.types.SystemKind`."""
-
-    dataset: str
-    key: str
-    system: str
-    kind: SystemKind
-    n: int
-    text: str
-    bertscore_f1: float
-
-
 class Articles(Database):
     """The methods of a store that read articles with their texts and summaries."""
 
@@ -75,18 +62,11 @@ class Articles(Database):
         summaries: dict[str, list[Mapping[str, Any]]] = {}
         for row in connection.execute(query):
             summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row))
-        query = select(ArticleRow.__table__).where(ArticleRow.id.in_(list(summaries)))
+        told = (ArticleRow.dataset, ArticleRow.split, ArticleRow.key, ArticleRow.text)
+        query = select(ArticleRow.id, ArticleRow.reference_summaries, *told).where(ArticleRow.id.in_(list(summaries)))
         articles = {
-            row["id"]: ArticleTexts(
-                id=row["id"],
-                dataset=row["dataset"],
-                split=row["split"],
-                key=row["key"],
-                text=row["text"],
-                references=tuple(row["reference_summaries"]),
-                summaries=tuple(summaries[row["id"]]),
-            )
-            for row in connection.execute(query).mappings()
+            of: ArticleTexts(of, dataset, split, key, text, tuple(references), tuple(summaries[of]))
+            for of, references, dataset, split, key, text in connection.execute(query)
         }
         return [articles[article_id] for article_id in article_ids if article_id in articles]
 
@@ -96,19 +76,6 @@ class Articles(Database):
         lacks = SummaryRow.__table__.columns[metric].is_(None)
         query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id, lacks)
         return sorted(connection.execute(query).scalars())
-
-    @reads
-    def summaries_of(self, connection: Connection, run_id: str, article_id: str) -> list[NewSummary]:
-        """The summaries of an article in a run, in no order."""
-        article, summary = ArticleRow, SummaryRow
-        query = (
-            select(article.dataset, article.key, SystemRow.kind)
-            .add_columns(summary.system, summary.n, summary.text, summary.bertscore_f1)
-            .join(article, article.id == summary.article_id)
-            .join(SystemRow, (SystemRow.run_id == summary.run_id) & (SystemRow.system == summary.system))
-            .where(summary.run_id.in_(runs_with_rows(connection, run_id)), summary.article_id == article_id)
-        )
-        return [NewSummary(**row._mapping) for row in connection.execute(query)]
 
     @reads
     def systems(self, connection: Connection, run_id: str) -> dict[str, SystemKind]:
@@ -126,29 +93,23 @@ class Articles(Database):
 
     @reads
     def find_articles(self, connection: Connection, run_id: str, wanted: str, most: int) -> list[Article]:
-        """The articles that fit `wanted`, at most `most`: those whose key or id it is.
+        """The articles that fit `wanted`, at most `most`: those whose key or id it is, or whose id begins with it.
 
-        If there is none, those whose id begins with it (four characters or more). If there is none either, those whose
-        text contains it, ignoring case and white space. For the last, all texts of the run are read.
+        That takes four characters of an id or more. If there is none, those whose text contains it, ignoring case and
+        white space: for that all texts of the run are read.
         """
-        fits = [or_(ArticleRow.key == wanted, ArticleRow.id == wanted)]
+        is_named = or_(ArticleRow.key == wanted, ArticleRow.id == wanted)
         if len(wanted) >= _LEAST_OF_ID and _HEX.issuperset(wanted):
             # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
-            fits.append(and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
+            is_named = or_(is_named, and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
         queries = [
             select(ArticleRow).where(ArticleRow.id.in_(_article_ids(part))).order_by(ArticleRow.id)
             for part in runs_with_rows(connection, run_id)
         ]
-        for fit in fits:
-            if rows := [row for query in queries for row in connection.execute(query.where(fit).limit(most))]:
-                return _first(map(_article, rows), most)
+        if rows := [row for query in queries for row in connection.execute(query.where(is_named).limit(most))]:
+            return _first(map(_article, rows), most)
         found = (article for query in queries for article in _with_text(connection, query, wanted))
         return _first(itertools.islice(found, most), most)
-
-    @reads
-    def article(self, connection: Connection, article_id: str) -> Article:
-        """An article that is known to exist."""
-        return _article(connection.execute(select(ArticleRow).where(ArticleRow.id == article_id)).one())
 
     @reads
     def summaries(self, connection: Connection, run_id: str, article_id: str) -> list[Summary]:
@@ -163,18 +124,24 @@ def _first(articles: Iterable[Article], most: int) -> list[Article]:
 
 
 def _article_ids(run_id: str) -> Select[Any]:
-    """The ids of a run's articles with summaries or failures.
-
-    Each is looked up from the one before: an index has an entry for every summary, a hundred times as many as articles.
-    """
-    first = select(func.min(SummaryRow.article_id).label("id")).where(SummaryRow.run_id == run_id)
-    ids = first.cte("ids", recursive=True)
-    behind = (SummaryRow.run_id == run_id, SummaryRow.article_id > ids.c.id)
-    following = select(func.min(SummaryRow.article_id)).where(*behind).scalar_subquery()
-    ids = ids.union_all(select(following).where(ids.c.id.is_not(None)))
+    """The ids of a run's articles with summaries or failures."""
     failed = select(FailureRow.article_id).where(FailureRow.run_id == run_id)
-    either = union(select(ids.c.id).where(ids.c.id.is_not(None)), failed).subquery()
+    either = union(articles_of_runs(SummaryRow, RunRow.id == run_id), failed).subquery()
     return select(either.c.id)
+
+
+def articles_of_runs(table: type[SummaryRow | RunBestRow], *conditions: ColumnElement[bool]) -> Select[tuple[str]]:
+    """The articles that the runs which fit the conditions have in a table whose key begins with run and article.
+
+    Each is looked up from the one before: a key has an entry for every summary, a hundred times as many as articles.
+    """
+    first = select(func.min(table.article_id)).where(table.run_id == RunRow.id).scalar_subquery()
+    begin = select(RunRow.id.label("run_id"), first.label("id")).where(*conditions)
+    found = begin.cte(f"of_{table.__name__}", recursive=True)
+    behind = (table.run_id == found.c.run_id, table.article_id > found.c.id)
+    following = select(func.min(table.article_id)).where(*behind).scalar_subquery()
+    found = found.union_all(select(found.c.run_id, following).where(found.c.id.is_not(None)))
+    return select(found.c.id).where(found.c.id.is_not(None))
 
 
 def _with_text(connection: Connection, articles_of_run: Select[Any], wanted: str) -> Iterator[Article]:

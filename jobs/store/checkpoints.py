@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, Select, and_, column, select, table
+from sqlalchemy import Connection, and_, column, select, table
 
 from jobs.store.database import Database, reads
 from jobs.store.engine import require_storable, upsert
@@ -17,31 +17,31 @@ if TYPE_CHECKING:  # they import torch, which a store does not need
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyCheckpoint:
-    """A pair of policies after `updates` of its `total_updates`: enough to resume its training, or to use it.
-
-    `lengths` are the n it learns; `config` is its training configuration, JSON-able; `state` is its learner, as the
-    bytes of a safetensors file.
-    """
+class _Policies:
+    """A pair of policies after `updates` of its `total_updates`; `lengths` are the n it learns."""
 
     name: str
     seed: int
     lengths: tuple[int, ...]
     updates: int
     total_updates: int
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCheckpoint(_Policies):
+    """Enough to resume the training of a pair of policies, or to use it.
+
+    `config` is its training configuration, JSON-able; `state` is its learner, as the bytes of a safetensors file.
+    """
+
     config: Mapping[str, Any]
     state: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyInfo:
+class PolicyInfo(_Policies):
     """How far a pair of policies is; `saved_at`, of its newest checkpoint, is aware, in UTC."""
 
-    name: str
-    seed: int
-    lengths: tuple[int, ...]
-    updates: int
-    total_updates: int
     saved_at: datetime
 
 
@@ -94,6 +94,7 @@ class GreedyReward:
     reward: float
 
 
+Policy = TypeVar("Policy", PolicyCheckpoint, PolicyInfo)
 _CURVE_COLUMNS = tuple(field.name for field in fields(CurveRow))
 _CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
 
@@ -107,16 +108,12 @@ class Checkpoints(Database):
     @reads
     def checkpoints(self, connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
         """The newest checkpoint of each policy of a run, by name."""
-        rows = connection.execute(_columns_for(PolicyCheckpoint).where(PolicyRow.run_id == run_id))
-        stored = [PolicyCheckpoint(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows]
-        return sorted(stored, key=lambda checkpoint: checkpoint.name)
+        return _read_policies(connection, run_id, PolicyCheckpoint)
 
     @reads
     def policy_infos(self, connection: Connection, run_id: str) -> list[PolicyInfo]:
         """How far each policy of a run is, by name."""
-        rows = connection.execute(_columns_for(PolicyInfo).where(PolicyRow.run_id == run_id))
-        infos = [PolicyInfo(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows]
-        return sorted(infos, key=lambda info: info.name)
+        return _read_policies(connection, run_id, PolicyInfo)
 
     @reads
     def learning_curve(self, connection: Connection, run_id: str) -> list[CurveRow]:
@@ -137,8 +134,10 @@ class Checkpoints(Database):
         return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
 
 
-def _columns_for(info: type[PolicyCheckpoint] | type[PolicyInfo]) -> Select[Any]:
-    return select(*(PolicyRow.__table__.columns[field.name] for field in fields(info)))
+def _read_policies(connection: Connection, run_id: str, kind: type[Policy]) -> list[Policy]:
+    columns = (PolicyRow.__table__.columns[field.name] for field in fields(kind))
+    rows = connection.execute(select(*columns).where(PolicyRow.run_id == run_id))
+    return sorted((kind(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows), key=lambda one: one.name)
 
 
 def check_round(results: Sequence[RoundResult]) -> None:
@@ -149,10 +148,7 @@ def check_round(results: Sequence[RoundResult]) -> None:
     """
     for result in results:
         for row in (update_row(result), *episode_rows(result)):
-            where = f"update {row['update_number']} of policy {row['policy']!r}"
-            if "article_id" in row:
-                where += f", {row['decoding']} summary {row['sample']} of article {row['article_id']} at n={row['n']}"
-            require_storable(row, where)
+            require_storable(row, f"update {row['update_number']} of policy {row['policy']!r}")
 
 
 def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[PolicyCheckpoint]) -> None:
@@ -160,11 +156,7 @@ def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[
     if not checkpoints:
         return
     now = datetime.now(UTC)
-    rows = [
-        {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
-        | {"config": dict(checkpoint.config), "run_id": run_id, "saved_at": now}
-        for checkpoint in checkpoints
-    ]
+    rows = [asdict(checkpoint) | {"run_id": run_id, "saved_at": now} for checkpoint in checkpoints]
     statement = upsert(connection, PolicyRow)
     new = statement.excluded
     connection.execute(

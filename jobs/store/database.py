@@ -7,7 +7,7 @@ import copy
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -21,7 +21,14 @@ _LONGEST_PAUSE_SECONDS = 15.0
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-AnyDatabase = TypeVar("AnyDatabase", bound="Database")
+Owner = TypeVar("Owner", bound="Retrying")
+
+
+class Retrying(Protocol):
+    """What has methods that are transactions."""
+
+    def retried(self, attempt: Callable[[], Result]) -> Result:
+        """The result of `attempt`."""
 
 
 class Database:
@@ -108,33 +115,31 @@ class Database:
             )
 
 
-def reads(
-    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
-) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
-    """Make a method one transaction that reads. The method gets its connection, and its caller gives none."""
-    return _in_transactions_of(Database.reading, work)
+def in_transactions(
+    begin: Callable[[Any], AbstractContextManager[Connection]],
+) -> Callable[
+    [Callable[Concatenate[Owner, Connection, Parameters], Result]], Callable[Concatenate[Owner, Parameters], Result]
+]:
+    """Make a decorator: the method is one transaction, and gets the connection of it; its caller gives none."""
+
+    def decorate(
+        work: Callable[Concatenate[Owner, Connection, Parameters], Result],
+    ) -> Callable[Concatenate[Owner, Parameters], Result]:
+        @functools.wraps(work)
+        def method(self: Owner, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            def attempt() -> Result:
+                with begin(self) as connection:
+                    return work(self, connection, *args, **kwargs)
+
+            return self.retried(attempt)
+
+        return method
+
+    return decorate
 
 
-def writes(
-    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
-) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
-    """Make a method one transaction that writes, like `reads`."""
-    return _in_transactions_of(Database.writing, work)
-
-
-def _in_transactions_of(
-    begin: Callable[[Database], AbstractContextManager[Connection]],
-    work: Callable[Concatenate[AnyDatabase, Connection, Parameters], Result],
-) -> Callable[Concatenate[AnyDatabase, Parameters], Result]:
-    @functools.wraps(work)
-    def method(self: AnyDatabase, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        def attempt() -> Result:
-            with begin(self) as connection:
-                return work(self, connection, *args, **kwargs)
-
-        return self.retried(attempt)
-
-    return method
+reads = in_transactions(Database.reading)
+writes = in_transactions(Database.writing)
 
 
 def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result:

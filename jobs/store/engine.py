@@ -54,14 +54,11 @@ def writer_engine(address: Address) -> Engine:
     """An engine whose transactions may write; a SQLite file that does not exist is created, for its owner alone.
 
     Raises:
-        StoreError: The SQLite file cannot lie there, or psycopg is not installed.
+        StoreError: The SQLite file cannot be created, or psycopg is not installed.
     """
     if address.path is None:
         # A driver may be silent for minutes between two bundles: ask whether the server is still there.
         return _postgres_engine(address, pool_pre_ping=True)
-    if not os.path.isdir(address.path.parent):
-        raise StoreError(f"the store {address.shown} needs the folder {address.path.parent}: create it first")
-    _refuse_folder(address)
     _create_private(address.path, address)
     engine = create_engine(address.url, json_serializer=dump_json)
     _listen(engine, "BEGIN IMMEDIATE", "synchronous=NORMAL", "foreign_keys=ON")
@@ -81,7 +78,6 @@ def reader_engine(address: Address) -> Engine:
         return engine
     if not os.path.exists(address.path):
         raise StoreError(f"there is no store at {address.path}: check --store, or submit a run first")
-    _refuse_folder(address)
     # mode=rw, unlike a plain connect, never creates the file; mode=ro would leave its -wal and -shm files behind.
     uri = f"{address.path.as_uri()}?mode=rw"
 
@@ -172,12 +168,8 @@ def escaped(text: str) -> str:
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
-IDS_AT_ONCE = 10_000
-"""Of articles in a statement: SQLite takes 32,766 parameters, Postgres 65,535."""
-
-
-def id_batches(ids: Sequence[str], at_once: int = IDS_AT_ONCE) -> Iterator[Sequence[str]]:
-    """Ids of articles, as many at once as go into one statement."""
+def id_batches(ids: Sequence[str], at_once: int = 10_000) -> Iterator[Sequence[str]]:
+    """Ids, as many at once as go into one statement: SQLite takes 32,766 parameters, Postgres 65,535."""
     for start in range(0, len(ids), at_once):
         yield ids[start : start + at_once]
 
@@ -277,8 +269,3 @@ def _create_private(path: Path, address: Address) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     except OSError as error:
         raise StoreError(f"the store {address.shown} cannot be created: {error}") from error
-
-
-def _refuse_folder(address: Address) -> None:
-    if address.path is not None and os.path.isdir(address.path):
-        raise StoreError(f"the store {address.shown} is a folder: name a file in it, e.g. {address.shown}/nws.db")

@@ -5,7 +5,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, update
 
 from core.errors import FencedError, StoreError
 from jobs.store.database import Database, writes
@@ -45,7 +45,6 @@ class Lifecycle(Database):
         run_id: str,
         host: str,
         pid: int,
-        *,
         take_over: bool = False,
         epoch: int | None = None,
     ) -> int:
@@ -67,11 +66,7 @@ class Lifecycle(Database):
             StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
             FencedError: The run has another epoch.
         """
-        claimed = claim_row(connection, run_id, host, pid, take_over, epoch)
-        if claimed > 1:
-            forget(connection, run_id, OF_ANSWER)
-            _forget_of_parent(connection, run_id)
-        return claimed
+        return claim_row(connection, run_id, host, pid, take_over, epoch)
 
     @writes
     def submit_again(self, connection: Connection, run_id: str, host: str, address: str, take_over: bool) -> int:
@@ -85,9 +80,8 @@ class Lifecycle(Database):
         """
         lock_run(connection, run_id)
         run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
-        values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None}
-        if run.state == "running":  # of a driver that is gone, or from now on fenced off
-            values |= {"state": "pending"}
+        state = "pending" if run.state == "running" else run.state  # of a driver that is gone, or fenced off now
+        values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None, "state": state}
         nobody = {"driver_host": None, "driver_pid": None}
         connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
         return run.driver_epoch + 1
@@ -103,12 +97,9 @@ class Lifecycle(Database):
         columns = _columns_of(spec)
         lock_run(connection, run_id)
         run = read_free_run(connection, run_id, host)
-        if run.shards is not None or run.parent is not None:
-            raise StoreError(f"run {run_id!r} is {'sharded' if run.shards else 'a shard'}: nothing can be added")
-        if run.state == "pending":
-            raise StoreError(
-                f"run {run_id!r} has not begun yet: wait until it has ended, or end it: nws cancel {run_id}"
-            )
+        if run.shards is not None or run.parent is not None or run.state == "pending":
+            what = "sharded" if run.shards else "a shard" if run.parent else "pending, and has not begun yet"
+            raise StoreError(f"nothing can be added to run {run_id!r}: it is {what}")
         changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
         values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
         # No article is done while it lacks a system.
@@ -137,20 +128,12 @@ class Lifecycle(Database):
         return self.retried(attempt)
 
 
-def insert_run(
-    connection: Connection,
-    spec: RunSpec,
-    run_id: str,
-    parent: str | None = None,
-    shard: int | None = None,
-    total_articles: int | None = None,
-) -> None:
-    """Add a pending run.
+def insert_run(connection: Connection, spec: RunSpec, run_id: str, **place: str | int) -> None:
+    """Add a pending run; `place` is what is known of a sharded run or a shard: `parent`, `shard`, `total_articles`.
 
     Raises:
         StoreError: A part of it is not JSON.
     """
-    place = {"parent": parent, "shard": shard, "total_articles": total_articles}
     columns = _columns_of(spec)
     make_partition(connection, run_id)
     connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **columns, **place))
@@ -170,14 +153,6 @@ def _columns_of(spec: RunSpec) -> dict[str, Any]:
 def new_run_id(job: str) -> str:
     """`<job>-<yyyymmdd>-<6 hex digits>`."""
     return f"{job}-{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(3)}"
-
-
-def _forget_of_parent(connection: Connection, run_id: str) -> None:
-    """What was stored of a shard's parent when it ended holds no more."""
-    parent = connection.execute(select(RunRow.parent).where(RunRow.id == run_id)).scalar()
-    if parent is not None:
-        connection.execute(update(RunRow).where(RunRow.id == parent).values(means_kept=False))
-        forget(connection, parent)
 
 
 def claim_row(
@@ -213,6 +188,11 @@ def claim_row(
         )
     )
     connection.execute(delete(ProgressRow).where(ProgressRow.run_id == run_id))
+    if run.driver_epoch > 0:
+        forget(connection, run_id, OF_ANSWER)
+    if run.driver_epoch > 0 and run.parent is not None:  # what was stored of it when it ended holds no more
+        connection.execute(update(RunRow).where(RunRow.id == run.parent).values(means_kept=False))
+        forget(connection, run.parent)
     return run.driver_epoch + 1
 
 
@@ -249,16 +229,11 @@ def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
     if changed.rowcount == 1:
         return
     run = read_run(connection, run_id)
-    if run.driver_epoch != epoch and run.driver_pid is None:
-        raise FencedError(f"run {run_id!r} was cancelled or submitted again meanwhile: this driver must stop")
-    if run.driver_epoch != epoch:
-        raise FencedError(
-            f"run {run_id!r} was taken over by pid {run.driver_pid} on {run.driver_host} (driver {run.driver_epoch}; "
-            f"this is driver {epoch}): this driver must stop, its results from now on are not stored"
-        )
+    by = f"taken over by pid {run.driver_pid} on {run.driver_host}" if run.driver_pid else "cancelled or resubmitted"
+    what = f"was {by} meanwhile" if run.driver_epoch != epoch else f"is {run.state!r}, no longer 'running'"
     raise FencedError(
-        f"run {run_id!r} is {run.state!r}, no longer 'running': this driver must stop. "
-        f"Resume it with: nws resume {run_id}"
+        f"run {run_id!r} {what} (driver {run.driver_epoch}; this is driver {epoch}): this driver must stop, and its "
+        f"results from now on are not stored. Resume the run with: nws resume {run_id}"
     )
 
 

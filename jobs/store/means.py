@@ -8,7 +8,7 @@ With them the answer of the run is stored, which no view computes while a run go
 it, `content_kept` and `smallest_n` have the numbers that people query.
 """
 
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +18,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Float,
+    and_,
     case,
     cast,
     column,
@@ -31,6 +32,7 @@ from sqlalchemy import (
 )
 
 from core.metrics.specs import F1S, KEPT
+from core.types import SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
 from jobs.store.runs import read_shards, runs_with_rows
@@ -63,8 +65,6 @@ OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
 KEPT_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_ANSWER)
 
 Rows: TypeAlias = list[dict[str, Any]]
-Piece: TypeAlias = tuple[type[Base], Rows]
-"""Rows of one table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +110,19 @@ class EndpointUse:
 
 
 @dataclass(frozen=True, slots=True)
-class CurveMeans:
-    """Of a system at n (0: uncut): mean scores over its `articles` by metric, such as `bertscore_f1`."""
+class KeptShare:
+    """The share of the reference's content that a system keeps at n words (0: uncut), once its run has ended.
 
+    `half` is the smallest n from which on it keeps half of it; None where none does.
+    """
+
+    run_id: str
     dataset: str
     system: str
+    kind: SystemKind
     n: int
-    articles: int
-    means: Mapping[str, float]
+    share: float
+    half: int | None
 
 
 _ASKED, _WRITTEN = (
@@ -128,24 +133,21 @@ _REQUESTS = SummaryRow.extra["requests"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
 _COMPLETION = SummaryRow.extra["completion_tokens"].as_integer()
 _ANSWERED_BY = SummaryRow.extra["answered_by"].as_string()
-_MEANS = tuple(f"{metric}_mean" for metric in F1S)
-_CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", "articles", *_MEANS)))
+_NUMBERS = ("articles", *(f"{metric}_mean" for metric in F1S))
+_CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", *_NUMBERS)))
 
 
 class Means(Database):
     """The methods of a store that read means over a run's summaries, and its answer (`core.analysis.answer`)."""
 
     @reads
-    def curve_means(self, connection: Connection, run_id: str) -> list[CurveMeans]:
-        """The mean scores of a run's systems, by dataset, system and n."""
-        curves = [
-            CurveMeans(
-                *(row["dataset"], row["system"], row["n"], row["articles"]),
-                {name.removesuffix("_mean"): row[name] for name in _MEANS},
-            )
-            for row in connection.execute(select(_CURVE).where(_CURVE.c.run_id == run_id)).mappings()
-        ]
-        return sorted(curves, key=lambda at: (at.dataset, at.system, at.n))
+    def curve_means(self, connection: Connection, run_id: str) -> dict[tuple[str, str, int], dict[str, float]]:
+        """By dataset, system and n (0: uncut), the number of `articles` and the mean scores, such as `bertscore_f1`."""
+        query = select(*(_CURVE.c[name] for name in ("dataset", "system", "n", *_NUMBERS)))
+        rows = connection.execute(query.where(_CURVE.c.run_id == run_id))
+        names = [name.removesuffix("_mean") for name in _NUMBERS]
+        means = {(dataset, system, n): dict(zip(names, of, strict=True)) for dataset, system, n, *of in rows}
+        return dict(sorted(means.items()))
 
     @reads
     def asked_words(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
@@ -191,9 +193,17 @@ class Means(Database):
         return _stored_answer(connection, run_id)
 
     @reads
-    def stored_answers(self, connection: Connection, run_ids: Collection[str]) -> dict[str, "Answer"]:
-        """By run, as they were stored when the runs ended; without those that have to be computed."""
-        return _stored_answers(connection, run_ids)
+    def kept_shares(self, connection: Connection, run_ids: Collection[str]) -> list[KeptShare]:
+        """What the systems of runs keep of the reference's content, of those whose answer is stored."""
+        kept, half = ContentKeptRow, SmallestNRow
+        of_same = (getattr(half, name) == getattr(kept, name) for name in ("run_id", "dataset", "system", "of"))
+        query = (
+            select(kept.run_id, kept.dataset, kept.system, kept.kind, kept.n, kept.share, half.n.label("half"))
+            .join(RunRow, RunRow.id == kept.run_id)
+            .outerjoin(half, and_(*of_same, half.x == 0.5))
+            .where(kept.run_id.in_(run_ids), kept.of == "reference", RunRow.means_kept)
+        )
+        return [KeptShare(**row._mapping) for row in connection.execute(query)]
 
 
 def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
@@ -230,7 +240,7 @@ def keep_means(store: Database, run_id: str) -> None:
                 insert_new(writer, *piece)
 
 
-def live_pieces(connection: Connection, run_id: str) -> Generator[Piece, None, None]:
+def live_pieces(connection: Connection, run_id: str) -> Generator[tuple[type[Base], Rows], None, None]:
     """The rows to store for a run, in pieces."""
     for stored_table, live in _LIVE:
         names = stored_table.__table__.columns.keys()
@@ -264,13 +274,9 @@ def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) 
 
 
 def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
-    return _stored_answers(connection, [run_id]).get(run_id)
-
-
-def _stored_answers(connection: Connection, run_ids: Collection[str]) -> dict[str, "Answer"]:
-    query = select(AnswerRow.run_id, AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
-    stored = connection.execute(query.where(AnswerRow.run_id.in_(run_ids), RunRow.means_kept))
-    return {run_id: _adapter().validate_python(answer) for run_id, answer in stored}
+    query = select(AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
+    stored = connection.execute(query.where(AnswerRow.run_id == run_id, RunRow.means_kept)).scalar()
+    return None if stored is None else _adapter().validate_python(stored)
 
 
 def computed_answer(connection: Connection, run_id: str, whole: str | None = None) -> "Answer":

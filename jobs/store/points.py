@@ -3,11 +3,11 @@
 Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes. For
 ten million even that takes minutes, so the scores of a run that has ended are kept a second time, as columns that are
 read a hundred times as fast. They are written with the run's means (`jobs.store.means`), hold for as long as these, and
-are removed with them. Other metrics than `COLUMN_METRICS`, and runs whose n count characters, are not in them.
+are removed with them. Other metrics than `COLUMN_METRICS` are not in them.
 """
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from statistics import median
@@ -62,11 +62,12 @@ def read_points(
         points = Points.together([part for part in read if len(part)]) if len(read) > 1 else read[0]
     query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id)
     kinds: dict[str, SystemKind] = {row.system: row.kind for row in connection.execute(query)}
-    return replace(
+    points = replace(
         points,
         kinds=tuple(kinds.get(name, _ANY_KIND) for name in points.systems),
-        reference_lengths=_reference_lengths(connection, points),
+        article_characters=_article_characters(connection, run_id, runs, points),
     )
+    return replace(points, reference_lengths=_reference_lengths(connection, points))
 
 
 def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], repeated_words: bool) -> Points:
@@ -92,7 +93,6 @@ def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], r
         text=text,
         scores=dict(zip(metrics, scores, strict=True)),
         repeated_words=shares,
-        article_characters=_characters(connection, run_id, articles),
     )
 
 
@@ -146,15 +146,17 @@ def read_datasets(connection: Connection, run_id: str) -> dict[str, str]:
     return {row.id: row.dataset for row in connection.execute(query)}
 
 
-def _characters(connection: Connection, run_id: str, articles: Iterable[str]) -> NDArray[np.int32] | None:
+def _article_characters(
+    connection: Connection, run_id: str, runs: Sequence[str], points: Points
+) -> NDArray[np.int32] | None:
     """The length of each article, where the n of the run count characters."""
-    recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
-    if length_unit_of(recipe) == "words":
+    recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar()
+    if recipe is None or length_unit_of(recipe) == "words":
         return None
-    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id == run_id)
+    article_ids = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs))
     query = select(ArticleRow.id, func.length(ArticleRow.text)).where(ArticleRow.id.in_(article_ids))
     lengths = {article_id: length for article_id, length in connection.execute(query)}
-    return np.array([lengths[article_id] for article_id in articles], dtype=np.int32)
+    return np.array([lengths[article_id] for _, article_id in points.articles], dtype=np.int32)
 
 
 def _reference_lengths(connection: Connection, points: Points) -> dict[str, float]:
@@ -221,10 +223,7 @@ def _read_columns(
 
 
 def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str, Any]], None, None]:
-    """The scores of a run with summaries of its own as columns to store, in pieces; none where n is of characters."""
-    recipe = connection.execute(select(RunRow.recipe).where(RunRow.id == run_id)).scalar_one()
-    if length_unit_of(recipe) == "characters":
-        return
+    """The scores of a run with summaries of its own as columns to store, in pieces."""
     systems: dict[str, int] = {}
     articles: dict[str, int] = {}
     part, held, pieces = 0, 0, []

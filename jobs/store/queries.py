@@ -20,6 +20,7 @@ from jobs.store.database import Database, reads
 from jobs.store.engine import database_message, not_text
 
 _POSTGRES_CANCELED = "57014"
+_SQLITE_STOPPED = "SQLITE_INTERRUPT"
 # Of SQLite's virtual machine: some milliseconds.
 _STEPS_BETWEEN_LOOKS = 100_000
 
@@ -33,48 +34,6 @@ class QueryResult:
 
     columns: tuple[str, ...]
     rows: Iterator[tuple[object, ...]]
-
-
-class _Watch:
-    """Ends a query once its time is over. On SQLite it lets Ctrl-C through, too, which waits for Python otherwise."""
-
-    def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
-        self._end = math.inf if seconds is None else time.monotonic() + seconds
-
-    def is_over(self) -> bool:
-        return time.monotonic() > self._end
-
-    def begin(self, connection: Connection) -> None:
-        """Watch whatever this connection does from now on."""
-        raw = connection.connection.driver_connection
-        if isinstance(raw, sqlite3.Connection):
-            raw.set_progress_handler(self.is_over, _STEPS_BETWEEN_LOOKS)
-        elif self._seconds is not None:
-            milliseconds = max(1, int(self._seconds * 1000))
-            connection.exec_driver_sql(f"SET LOCAL statement_timeout = {milliseconds}")
-
-    def rows(self, result: CursorResult[Any]) -> Iterator[tuple[object, ...]]:
-        for row in result:
-            if self.is_over():
-                raise self._ended()
-            yield tuple(row)
-
-    def require_time(self, error: DBAPIError) -> None:
-        """Raise what ended the query, if it is not its own error.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C. It was raised inside the progress handler, where sqlite3 drops it.
-            StoreError: the time was over.
-        """
-        is_stopped = getattr(error.orig, "sqlite_errorname", "") == "SQLITE_INTERRUPT"
-        if is_stopped and not self.is_over():
-            raise KeyboardInterrupt from error
-        if is_stopped or (getattr(error.orig, "sqlstate", None) == _POSTGRES_CANCELED and self.is_over()):
-            raise self._ended() from error
-
-    def _ended(self) -> StoreError:
-        return StoreError(f"the query was ended: it took more than {self._seconds:g} s", settings=("timeout",))
 
 
 class Queries(Database):
@@ -98,23 +57,44 @@ class Queries(Database):
             StoreError: On entering or reading: the database's own message; the SQL writes, or returns no rows; or the
                 time is over.
         """
-        watch = _Watch(timeout)
+        end = math.inf if timeout is None else time.monotonic() + timeout
+
+        def is_over() -> bool:
+            return time.monotonic() > end
+
+        def ended() -> StoreError:
+            return StoreError(f"the query was ended: it took more than {timeout or 0:g} s", settings=("timeout",))
+
+        def in_time(result: CursorResult[Any]) -> Iterator[tuple[object, ...]]:
+            for row in result:
+                if is_over():
+                    raise ended()
+                yield tuple(row)
+
         try:
             # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
             # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only
             # transaction alone is not enough: SQL may end it, or set it to read-write.)
             options = {"no_parameters": True, "stream_results": True}
             with self._reader.begin() as connection:
-                watch.begin(connection)
+                raw = connection.connection.driver_connection
+                if isinstance(raw, sqlite3.Connection):  # which lets Ctrl-C through, too: it waits for Python otherwise
+                    raw.set_progress_handler(is_over, _STEPS_BETWEEN_LOOKS)
+                elif timeout is not None:
+                    connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, int(timeout * 1000))}")
                 with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
                     if not result.returns_rows:
                         raise StoreError("the SQL returns no rows: write one SELECT")
-                    yield QueryResult(tuple(result.keys()), watch.rows(result))
+                    yield QueryResult(tuple(result.keys()), in_time(result))
         except UnicodeEncodeError as error:
             raise not_text(error) from error
         except SQLAlchemyError as error:
-            if isinstance(error, DBAPIError):
-                watch.require_time(error)
+            cause = error.orig if isinstance(error, DBAPIError) else None
+            code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
+            if code in (_SQLITE_STOPPED, _POSTGRES_CANCELED) and is_over():
+                raise ended() from error
+            if code == _SQLITE_STOPPED:  # by Ctrl-C, inside the progress handler, where sqlite3 drops it
+                raise KeyboardInterrupt from error
             message = database_message(error, self._address)
             raise StoreError(f"the query failed: {message} (queries are read-only, one SELECT at a time)") from error
 

@@ -1,12 +1,12 @@
 """Runs are removed with all that is theirs; on Postgres their summaries go at once, however many there are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Select, delete, func, select
+from sqlalchemy import Connection, delete, func, select
 
 from core.errors import StoreError
+from jobs.store.articles import articles_of_runs
 from jobs.store.database import Database, writes
 from jobs.store.lifecycle import lock_run
 from jobs.store.partitions import drop_unused, truncate_partitions
@@ -26,26 +26,16 @@ _OF_A_RUN = [table for table in reversed(Base.metadata.sorted_tables) if "run_id
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """What went with a run.
-
-    Attributes:
-        summaries: how many.
-        articles: how many that no run has any more.
-    """
-
-    summaries: int
-    articles: int
-
-
 class Removal(Database):
     """The method of a store that removes runs."""
 
-    def remove_run(self, run_id: str, host: str) -> Removed:
+    def remove_run(self, run_id: str, host: str) -> int:
         """Delete a run with all its rows, and the articles that are in no run any more; a sharded run with its shards.
 
         While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
+
+        Returns:
+            How many articles went, which no run has any more.
 
         Raises:
             StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard; or
@@ -56,7 +46,7 @@ class Removal(Database):
         return removed
 
     @writes
-    def _remove_run(self, connection: Connection, run_id: str, host: str) -> Removed:
+    def _remove_run(self, connection: Connection, run_id: str, host: str) -> int:
         lock_run(connection, run_id)
         run = read_run(connection, run_id)
         shards = read_shards(connection, run_id)
@@ -64,13 +54,12 @@ class Removal(Database):
         ids = [*(shard.id for shard in shards), run_id]
         # First, as drivers do, so that no two wait for each other.
         is_last_in_work = _lock_articles(connection, ids)
-        are_truncated = truncate_partitions(connection, ids)
+        truncate_partitions(connection, ids)
         for table in _OF_A_RUN:
-            if table is not SummaryRow.__table__ or not are_truncated:
-                connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
+            connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
         connection.execute(delete(RunRow).where(RunRow.parent == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
-        return Removed(run.summaries, _remove_orphans(connection) if is_last_in_work else 0)
+        return _remove_orphans(connection) if is_last_in_work else 0
 
 
 def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> None:
@@ -102,7 +91,7 @@ def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
 
 
 def _remove_orphans(connection: Connection) -> int:
-    used = (_articles_of_runs(SummaryRow), _articles_of_runs(RunBestRow))
+    used = (articles_of_runs(SummaryRow), articles_of_runs(RunBestRow))
     others = (select(FailureRow.article_id), select(EpisodeRow.article_id))
     orphans = select(ArticleRow.id).except_(*used, *others)
     number: int = connection.execute(select(func.count()).select_from(orphans.subquery())).scalar_one()
@@ -117,16 +106,3 @@ def _remove_orphans(connection: Connection) -> int:
     for name in names:
         connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
     return number
-
-
-def _articles_of_runs(table: type[SummaryRow | RunBestRow]) -> Select[tuple[str]]:
-    """The articles that any run has in a table whose key begins with run and article.
-
-    Each is looked up from the one before, as in `jobs.store.articles`: a key has an entry for every summary.
-    """
-    first = select(func.min(table.article_id)).where(table.run_id == RunRow.id).scalar_subquery()
-    found = select(RunRow.id.label("run_id"), first.label("id")).cte(f"of_{table.__tablename__}", recursive=True)
-    behind = (table.run_id == found.c.run_id, table.article_id > found.c.id)
-    following = select(func.min(table.article_id)).where(*behind).scalar_subquery()
-    found = found.union_all(select(found.c.run_id, following).where(found.c.id.is_not(None)))
-    return select(found.c.id).where(found.c.id.is_not(None))

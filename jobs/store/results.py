@@ -78,22 +78,18 @@ class Results(Database):
         if newest is not None:
             query = query.order_by(FailureRow.failed_at.desc(), FailureRow.article_id).limit(newest)
         infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
-        if newest is not None:
-            return infos
-        return sorted(infos, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
+        return (
+            infos
+            if newest is not None
+            else sorted(infos, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
+        )
 
     @reads
     def content_hashes(self, connection: Connection, run_id: str) -> dict[str, str]:
         """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""
-        query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(_summarized(connection, run_id)))
+        summarized = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
+        query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(summarized))
         return {row.id: row.content_hash for row in connection.execute(query)}
-
-    @reads
-    def article_keys(self, connection: Connection, run_id: str) -> dict[str, tuple[str, str]]:
-        """Of every article with a summary in a run, by its id: the dataset and the key that it was read under."""
-        summarized = _summarized(connection, run_id)
-        query = select(ArticleRow.id, ArticleRow.dataset, ArticleRow.key).where(ArticleRow.id.in_(summarized))
-        return {row.id: (row.dataset, row.key) for row in connection.execute(query)}
 
     @reads
     def points(
@@ -101,17 +97,12 @@ class Results(Database):
         connection: Connection,
         run_id: str,
         metrics: "Sequence[Metric] | None" = None,
-        *,
         repeated_words: bool = False,
     ) -> "Points":
         """Every summary of a run with its scores in `metrics` (all); if asked for, what share of its words repeat."""
         from jobs.store.points import read_points
 
         return read_points(connection, run_id, metrics, repeated_words)
-
-
-def _summarized(connection: Connection, run_id: str) -> Select[str]:
-    return select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
 
 
 def check_result(result: BundleResult) -> None:
@@ -211,15 +202,8 @@ def record_failures(
 
 
 def article_row(article: Article) -> dict[str, Any]:
-    return {
-        "id": article.id,
-        "dataset": article.dataset,
-        "split": article.split,
-        "key": article.key,
-        "text": article.text,
-        "reference_summaries": article.references,
-        "content_hash": article.content_hash,
-    }
+    same = ("id", "dataset", "split", "key", "text", "content_hash")
+    return {name: getattr(article, name) for name in same} | {"reference_summaries": article.references}
 
 
 Key: TypeAlias = tuple[str, str, int]

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 from core.errors import FencedError, StoreError
 from core.text.length import LengthUnit
 from jobs.store.database import Database, reads
+from jobs.store.engine import id_batches
 from jobs.store.tables import RunRow
 
 SILENT_SECONDS = 60.0
@@ -52,9 +53,9 @@ def length_unit_of(recipe: Mapping[str, Any]) -> LengthUnit:
     return "characters" if recipe.get("max_chars") else "words"
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
-    """A run as it stands. Times are aware, in UTC; the last fields but three are counts of what it has stored.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInfo(RunSpec):
+    """A run as it stands: what it is made of, and how far it is. Times are aware, in UTC.
 
     A shard names the sharded run in `parent`, and is its number `shard`, from 1. Of a sharded run, `shards` says how
     many it has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
@@ -68,34 +69,22 @@ class RunInfo:
     """
 
     id: str
-    job: str
     state: RunState
-    recipe: dict[str, Any]
-    recipe_hash: str
-    seed: int
-    code_version: str
-    revisions: dict[str, Any]
-    signatures: dict[str, str]
     device: str | None
     driver_epoch: int
     driver_host: str | None
     driver_pid: int | None
     heartbeat_at: datetime | None
     total_articles: int | None
-    systems: int
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
     error: str | None
-    address: str | None
     cancel_requested_at: datetime | None
     arithmetic: list[str]
-    name: str | None
-    note: str | None
     claimed_at: datetime | None
     worked_seconds: float
     mixed: bool
-    reuse: bool
     articles_done: int
     summaries: int
     reused: int
@@ -112,7 +101,6 @@ class RunInfo:
 
 _COLUMNS = [RunRow.__table__.columns[field.name] for field in fields(RunInfo) if field.name != "shards"]
 _COUNTS = ("articles_done", "summaries", "reused", "failures")
-_SHARDS_AT_ONCE = 10_000
 _MOST_NAMED = 5
 _NEWEST_FIRST = (RunRow.created_at.desc(), RunRow.id.desc())
 
@@ -138,15 +126,11 @@ class Runs(Database):
         Raises:
             StoreError: it fits no run, or several, which are listed.
         """
-        parents: dict[str, str | None] = {
-            run_id: parent
-            for run_id, parent in connection.execute(select(RunRow.id, RunRow.parent).order_by(*_NEWEST_FIRST))
-        }
+        rows = connection.execute(select(RunRow.id, RunRow.parent).order_by(*_NEWEST_FIRST))
+        parents: dict[str, str | None] = {run_id: parent for run_id, parent in rows}
         if name in parents:
             return name
-        fitting = [
-            run_id for run_id in parents if any(part.startswith(name) for part in (run_id, run_id.split("-")[-1]))
-        ]
+        fitting = [one for one in parents if one.startswith(name) or one.split("-")[-1].startswith(name)]
         # A shard's id begins as its parent's.
         matches = [run_id for run_id in fitting if parents[run_id] is None] or fitting
         if len(matches) == 1:
@@ -163,33 +147,30 @@ class Runs(Database):
         runs = _infos(connection, query.where(RunRow.parent.is_(None)))
         if not with_shards:
             return runs
-        shards: dict[str, list[RunInfo]] = {}
-        for shard in _infos(connection, select(*_COLUMNS).where(RunRow.parent.is_not(None)).order_by(RunRow.shard)):
-            shards.setdefault(shard.parent or "", []).append(shard)
-        return [one for run in runs for one in (run, *shards.get(run.id, ()))]
+        return [one for run in runs for one in (run, *(read_shards(connection, run.id) if run.shards else ()))]
 
-    def newest_id(self, with_summaries: bool = False) -> str:
-        """The id of the newest run; of those with summaries, if asked for.
+    def newest_id(self, with_summaries: bool = False, is_training: bool = False) -> str:
+        """The id of the newest run; of those with summaries, or of trainings, if asked for.
 
         Raises:
             StoreError: there is none.
         """
         for run in self.list_runs():
-            if run.summaries or not with_summaries:
+            if (run.summaries or not with_summaries) and (run.job == "phase2" or not is_training):
                 return run.id
-        needed = "run with summaries" if with_summaries else "run"
-        raise StoreError(f"the store {self.shown_url} holds no {needed} yet. Start one with: nws submit phase1")
+        needed = "training" if is_training else "run with summaries" if with_summaries else "run"
+        job = "phase2" if is_training else "phase1"
+        raise StoreError(f"the store {self.shown_url} holds no {needed} yet. Start one with: nws submit {job}")
 
     @reads
     def search_runs(
-        self, connection: Connection, words: Sequence[str], state: str | None, first: int, count: int
+        self, connection: Connection, words: Sequence[str], first: int, count: int
     ) -> tuple[list[RunInfo], int]:
         """Runs whose id, job, state, name or note has each of `words`, in whatever case.
 
         Args:
             connection: given by `reads`.
             words: parts of words, too.
-            state: the only one wanted, None for any.
             first: how many are passed over.
             count: the most that are returned.
 
@@ -199,7 +180,7 @@ class Runs(Database):
         row = RunRow
         held = (row.id, row.job, row.state, row.name, row.note)
         wanted = [or_(*(column.icontains(word, autoescape=True) for column in held)) for word in words]
-        wanted += [row.parent.is_(None)] if state is None else [row.parent.is_(None), row.state == state]
+        wanted.append(row.parent.is_(None))
         total = connection.execute(select(func.count()).select_from(row).where(*wanted)).scalar_one()
         query = select(*_COLUMNS).where(*wanted).order_by(*_NEWEST_FIRST).offset(first).limit(count)
         return _infos(connection, query), total
@@ -250,9 +231,8 @@ def _infos(connection: Connection, query: Select[Any]) -> list[RunInfo]:
     row = RunRow
     own = (row.parent, row.device, row.arithmetic, row.code_version, row.mixed)
     of_shard = (*own, *(getattr(row, name) for name in _COUNTS))
-    for start in range(0, len(alone), _SHARDS_AT_ONCE):
-        asked = select(*of_shard).where(row.parent.in_(alone[start : start + _SHARDS_AT_ONCE])).order_by(row.shard)
-        for shard in connection.execute(asked):
+    for ids in id_batches(alone):
+        for shard in connection.execute(select(*of_shard).where(row.parent.in_(ids)).order_by(row.shard)):
             shards.setdefault(shard.parent, []).append(shard)
     return [_with_shards(run, shards[run.id]) if run.id in shards else run for run in runs]
 

@@ -1,7 +1,7 @@
 """The schema's version: read it, make the schema where there is none, and refuse to work on another one."""
 
 import hashlib
-import os
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -45,20 +45,21 @@ def upgrade_schema(url: str) -> bool:
         StoreError: The store cannot be written, has another schema, or is the SQLite file of another program.
     """
     address = parse_address(url)
-    if address.path is None or _is_fresh(address):
-        return _make_schema(address)
+    is_new = create_if_fresh(address) if address.path else _make_schema(address)
     check_schema(reader_engine(address), address)
-    return False
+    return is_new
 
 
-def create_if_fresh(address: Address) -> None:
+def create_if_fresh(address: Address) -> bool:
     """Give a SQLite store that does not exist yet, or is an empty file, its schema; leave every other store alone.
+
+    Returns:
+        Whether there was none.
 
     Raises:
         StoreError: The file cannot be created, or is not a SQLite database.
     """
-    if address.path is not None and _is_fresh(address):
-        _make_schema(address)
+    return address.path is not None and _is_fresh(address.path, address) and _make_schema(address)
 
 
 def check_schema(reader: Engine, address: Address) -> None:
@@ -68,10 +69,8 @@ def check_schema(reader: Engine, address: Address) -> None:
         StoreError: It has another, or none; the message says what can be done.
     """
     with transaction(reader, address) as connection:
-        _require_head(connection, address, _read(connection))
-
-
-def _require_head(connection: Connection, address: Address, current: str | None) -> None:
+        current = _read(connection)
+        code = _newest_code(connection) if current not in (None, HEAD_REVISION) else None
     if current == HEAD_REVISION:
         return
     if current is None:
@@ -79,7 +78,6 @@ def _require_head(connection: Connection, address: Address, current: str | None)
         if address.path is not None:
             advice = ": it is empty, or the database of another program. Name another file"
         raise StoreError(f"the store {address.shown} has no NWS schema{advice}")
-    code = _newest_code(connection)
     advice = "to export its runs, use the NWS that made it"
     if code is not None:
         advice = f"its newest run is of commit {code}: `nws export` of that code can export its runs"
@@ -105,9 +103,9 @@ def _read(connection: Connection) -> str | None:
     return revision
 
 
-def _is_fresh(address: Address) -> bool:
+def _is_fresh(path: Path, address: Address) -> bool:
     """Whether a SQLite file does not exist, or has no tables. Its writer's engine would change its mode."""
-    if address.path is None or not os.path.exists(address.path):
+    if not path.exists():
         return True
     with transaction(reader_engine(address), address) as connection:
         return not inspect(connection).get_table_names()
@@ -120,14 +118,12 @@ def _make_schema(address: Address) -> bool:
         with transaction(engine, address) as connection:
             if connection.dialect.name == "postgresql":  # SQLite's writers take turns anyway
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
-            before = _read(connection)
-            if before is None:
+            is_new = _read(connection) is None
+            if is_new:
                 _migrate(connection)
-            else:
-                _require_head(connection, address, before)
     finally:
         engine.dispose()
-    return before is None
+    return is_new
 
 
 def _migrate(connection: Connection) -> None:

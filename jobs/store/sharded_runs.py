@@ -5,7 +5,6 @@ claimed, fenced, cancelled and ended as every other run, by the process that sta
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -26,19 +25,6 @@ MOST_FAILED = 3
 """Shards that fail in a row, with none done in between, before no more are claimed: their reason is that of all."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardSpec:
-    """A shard to be created.
-
-    Attributes:
-        spec: as of every run.
-        articles: how many it has.
-    """
-
-    spec: RunSpec
-    articles: int
-
-
 class ShardedRuns(Database):
     """The methods of a store that create sharded runs, read what their shards share, and claim these."""
 
@@ -52,16 +38,17 @@ class ShardedRuns(Database):
         language: "Language",
         panels: "Sequence[Panel]",
         systems: "dict[str, SystemKind]",
-        shards: Sequence[ShardSpec],
+        shards: Sequence[tuple[RunSpec, int]],
     ) -> list[str]:
         """Add a pending run and its pending shards, all or nothing; the ids of the shards, in order.
 
-        The language and the panels, one for each dataset, are decided by all articles, and shards know but their own.
+        Of each shard, what it is made of and how many articles it has. The language and the panels, one for each
+        dataset, are decided by all articles, and shards know but their own.
 
         Raises:
             StoreError: A part of it is not JSON.
         """
-        insert_run(connection, spec, run_id, total_articles=sum(shard.articles for shard in shards))
+        insert_run(connection, spec, run_id, total_articles=sum(articles for _, articles in shards))
         key = {"run_id": run_id}
         stored = [
             (panel.dataset, [(a.dataset, a.split, a.key, a.text, a.references) for a in panel.articles])
@@ -72,8 +59,8 @@ class ShardedRuns(Database):
         insert_new(connection, SystemRow, [key | {"system": name, "kind": kind} for name, kind in systems.items()])
         width = max(2, len(str(len(shards))))
         ids = [f"{run_id}-{number:0{width}}" for number in range(1, len(shards) + 1)]
-        for number, (shard_id, shard) in enumerate(zip(ids, shards, strict=True), start=1):
-            insert_run(connection, shard.spec, shard_id, parent=run_id, shard=number, total_articles=shard.articles)
+        for number, (shard_id, (own, articles)) in enumerate(zip(ids, shards, strict=True), start=1):
+            insert_run(connection, own, shard_id, parent=run_id, shard=number, total_articles=articles)
         return ids
 
     @reads
@@ -96,7 +83,10 @@ class ShardedRuns(Database):
         row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(of_parent)).one_or_none()
         if row is None:
             return None, None
-        panels = (Panel(name, tuple(_article(*values) for values in articles)) for name, articles in row.panels)
+        panels = []
+        for dataset, articles in row.panels:
+            found = (Article(name, split, key, text, tuple(all_of)) for name, split, key, text, all_of in articles)
+            panels.append(Panel(dataset, tuple(found)))
         return row.language, tuple(panels)
 
     @writes
@@ -160,10 +150,6 @@ class ShardedRuns(Database):
             return read_run(connection, shard), True
         running = select(func.count()).where(RunRow.parent == parent, RunRow.state == "running")
         return None, connection.execute(running).scalar_one() > 0
-
-
-def _article(dataset: str, split: str, key: str, text: str, references: list[str]) -> Article:
-    return Article(dataset, split, key, text, tuple(references))
 
 
 def has_lost_driver(shard: RunInfo, host: str, now: datetime) -> bool:

@@ -1,10 +1,11 @@
 """The open store, and what the driver of a run writes through: runs, articles and results in SQLite or Postgres."""
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
@@ -14,7 +15,7 @@ from jobs.store.address import parse_address
 from jobs.store.articles import Articles
 from jobs.store.checkpoints import Checkpoints, RoundResult, check_round, episode_rows, save_checkpoints, update_row
 from jobs.store.copies import Copies, Reusable, copy, require_complete
-from jobs.store.database import Database
+from jobs.store.database import Database, in_transactions
 from jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer_engine
 from jobs.store.lifecycle import Lifecycle, check_fence
 from jobs.store.means import Means, forget, keep_means
@@ -32,7 +33,7 @@ from jobs.store.results import (
     store_kept,
     stored_keys,
 )
-from jobs.store.run_progress import DriverReports, LogLine, Progress, progress_row
+from jobs.store.run_progress import DriverReports, LogLine, Progress
 from jobs.store.runs import FinalState, Runs, read_run
 from jobs.store.schema import check_schema, create_if_fresh
 from jobs.store.sharded_runs import ShardedRuns
@@ -48,26 +49,8 @@ from jobs.store.tables import (
     UpdateRow,
 )
 
-Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-AnyWriter = TypeVar("AnyWriter", bound="RunWriter")
-
-
-def fenced(
-    work: Callable[Concatenate[AnyWriter, Connection, Parameters], Result],
-) -> Callable[Concatenate[AnyWriter, Parameters], Result]:
-    """Make a method one transaction that writes if the run is still this driver's; its caller gives no connection."""
-
-    @functools.wraps(work)
-    def method(self: AnyWriter, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        def attempt() -> Result:
-            with self.store.writing() as connection:
-                check_fence(connection, self.id, self.epoch)
-                return work(self, connection, *args, **kwargs)
-
-        return self.store.retried(attempt)
-
-    return method
+fenced = in_transactions(lambda writer: writer.fenced_writing())
 
 
 class RunWriter:
@@ -82,6 +65,17 @@ class RunWriter:
         self.store = store
         self.id = run_id
         self.epoch = epoch
+
+    def retried(self, attempt: Callable[[], Result]) -> Result:
+        """See `Database.retried`."""
+        return self.store.retried(attempt)
+
+    @contextmanager
+    def fenced_writing(self) -> Iterator[Connection]:
+        """One transaction that writes if the run is still this driver's."""
+        with self.store.writing() as connection:
+            check_fence(connection, self.id, self.epoch)
+            yield connection
 
     @fenced
     def start(
@@ -149,7 +143,7 @@ class RunWriter:
             ]
             connection.execute(insert(LogLineRow), rows)
         if at is not None:
-            values = progress_row(at)
+            values = asdict(at)
             statement = upsert(connection, ProgressRow).values(run_id=self.id, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
         return read_run(connection, self.id).cancel_requested_at is not None

@@ -120,7 +120,13 @@ class RunRow(Base):
     shard: Mapped[int | None]
 
 
-class ShardedRunRow(Base):
+class _OfRun:
+    """The run that a row is of: the first column of its key."""
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True, sort_order=-2)
+
+
+class ShardedRunRow(_OfRun, Base):
     """What a sharded run has decided from all of its articles, for its shards, which know but their own.
 
     `drivers` is how many are at work at once, `language` that of every article. `panels` has the name of each dataset
@@ -130,13 +136,12 @@ class ShardedRunRow(Base):
 
     __tablename__ = "sharded_runs"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     drivers: Mapped[int]
     language: Mapped[str]
     panels: Mapped[list[Any]] = mapped_column(JSON)
 
 
-class SystemRow(Base):
+class SystemRow(_OfRun, Base):
     """What a system of a run is to a reader, see `core.types.SystemKind`, and what decides its rows.
 
     `work` is the key of all that does but arithmetic, article and n (`jobs.drive.reuse`). It is null where rows are
@@ -146,7 +151,6 @@ class SystemRow(Base):
     __tablename__ = "systems"
     __table_args__ = (CheckConstraint("kind IN ('system', 'control', 'upper bound')", name="kind"), Index(None, "work"))
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
     work: Mapped[str | None]
@@ -208,12 +212,11 @@ class SummaryRow(_ScoreColumns, Base):
     raw_text: Mapped[str | None] = mapped_column(sort_order=1)
 
 
-class FailureRow(Base):
+class FailureRow(_OfRun, Base):
     """An article that a stage of a run could not finish; it never has summaries of that stage as well."""
 
     __tablename__ = "failures"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
     stage: Mapped[str] = mapped_column(primary_key=True)
     error_class: Mapped[str]
@@ -231,7 +234,7 @@ class _MeanColumns:
             vars()[_average] = mapped_column(Double, nullable=False)
 
 
-class RunMeanRow(_MeanColumns, Base):
+class RunMeanRow(_OfRun, _MeanColumns, Base):
     """Of a run that has ended: means over the `articles` that a system has at n, for the views.
 
     `of_articles` are those that any system has there. An `_ss` is the sum of squared deviations from the mean.
@@ -239,7 +242,6 @@ class RunMeanRow(_MeanColumns, Base):
 
     __tablename__ = "run_means"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     dataset: Mapped[str] = mapped_column(primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
@@ -247,12 +249,11 @@ class RunMeanRow(_MeanColumns, Base):
     of_articles: Mapped[int]
 
 
-class RunBestRow(Base):
+class RunBestRow(_OfRun, Base):
     """Of a run that has ended: the n at which a system's summary of an article has the highest F1, for the views."""
 
     __tablename__ = "run_best_n"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     dataset: Mapped[str]
@@ -260,18 +261,26 @@ class RunBestRow(Base):
     bertscore_f1: Mapped[float]
 
 
-class ScoreColumnRow(Base):
+class ScoreColumnRow(_OfRun, Base):
     """Of a run that has ended: a part of one column of its scores, see `jobs.store.points`."""
 
     __tablename__ = "score_columns"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
     part: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     column_values: Mapped[bytes]
 
 
-class ContentKeptRow(Base):
+class _OfAnswer(_OfRun):
+    """The system of a dataset that a row is about, and of what it keeps a share: the next columns."""
+
+    dataset: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
+    system: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
+    kind: Mapped[str] = mapped_column(sort_order=-1)
+    of: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
+
+
+class ContentKeptRow(_OfAnswer, Base):
     """Of a run that has ended: what a system keeps of the content at n words, see `core.analysis.content_kept`.
 
     `share`, with its 95 % interval from `low` to `high`, is a mean over `articles`: of what the references hold
@@ -281,11 +290,6 @@ class ContentKeptRow(Base):
 
     __tablename__ = "content_kept"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
-    dataset: Mapped[str] = mapped_column(primary_key=True)
-    system: Mapped[str] = mapped_column(primary_key=True)
-    kind: Mapped[str]
-    of: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     share: Mapped[float]
     low: Mapped[float | None]
@@ -293,7 +297,7 @@ class ContentKeptRow(Base):
     articles: Mapped[int]
 
 
-class SmallestNRow(Base):
+class SmallestNRow(_OfAnswer, Base):
     """Of a run that has ended: the smallest n from which on a system keeps the share `x`, see `SmallestN`.
 
     The longest n of the system is `longest`. What is null is beyond it: `n`, an end of its interval, or the claimed n.
@@ -301,11 +305,6 @@ class SmallestNRow(Base):
 
     __tablename__ = "smallest_n"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
-    dataset: Mapped[str] = mapped_column(primary_key=True)
-    system: Mapped[str] = mapped_column(primary_key=True)
-    kind: Mapped[str]
-    of: Mapped[str] = mapped_column(primary_key=True)
     longest: Mapped[int]
     x: Mapped[float] = mapped_column(primary_key=True)
     n: Mapped[int | None]
@@ -315,33 +314,30 @@ class SmallestNRow(Base):
     articles_for_one_step: Mapped[int | None]
 
 
-class AnswerRow(Base):
+class AnswerRow(_OfRun, Base):
     """Of a run that has ended: all of its answer, of which `content_kept` and `smallest_n` have the most (`Answer`)."""
 
     __tablename__ = "answers"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     answer: Mapped[dict[str, Any]]
 
 
-class LogLineRow(Base):
+class LogLineRow(_OfRun, Base):
     """Something a driver said about its run, in the order of `number`."""
 
     __tablename__ = "log_lines"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     driver_epoch: Mapped[int]
     said_at: Mapped[datetime]
     text: Mapped[str]
 
 
-class ProgressRow(Base):
+class ProgressRow(_OfRun, Base):
     """What the driver of a run is at, noted with its heartbeat, see `jobs.store.run_progress.Progress`."""
 
     __tablename__ = "progress"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     noted_at: Mapped[datetime]
     stage: Mapped[str]
     unit: Mapped[str]
@@ -354,12 +350,11 @@ class ProgressRow(Base):
     newest: Mapped[str | None]
 
 
-class PolicyRow(Base):
+class PolicyRow(_OfRun, Base):
     """The newest checkpoint of one pair of policies, after `updates` of `total_updates`; `state` is its learner."""
 
     __tablename__ = "policies"
 
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
     seed: Mapped[int] = mapped_column(BigInteger)
     lengths: Mapped[list[int]]

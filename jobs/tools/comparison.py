@@ -1,6 +1,6 @@
 """`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -38,7 +38,6 @@ class RunComparison:
         kinds: what each system is.
         not_compared: pairs that share no article at any n, and why.
         names: what systems are called where people read.
-        only_a: systems that only run `a` has and that nobody named; `only_b` likewise.
     """
 
     a: RunInfo
@@ -49,8 +48,6 @@ class RunComparison:
     kinds: Mapping[str, SystemKind]
     not_compared: Mapping[tuple[str, str], str]
     names: SystemNames
-    only_a: tuple[str, ...] = ()
-    only_b: tuple[str, ...] = ()
 
     @property
     def two_runs(self) -> bool:
@@ -70,8 +67,6 @@ class RunComparison:
             "holm_family": "the n of one pair on one dataset",
             "comparisons": [_comparison_json(comparison, self.kinds) for comparison in self.comparisons],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
-            "only_a": list(self.only_a),
-            "only_b": list(self.only_b),
         }
 
 
@@ -105,7 +100,10 @@ def compare_runs(
     b = store.run_info(other_run) if other_run else a
     if len(systems) > 2:
         raise RecipeError(f"A comparison has two sides: give --system once or twice, not {len(systems)} times.")
-    _require_one_unit(a, b)
+    if a.length_unit != b.length_unit:
+        raise RecipeError(
+            f"Run {a.id} has summaries of n {a.length_unit}, and run {b.id} of n {b.length_unit}: not comparable."
+        )
     checked = find_metric(metric, "compare by", a, b) if metric else default_metric(a, b)
     signatures = _signatures(a, b, checked)
     points_a = _points(store, a, checked)
@@ -119,17 +117,16 @@ def compare_runs(
     has_a, has_b = list(kinds_of(points_a)), list(kinds_of(points_b))
     pairs = _pairs_of_two(has_a, has_b, systems) if other_run else _pairs_of_one(a, has_a, systems)
     if lengths is not None:
-        _check_lengths(lengths, points_a, points_b, pairs)
+        _require_lengths(lengths, points_a, points_b)
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
-    comparisons = compare_systems(points_a, points_b, pairs, checked, confidence=CONFIDENCE)
+    comparisons = compare_systems(points_a, points_b, pairs, checked)
     compared = {(comparison.a, comparison.b) for comparison in comparisons}
     sides = [(f"run {run.id}" if other_run else None, points) for run, points in ((a, points_a), (b, points_b))]
     reasons = {pair: _why_not_compared(pair, sides, names) for pair in pairs if pair not in compared}
     if not comparisons:
         raise RecipeError(f"Nothing to compare: {'; '.join(dict.fromkeys(reasons.values()))}.")
-    only_a, only_b = ((), ()) if systems or not other_run else (_only_first(has_a, has_b), _only_first(has_b, has_a))
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, names, only_a, only_b)
+    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, names)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -158,11 +155,7 @@ def _extent(points: Points, system: str) -> str:
     """How many articles a system has, of which datasets, and at which n."""
     own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
     datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
-    return f"{counted(len(own.articles), 'article')} of {datasets} at n = {_listed(np.unique(own.n).tolist())}"
-
-
-def _only_first(first: Collection[str], second: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in first if name not in second)
+    return f"{counted(len(own.articles), 'article')} of {datasets} at n = {joined(np.unique(own.n).tolist())}"
 
 
 def _names_of(
@@ -185,14 +178,6 @@ def _with_methods(points: Points, systems: Sequence[str]) -> Points:
     return Points.together([points, *(mean_over_seeds(points, method) for method in methods)])
 
 
-def _require_one_unit(a: RunInfo, b: RunInfo) -> None:
-    if a.length_unit != b.length_unit:
-        raise RecipeError(
-            f"Run {a.id} has summaries of n {a.length_unit}, and run {b.id} of n {b.length_unit}: they must not be "
-            "compared. Take two runs of one unit."
-        )
-
-
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
     """How either run computed the metric; refuses two runs that have not computed it alike."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
@@ -209,27 +194,23 @@ def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     points = store.points(run.id, [metric])
     points = points.take(points.n > 0)
     if not len(points):
-        raise StoreError(
-            f"Run {run.id!r} ({run.state}) has no summaries of n {run.length_unit} to compare. See `nws status "
-            f"{run.id}`; continue it with `nws resume {run.id}`."
-        )
+        raise StoreError(f"Run {run.id} ({run.state}) has no summaries of n {run.length_unit}: `nws status {run.id}`.")
     return points
 
 
 def _pairs_of_one(run: RunInfo, known: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
     if len(systems) == 2:
         return [(systems[0], systems[1])]
-    others = [name for name in known if name not in (systems or (LEAD,))]
+    first = systems[0] if systems else LEAD
+    others = [name for name in known if name != first]
     if not others:
-        raise RecipeError(f"Run {run.id} has no other system than {known[0]!r} to compare it with.")
-    if systems:
-        return [(systems[0], other) for other in others]
-    if LEAD not in known:
+        raise RecipeError(f"Run {run.id} has no other system than {first!r} to compare it with.")
+    if first not in known:
         raise RecipeError(
             f"Run {run.id} has no {LEAD!r} to compare every system with. Name one or two with --system; its systems "
             f"are {', '.join(known)}."
         )
-    return [(other, LEAD) for other in others]
+    return [(first, other) if systems else (other, first) for other in others]
 
 
 def _pairs_of_two(known_a: list[str], known_b: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
@@ -244,23 +225,18 @@ def _pairs_of_two(known_a: list[str], known_b: list[str], systems: Sequence[str]
     return [(name, name) for name in shared]
 
 
-def _check_lengths(
-    lengths: Sequence[int], points_a: Points, points_b: Points, pairs: Sequence[tuple[str, str]]
-) -> None:
-    """Refuse an n at which no pair has summaries by both."""
-    has_a, has_b = (
-        {system: set(points.n[points.system == i].tolist()) for i, system in enumerate(points.systems)}
-        for points in (points_a, points_b)
-    )
-    shared = set().union(*(has_a[system_a] & has_b[system_b] for system_a, system_b in pairs))
+def _require_lengths(lengths: Sequence[int], points_a: Points, points_b: Points) -> None:
+    """Refuse an n at which only one side has summaries, or neither."""
+    shared = set(points_a.n.tolist()) & set(points_b.n.tolist())
     if missing := sorted(set(lengths) - shared):
         raise RecipeError(
-            f"There are no summaries by both systems at n = {_listed(missing)}. They share n = "
-            f"{_listed(sorted(shared)) or 'none'}."
+            f"There are no summaries by both systems at n = {joined(missing)}. They share n = "
+            f"{joined(sorted(shared)) or 'none'}."
         )
 
 
-def _listed(lengths: Sequence[int]) -> str:
+def joined(lengths: Sequence[int]) -> str:
+    """Lengths with commas between them."""
     return ", ".join(map(str, lengths))
 
 

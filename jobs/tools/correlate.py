@@ -12,13 +12,13 @@ from rich.console import Console
 from core.analysis.correlation import (
     COEFFICIENTS,
     LEVELS,
-    Coefficient,
     Correlation,
     FloatArray,
     Level,
     correlations,
     resampled_correlations,
 )
+from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import CorpusError, RecipeError
@@ -31,7 +31,6 @@ from jobs.report.table import MISSING, Cell, Mark, Table
 SYSTEM, DOCUMENT = "system", "document"
 FEWEST = 3
 """With two systems or documents, every correlation is 1, -1 or undefined."""
-CONFIDENCE = 0.95
 RESAMPLES = 1_000
 SIGNATURE = "|".join(
     (
@@ -69,10 +68,11 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     """Read a JSONL, CSV or Parquet file with the fields `system`, `document` and `columns`, one row a summary.
 
     Raises:
-        RecipeError: a column is named twice, or is `system` or `document`.
+        RecipeError: a column is named twice.
         CorpusError: a row is malformed or there twice (named by its line), or there are too few systems or documents.
     """
-    _check_columns(columns)
+    if twice := [column for column in columns if columns.count(column) > 1]:
+        raise RecipeError(f"Column {twice[0]!r} is named twice.")
     cells: dict[tuple[str, str], tuple[float, ...]] = {}
     lines: dict[tuple[str, str], str] = {}
     for where, row in read_rows(path, (SYSTEM, DOCUMENT, *columns)):
@@ -85,14 +85,6 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     if not cells:
         raise CorpusError(f"{path} holds no row.")
     return _table(path, cells, columns)
-
-
-def _check_columns(columns: Sequence[str]) -> None:
-    for column in columns:
-        if column in (SYSTEM, DOCUMENT):
-            raise RecipeError(f"{column!r} names summaries: it is no column of scores.")
-        if columns.count(column) > 1:
-            raise RecipeError(f"Column {column!r} is named twice.")
 
 
 def _number(row: dict[str, object], field: str) -> float:
@@ -165,19 +157,18 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     return FileCorrelation(
         human,
         table,
-        correlations(scores, gold, resampled, confidence=CONFIDENCE),
-        differences(scores, gold, resampled, seed=seed, confidence=CONFIDENCE),
+        correlations(scores, gold, resampled),
+        differences(scores, gold, resampled, seed=seed),
         seed,
     )
 
 
 def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
     """Metric, level, coefficient: the value, its interval, and what they are made of."""
-    nested: dict[str, Any] = {
-        correlation.metric: {level: dict.fromkeys(COEFFICIENTS) for level in LEVELS} for correlation in correlations
-    }
+    nested: dict[str, Any] = {}
     for correlation in correlations:
-        nested[correlation.metric][correlation.level][correlation.coefficient] = {
+        of_metric = nested.setdefault(correlation.metric, {level: {} for level in LEVELS})
+        of_metric[correlation.level][correlation.coefficient] = {
             "value": correlation.value,
             "interval": None if correlation.value is None else [correlation.low, correlation.high],
             "documents_left_out": correlation.documents_left_out,
@@ -203,11 +194,9 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
 
 
 def _values_table(result: FileCorrelation, level: Level) -> Table:
-    by_metric: dict[str, dict[Coefficient, Correlation]] = {}
-    for correlation in result.correlations:
-        if correlation.level == level:
-            by_metric.setdefault(correlation.metric, {})[correlation.coefficient] = correlation
-    rows = [(metric, *(_value_cell(of[name]) for name in COEFFICIENTS)) for metric, of in by_metric.items()]
+    found = {(one.metric, one.coefficient): _value_cell(one) for one in result.correlations if one.level == level}
+    metrics = dict.fromkeys(metric for metric, _ in found)
+    rows = [(metric, *(found[metric, name] for name in COEFFICIENTS)) for metric in metrics]
     return Table(("metric", *map(str.capitalize, COEFFICIENTS)), rows, _LEVELS[level])
 
 
@@ -218,14 +207,11 @@ def _value_cell(correlation: Correlation) -> Cell:
 
 
 def _differences_table(result: FileCorrelation, level: Level) -> Table:
-    by_pair: dict[str, dict[Coefficient, Difference]] = {}
-    for difference in result.differences:
-        if difference.level == level:
-            by_pair.setdefault(f"{difference.a} − {difference.b}", {})[difference.coefficient] = difference
+    found = {(f"{one.a} − {one.b}", one.coefficient): one for one in result.differences if one.level == level}
     columns = [column for name in COEFFICIENTS for column in (name.capitalize(), "Holm p")]
     rows = []
-    for pair, of in by_pair.items():
-        cells = (cell for name in COEFFICIENTS for cell in _difference_cells(of[name]))
+    for pair in dict.fromkeys(pair for pair, _ in found):
+        cells = (cell for name in COEFFICIENTS for cell in _difference_cells(found[pair, name]))
         rows.append((pair, *cells))
     return Table(("A − B", *columns), rows, f"A − B at the {level} level")
 

@@ -43,22 +43,10 @@ _NO_MORE = r"(?!\w)(?![.,:/\-–][0-9])(?!\s*/\s*[0-9])(?!\s*[-–]\s*[0-9])(?!\
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Whole numbers from the worst score to the best.
-
-    Raises:
-        RecipeError: they are not in this order, negative, or further apart than a model can tell.
-    """
+    """Whole numbers from the worst score to the best."""
 
     low: int
     high: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.low < self.high <= _WIDEST_SCALE:
-            raise RecipeError(
-                f"a scale goes from a whole number to a higher one, 0 to {_WIDEST_SCALE}, not from {self.low} to "
-                f"{self.high}.",
-                settings=("scale",),
-            )
 
     def __str__(self) -> str:
         return f"{self.low} to {self.high}"
@@ -68,12 +56,16 @@ def parse_scale(text: str) -> Scale:
     """The value of `--scale`, e.g. `1,5`.
 
     Raises:
-        RecipeError: it is no scale.
+        RecipeError: it is no scale, or its numbers are further apart than a model can tell.
     """
-    low, comma, high = (part.strip() for part in text.partition(","))
-    if not (comma and low.isascii() and low.isdecimal() and high.isascii() and high.isdecimal()):
-        raise RecipeError(f"a scale is two whole numbers with a comma between them, such as 1,5, not {text!r}.")
-    return Scale(int(low[:9]), int(high[:9]))
+    found = re.fullmatch(r" *([0-9]{1,4}) *, *([0-9]{1,4}) *", text)
+    low, high = map(int, found.groups()) if found else (0, 0)
+    if not low < high <= _WIDEST_SCALE:
+        raise RecipeError(
+            f"a scale goes from a whole number to a higher one, 0 to {_WIDEST_SCALE}, such as 1,5, not {text!r}.",
+            settings=("scale",),
+        )
+    return Scale(low, high)
 
 
 @dataclass(frozen=True)
@@ -90,8 +82,6 @@ class JudgePrompt:
     text: str
 
     def __post_init__(self) -> None:
-        if cleaned(self.text) != self.text:
-            raise RecipeError("the prompt holds a NUL, or bytes that are no UTF-8: write it as text.")
         if placeholders(self.text, ("article", "summary", "low", "high")).count("summary") != 1:
             shown = self.text if len(self.text) < 100 else f"{self.text[:100]} …"
             raise RecipeError(f"a judge's prompt has to name {{summary}} once: {shown!r}.")
@@ -108,14 +98,11 @@ def read_prompt(given: str | None) -> JudgePrompt:
     Raises:
         RecipeError: it is none, or the file cannot be read.
     """
-    if given is None:
-        return JudgePrompt(DEFAULT_PROMPT)
-    if not is_file(Path(given)):
-        return JudgePrompt(given)
     try:
-        return JudgePrompt(cleaned(Path(given).read_text(encoding="utf-8-sig")))
+        text = Path(given).read_text(encoding="utf-8-sig") if given and is_file(Path(given)) else given
     except (OSError, UnicodeError) as error:
         raise RecipeError(f"the prompt {given} cannot be read: {error}.") from error
+    return JudgePrompt(DEFAULT_PROMPT if text is None else cleaned(text))
 
 
 @dataclass(frozen=True)
@@ -135,12 +122,12 @@ class JudgeQuestion:
     @property
     def sent(self) -> Question:
         """What is sent, at temperature 0."""
-        return Question(self.text, MOST_TOKENS, 0)
+        return Question(self.text, MOST_TOKENS)
 
     @cached_property
     def key(self) -> str:
         """32 hex digits: of what is sent where, and how the reply is read."""
-        sent = [self.made_by, self.text, self.sent.most_tokens, self.sent.draw]
+        sent = [self.made_by, self.text, self.sent.most_tokens, 0]  # the temperature
         return hashlib.sha256(json.dumps(sent).encode()).hexdigest()[:32]
 
     @property

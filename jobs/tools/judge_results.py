@@ -143,10 +143,6 @@ def _print_systems(systems: Sequence[JudgedSystem], console: Console) -> None:
     Table(("system", "summaries", "mean score", "no verdict"), rows, notes=("Below a mean: its 95 % interval.",)).print(
         console
     )
-    console.print()
-    best = systems[0]
-    if best.mean is not None and len(systems) > 1:
-        print_line(console, f"{best.system} has the highest mean score, {decimals(best.mean.mean, 2)}.")
 
 
 def _mean_cell(mean: Interval | None) -> Cell:

@@ -1,32 +1,29 @@
 """`nws keysentences`: keywords and key sentences of a file of Korean texts, by KR-WordRank and by TextRank."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.text import Text
 
 from core.errors import CorpusError, RecipeError
 from core.systems import korean_textrank, kr_wordrank
-from core.systems.korean_key_sentences import check_selection, keyword_recall, share_found
+from core.systems.korean_key_sentences import check_selection, share_found
 from core.text.korean_analysers import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file
 from core.text.tokenizers import named_tokenizer
 from jobs.report.metric_names import signature_lines
-from jobs.report.numerals import counted
-from jobs.report.printed_lines import WIDTH
+from jobs.report.numerals import counted, percent
+from jobs.report.printed_lines import WIDTH, print_line, print_title
+from jobs.report.table import Cell, Table
 
 N_KEYWORDS = (10, 20, 30, 50, 100)
 N_KEYSENTS = (3, 5, 10, 20, 30)
 MOST_WITHOUT_HANGUL = 0.05
 _SHOWN = 10  # numbers of refused lines
-# Cells between columns of keywords, and for the number of a sentence.
-_GAP, _NUMBER = 3, 4
-
 
 # By how many of the best keywords, and of the best sentences: the share of the keywords that the sentences hold.
 Recalls: TypeAlias = Mapping[tuple[int, int], float]
@@ -135,7 +132,9 @@ def _recalls(
 
 
 def _of_left_parts(keywords: Sequence[str], sentences: Sequence[str]) -> float:
-    return keyword_recall(keywords, sentences, kr_wordrank.LeftParts(frozenset(keywords)))
+    """A word begins with a keyword. A morpheme analyser would cut the keywords themselves, and count their pieces."""
+    words = {word for text in sentences for word in text.split()}
+    return share_found(set(keywords), {left for left in keywords if any(word.startswith(left) for word in words)})
 
 
 def _of_morphemes(keywords: Sequence[str], sentences: Sequence[str]) -> float:
@@ -151,8 +150,6 @@ def read_documents(path: Path) -> list[str]:
     Raises:
         CorpusError: the file does not exist, is not UTF-8, holds no document, or more lines than that hold no Hangul.
     """
-    if not is_file(path):
-        raise CorpusError(f"There is no file {path}.")
     try:
         content = path.read_bytes()
         lines = content.decode("utf-8-sig").split("\n")
@@ -169,9 +166,9 @@ def read_documents(path: Path) -> list[str]:
     if len(others) > MOST_WITHOUT_HANGUL * len(documents):
         shown = ", ".join(map(str, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
         raise CorpusError(
-            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {MOST_WITHOUT_HANGUL:.0%} may. "
-            f"They are on line{'s' if len(others) > 1 else ''} {shown}. Key sentences are found in Korean texts only: "
-            "take the others out."
+            f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} "
+            f"may. They are on line{'s' if len(others) > 1 else ''} {shown}. Key sentences are found in Korean texts "
+            "only: take the others out."
         )
     return list(documents.values())
 
@@ -185,7 +182,7 @@ def read_stopwords(given: str) -> frozenset[str]:
     """Stop words: those of the file `given`, one a line; or where there is no such file, the words between its commas.
 
     Raises:
-        RecipeError: the file cannot be read, or there is no word.
+        RecipeError: the file cannot be read.
     """
     if is_file(Path(given)):
         try:
@@ -196,74 +193,50 @@ def read_stopwords(given: str) -> frozenset[str]:
         raise RecipeError(f"--stopwords {given}: there is no such file.")
     else:
         words = given.split(",")
-    stopwords = frozenset(stripped for word in words if (stripped := readable(word).strip()))
-    if not stopwords:
-        raise RecipeError(f"--stopwords {given!r} holds no word.")
-    return stopwords
+    return frozenset(stripped for word in words if (stripped := readable(word).strip()))
 
 
 def print_key_sentences(result: KeySentences, console: Console) -> None:
     """Print the keywords with their ranks, the sentences and the recall of both methods."""
     methods = {"KR-WordRank": result.wordrank, "TextRank": result.textrank}
     of_each = " and ".join(f"{counted(len(method.keywords), 'keyword')} of {name}" for name, method in methods.items())
-    _line(console, f"{counted(result.documents, 'document')}, {of_each}")
+    print_line(console, f"{counted(result.documents, 'document')}, {of_each}")
+    _keywords_table(methods, result.top).print(console)
     for name, method in methods.items():
-        shown = dict(list(method.keywords.items())[: result.top])
-        _title(console, f"Keywords of {name} by rank: {len(shown)}")
-        if shown:
-            _print_keywords(shown, console)
-    for name, method in methods.items():
-        _print_sentences(name, method, result.top, console)
-    _title(console, "Keyword recall: the share of the best keywords that the best sentences hold")
-    _print_recalls("KR-WordRank's keywords", [method.recalls for method in methods.values()], console)
+        sentences = method.sentences[: result.top]
+        print_title(console, f"Key sentences of {name}: {len(sentences)}")
+        for number, sentence in enumerate(sentences, start=1):
+            print_line(console, f"{number:>3} {sentence}")
+        if len(sentences) < result.top:
+            print_line(console, "No other is far enough from these: a lower --diversity may give more.", style="yellow")
+    print_title(console, "Keyword recall: the share of the best keywords that the best sentences hold")
+    for title, recalls in (
+        ("Keywords of KR-WordRank, sentences of KR-WordRank", result.wordrank.recalls),
+        ("Keywords of KR-WordRank, sentences of TextRank", result.textrank.recalls),
+        ("Keywords of TextRank, sentences of TextRank", result.textrank.own_recalls),
+    ):
+        _recall_table(recalls, title).print(console)
     console.print()
-    _print_recalls("Its own keywords", [method.own_recalls for method in methods.values()], console)
-    _line(console, "")
-    _line(console, "How they were found:")
-    for method in (result.wordrank, result.textrank):
+    print_line(console, "How they were found:")
+    for method in methods.values():
         for line in signature_lines(method.signature, WIDTH):
-            _line(console, line)
+            print_line(console, line)
 
 
-def _line(console: Console, text: str, style: str = "") -> None:
-    # Text, not str: a document may hold [brackets], which rich would read as markup.
-    console.print(Text(text, style=style))
-
-
-def _title(console: Console, text: str) -> None:
-    console.print()
-    _line(console, text, style="bold underline")
-
-
-def _print_keywords(keywords: dict[str, float], console: Console) -> None:
-    """As many columns as fit, to be read down. A Hangul syllable is two cells wide."""
-    ranks = [f"{rank:.2f}" for rank in keywords.values()]
-    rank_width = max(map(len, ranks))
-    width = max(map(cell_len, keywords)) + 1 + rank_width
-    cells = [
-        word + " " * (width - rank_width - cell_len(word)) + rank.rjust(rank_width)
-        for word, rank in zip(keywords, ranks, strict=True)
+def _keywords_table(methods: Mapping[str, Method], top: int) -> Table:
+    """The keywords of each method beside each other, with their ranks."""
+    columns = [column for name in methods for column in (name, "rank")]
+    best = [list(method.keywords.items())[:top] for method in methods.values()]
+    rows = [
+        [cell for word, rank in row for cell in (word, Cell(f"{rank:.2f}" if word else ""))]
+        for row in itertools.zip_longest(*best, fillvalue=("", 0.0))
     ]
-    columns = max(1, (WIDTH + _GAP) // (width + _GAP))
-    rows = -(-len(cells) // columns)
-    for row in range(rows):
-        _line(console, (" " * _GAP).join(cells[row::rows]))
+    return Table(columns, rows, "Keywords by rank")
 
 
-def _print_sentences(name: str, method: Method, top: int, console: Console) -> None:
-    sentences = method.sentences[:top]
-    _title(console, f"Key sentences of {name}: {len(sentences)}")
-    for number, sentence in enumerate(sentences, start=1):
-        for i, line in enumerate(Text(sentence).wrap(console, WIDTH - _NUMBER)):
-            _line(console, f"{number if i == 0 else '':>{_NUMBER - 1}} {line.plain}")
-    if len(sentences) < top:
-        _line(console, "No other is far enough from these: a lower --diversity may give more.", style="yellow")
-
-
-def _print_recalls(whose: str, of_methods: Sequence[Recalls], console: Console) -> None:
-    heads = "".join(f"{n:>6}" for n in N_KEYSENTS)
-    _line(console, f"{whose:<22}{'KR-WordRank':>17}   {'TextRank':>30}")
-    _line(console, f"{'sentences':<9}{heads}   {heads}")
-    for n_keywords in N_KEYWORDS:
-        left, right = ("".join(f"{recalls[n_keywords, n]:>6.2f}" for n in N_KEYSENTS) for recalls in of_methods)
-        _line(console, f"{f'{n_keywords} kw':<9}{left}   {right}")
+def _recall_table(recalls: Recalls, title: str) -> Table:
+    rows = [
+        (n_keywords, *(Cell(f"{recalls[n_keywords, n_keysents]:.2f}") for n_keysents in N_KEYSENTS))
+        for n_keywords in N_KEYWORDS
+    ]
+    return Table(("keywords", *(f"{n} sentences" for n in N_KEYSENTS)), rows, title)

@@ -1,6 +1,6 @@
 """Comparisons in the terminal, a table for each dataset and pair. Made for any width, with or without colour."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from rich.console import Console
 
@@ -8,12 +8,12 @@ from core.analysis import Comparison
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
 from core.types import SystemKind
-from jobs.report.metric_names import SKEWED, few, length_notes
+from jobs.report.metric_names import SKEWED, few, not_equal
 from jobs.report.numerals import counted, decimals
 from jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
 from jobs.report.result_tables import comparison_table
 from jobs.store import RunInfo
-from jobs.tools.comparison import RunComparison
+from jobs.tools.comparison import RunComparison, joined
 
 _PLACES = 4
 _WORTH_SAYING = 0.01
@@ -43,7 +43,7 @@ def _print_pair(result: RunComparison, comparison: Comparison, console: Console)
         print_line(console, f"{side}  {_describe(result, system, run)}")
     # Titled above: A and B are said there.
     comparison_table(comparison, "A", "B", "", _PLACES).print(console)
-    for note in notes(comparison, result.kinds, result.a.length_unit):
+    for note in _notes(comparison, result.kinds, result.a.length_unit):
         print_line(console, note, style="yellow")
 
 
@@ -51,29 +51,21 @@ def _describe(result: RunComparison, system: str, run: RunInfo) -> str:
     return result.names[system] + role(result.kinds[system]) + (f", run {run.id}" if result.two_runs else "")
 
 
-def notes(
-    comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit, a: str = "A", b: str = "B"
-) -> Iterator[str]:
-    """What the reader must know about these systems and articles; `a` and `b` are what either side is called."""
-    for side, system in ((a, comparison.a), (b, comparison.b)):
+def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
+    """What the reader must know about these systems and articles."""
+    for side, system in (("A", comparison.a), ("B", comparison.b)):
         if kinds[system] == "upper bound":
             yield (
                 f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
                 "Another way of writing may score higher."
             )
-    words_a, words_b = ({at.n: getattr(at, side) for at in comparison.lengths} for side in ("words_a", "words_b"))
-    if notes := length_notes({a: words_a, b: words_b}, unit):
-        yield " ".join(notes)
-    left_out: dict[tuple[int, int], list[int]] = {}
-    for at in comparison.lengths:
-        left_out.setdefault((at.only_a, at.only_b), []).append(at.n)
-    for (only_a, only_b), lengths in left_out.items():
-        if only_a or only_b:
-            where = "" if len(left_out) == 1 else f" at n = {_listed(lengths)}"
-            counts = f"{counted(only_a, 'article')} only {a} has, {counted(only_b, 'article')} only {b} has"
-            yield f"Left out{where}: {counts}."
+    if unit != "words" or not all(at.at_equal_length for at in comparison.lengths):
+        yield not_equal(unit)
+    only_a, only_b = (max(getattr(at, side) for at in comparison.lengths) for side in ("only_a", "only_b"))
+    if only_a or only_b:
+        yield f"Left out: at most {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
     if comparison.left_out:
-        yield f"Left out, since no article of enough words has a summary by both: n = {_listed(comparison.left_out)}."
+        yield f"Left out, since no article of enough words has a summary by both: n = {joined(comparison.left_out)}."
     if comparison.short:
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
         why = "having fewer than n words" if unit == "words" else f"fitting whole into n {unit}"
@@ -81,7 +73,7 @@ def notes(
     same = [(at.same_text, at.articles) for at in comparison.lengths if at.same_text is not None]
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
     if share >= _WORTH_SAYING:
-        yield f"{a} and {b} wrote the same text in {100 * share:.0f} % of the summaries."
+        yield f"A and B wrote the same text in {100 * share:.0f} % of the summaries."
     yield from _too_few(comparison)
 
 
@@ -93,20 +85,15 @@ def _too_few(comparison: Comparison) -> Iterator[str]:
         least = decimals(min(1, smallest), _PLACES)
         yield f"{counted(most, 'article')}, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
     elif without_p:
-        yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {_listed(without_p)}."
+        yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {joined(without_p)}."
     elif caution := few(min(at.articles for at in comparison.lengths)):
         yield caution
     if skewed := [at.n for at in comparison.lengths if at.significant and at.too_skewed]:
-        yield f"{SKEWED}: n = {_listed(skewed)}."
+        yield f"{SKEWED}: n = {joined(skewed)}."
 
 
 def _print_how_to_read(result: RunComparison, console: Console) -> None:
     console.print()
-    for which, systems in (("first", result.only_a), ("second", result.only_b)):
-        if systems:
-            only = ", ".join(result.names[system] for system in systems)
-            note = f"Only in the {which} run: {only}. Name two to compare with --system."
-            print_line(console, note, style="yellow")
     for (system_a, system_b), why in result.not_compared.items():
         print_line(
             console, f"Not compared: {result.names[system_a]} and {result.names[system_b]}: {why}.", style="yellow"
@@ -119,7 +106,3 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
     )
     for line in lines:
         print_line(console, line, style="dim")
-
-
-def _listed(lengths: Iterable[int]) -> str:
-    return ", ".join(map(str, lengths))

@@ -19,12 +19,12 @@ from core.text.reader import naming, read_rows
 from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
-from jobs.report.numerals import counted
-from jobs.report.printed_lines import WIDTH
+from jobs.report.numerals import counted, percent
+from jobs.report.printed_lines import WIDTH, print_line
+from jobs.report.table import Cell, Table
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
-_HEADER = f"{'metric':<16}{'precision':>11}{'recall':>11}{'F1 / score':>12}   95 % interval"
 _FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
 
 
@@ -32,7 +32,7 @@ _FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
 class Prediction:
     """A row of the file: its id, if it has one, and what is scored."""
 
-    id: str | int | None
+    id: object
     row: Row
 
 
@@ -144,9 +144,9 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
     share = unread_share(model, (text for row in rows for text in (row.prediction, *row.references)))
     if share > MOST_UNREAD:
         raise RecipeError(
-            f"BERTScore's backbone {model.name} cannot read these texts: its tokenizer turns {share:.0%} of their "
-            f"words into unknown tokens or into pieces smaller than a character ({MOST_UNREAD:.0%} may be). Name one "
-            "with the vocabulary of their language, such as `google-bert/bert-base-multilingual-cased`.",
+            f"BERTScore's backbone {model.name} cannot read these texts: its tokenizer turns {percent(share)} of their "
+            f"words into unknown tokens or into pieces smaller than a character ({percent(MOST_UNREAD)} may be). Name "
+            "one with the vocabulary of their language, such as `google-bert/bert-base-multilingual-cased`.",
             settings=("bertscore_model",),
         )
 
@@ -198,8 +198,6 @@ def to_predictions(
 
 def _prediction(row: dict[str, object]) -> Prediction:
     given = row.get("id")
-    if given is not None and (isinstance(given, bool) or not isinstance(given, str | int)):
-        raise CorpusError(f"Field 'id' holds {type(given).__name__}, not text or a whole number.")
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else text_of(row, "source")
     name = cleaned(given) if isinstance(given, str) else given
@@ -229,13 +227,15 @@ def row_lines(score: FileScore) -> Iterator[Mapping[str, Any]]:
 
 def print_score(score: FileScore, console: Console) -> None:
     """Print each metric with the interval of its F1 or score, and how it was computed."""
-    lines = [f"{counted(len(score.predictions), 'row')}, seed {score.seed}", "", _HEADER, "-" * len(_HEADER)]
-    lines += [_line(name, metric) for name, metric in score.metrics.items()]
-    lines += ["", *_intervals(score), "", "How each was computed:"]
+    print_line(console, f"{counted(len(score.predictions), 'row')}, seed {score.seed}")
+    console.print()
+    rows = [_cells(name, metric) for name, metric in score.metrics.items()]
+    Table(("metric", "precision", "recall", "F1 / score", "95 % interval"), rows).print(console)
+    lines = ["", *_intervals(score), "", "How each was computed:"]
     for metric in score.metrics.values():
         lines += signature_lines(metric.signature, WIDTH)
     for line in lines:
-        console.print(line, markup=False, highlight=False)
+        print_line(console, line)
 
 
 def _intervals(score: FileScore) -> Iterator[str]:
@@ -249,9 +249,8 @@ def _intervals(score: FileScore) -> Iterator[str]:
         yield caution
 
 
-def _line(name: str, metric: MetricScore) -> str:
+def _cells(name: str, metric: MetricScore) -> tuple[str | Cell, ...]:
     *others, last = metric.intervals.values()
-    columns = [f"{part.mean:.4f}" for part in others] if others else ["", ""]
-    precision, recall = columns
     interval = "no interval" if last.low is None else f"{last.low:.4f} to {last.high:.4f}"
-    return f"{name:<16}{precision:>11}{recall:>11}{last.mean:>12.4f}   {interval}"
+    numbers = [f"{part.mean:.4f}" for part in (*others, last)] if others else ["", "", f"{last.mean:.4f}"]
+    return name, *map(Cell, (*numbers, interval))

@@ -1,31 +1,20 @@
-import itertools
 import time
-from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import fakes
-import psutil
 import pytest
 from fake_episodes import FakeEpisodeRunner
-from ray_dashboard import wait_for_actors
 
 from cluster.actor_pool import ActorPool
 from cluster.article_work import EpisodeActor
 from cluster.dispatcher import Loss, Task
 from cluster.resources import ActorResources
-from cluster.session import Session
 from cluster.worker_info import this_worker
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
 
 CPU = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
-
-
-def named(prefix: str) -> Iterator[str]:
-    return (f"{prefix}-{number}" for number in itertools.count())
 
 
 def become_ready(pool: ActorPool) -> None:
@@ -51,7 +40,7 @@ def wait_for(pool: ActorPool, tasks: list[Task]) -> list[Any]:
 
 
 def test_a_death_is_charged_to_the_call_the_actor_was_at() -> None:
-    with closing(ActorPool(EpisodeActor, FakeEpisodeRunner, named("dying"), CPU, 1)) as pool:
+    with closing(ActorPool(EpisodeActor, FakeEpisodeRunner, CPU, 1)) as pool:
         pool.start()
         become_ready(pool)
         good, bad = wait_for(pool, send(pool, 0, "", "prepare-raises"))
@@ -68,7 +57,7 @@ def test_a_death_is_charged_to_the_call_the_actor_was_at() -> None:
 
 
 def test_a_pool_can_be_closed_and_started_again() -> None:
-    with closing(ActorPool(EpisodeActor, FakeEpisodeRunner, named("again"), CPU, 2)) as pool:
+    with closing(ActorPool(EpisodeActor, FakeEpisodeRunner, CPU, 2)) as pool:
         for _ in range(2):
             assert (pool.tasks, pool.workers, pool.missing) == ({}, (), [])
             for _ in range(2):
@@ -86,7 +75,7 @@ def test_a_pool_can_be_closed_and_started_again() -> None:
 
 def test_the_caller_is_not_left_alone(caplog: pytest.LogCaptureFixture) -> None:
     nobodys = ActorResources(1, 0, "none-such")
-    pool = ActorPool(EpisodeActor, FakeEpisodeRunner, named("idle"), nobodys, 1, poll_seconds=0.1, patience_seconds=1.0)
+    pool = ActorPool(EpisodeActor, FakeEpisodeRunner, nobodys, 1, poll_seconds=0.1, patience_seconds=1.0)
     with closing(pool):
         pool.start()
         started = time.monotonic()
@@ -97,41 +86,4 @@ def test_the_caller_is_not_left_alone(caplog: pytest.LogCaptureFixture) -> None:
     assert len(told) > 15
     # A machine that is starved may wait longer than it was told to.
     assert 2 <= told[-1] <= time.monotonic() - started, "a warning for each second of silence"
-    assert "1 of 1 actors wait for 1 none-such GPU each" in caplog.text
-
-
-def test_a_name_that_is_still_taken_is_passed_over(session: Session) -> None:
-    pools = [ActorPool(EpisodeActor, FakeEpisodeRunner, named("taken"), CPU, 1) for _ in range(2)]
-    with closing(pools[0]), closing(pools[1]):
-        for pool in pools:  # as if the second were another process of the same run
-            pool.start()
-            become_ready(pool)
-        wait_for_actors(session, 2, lambda actor: actor["name"] in ("taken-0", "taken-1"))
-
-
-@pytest.mark.faults
-def test_an_actor_that_is_stopped_is_replaced_and_its_calls_are_lost(
-    caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    runner = partial(FakeEpisodeRunner, log)
-    with closing(ActorPool(EpisodeActor, runner, named("stopped"), CPU, 1, stuck_seconds=1, poll_seconds=0.1)) as pool:
-        pool.start()
-        become_ready(pool)
-        wait_for(pool, send(pool, 0, ""))
-        actor = psutil.Process(int(log.read_text().split()[0]))
-        actor.suspend()
-        losses = wait_for(pool, send(pool, 0, "", ""))
-        assert [(loss.error_class, loss.charged) for loss in losses] == [
-            ("ActorStuckError", True),
-            ("ActorStuckError", False),
-        ]
-        assert "no answer for" in losses[0].message
-        assert "Actor 0 on " in caplog.text
-        assert "is stuck: no answer for" in caplog.text
-        become_ready(pool)
-        assert wait_for(pool, send(pool, 0, "")) == [None]
-        deadline = time.monotonic() + 60
-        while actor.is_running() and actor.status() != psutil.STATUS_ZOMBIE:
-            assert time.monotonic() < deadline, "the actor that was replaced is still there"
-            time.sleep(0.1)
+    assert "1 actors wait for 1 none-such GPU each" in caplog.text

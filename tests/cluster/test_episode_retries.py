@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
-from cluster.article_work import prepare_article
+from cluster.article_work import EpisodeActor
 from cluster.episode_pool import EpisodePool, inline_episodes
 from core.errors import CancelledError, ClusterError
 from core.learning.exchange import Decoded
@@ -24,8 +24,9 @@ def nothing() -> None:
 
 
 def answer(method: str, argument: Any) -> Any:
-    runner = FakeEpisodeRunner()
-    return prepare_article(runner.prepare, argument) if method == "prepare" else runner.decode(argument)
+    actor = EpisodeActor(FakeEpisodeRunner)
+    actor.build()
+    return getattr(actor, method)(argument)
 
 
 def actors_of(actors: int, dies: Callable[[str, Any], bool | None], seed: int = 0) -> ScriptedActors:
@@ -99,17 +100,6 @@ def test_every_article_is_prepared_or_fails_once(deadly: frozenset[int], actors:
     assert homes(scripted) == {str(i): {i % actors} for i in range(10)}
 
 
-def test_an_article_may_die_twice_and_the_next_begins_anew() -> None:
-    left = Counter({"0": 2, "1": 2})
-
-    def dies(_: str, article: Article) -> bool:
-        left[article.key] -= 1
-        return left[article.key] >= 0
-
-    groups = list(EpisodePool(actors_of(1, dies)).prepare([fakes.article(i) for i in range(2)], nothing))
-    assert [failure for group in groups for _, failure in group] == [None, None]
-
-
 def test_five_deaths_in_a_row_stop_the_run() -> None:
     requests = [request("a", 0, [(fakes.article(i), 7) for i in range(2)])]
     scripted = actors_of(2, lambda *_: True)
@@ -132,12 +122,6 @@ def test_an_answer_forgives_the_deaths_before_it() -> None:
         ((decoded,),) = pool.decode([request(str(i), 0, [(fakes.article(3), 7)])], nothing)
         assert decoded == Decoded(fakes.article(3).id, 7, f"{i} 3 7", 3.07)
     assert sent == {str(i): 5 for i in range(3)}
-
-
-def test_machines_that_die_are_not_counted() -> None:
-    fates = iter([*[None] * 9, *[True] * 4, False])
-    pool = EpisodePool(actors_of(1, lambda *_: next(fates)))
-    assert len(pool.decode([request("a", 0, [(fakes.article(1), 7)])], nothing)[0]) == 1
 
 
 def test_a_call_that_is_cut_short_ends_the_actors() -> None:

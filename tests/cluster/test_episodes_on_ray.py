@@ -1,6 +1,6 @@
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import astuple, replace
 from functools import partial
@@ -17,7 +17,7 @@ from cluster.article_work import EpisodeActor
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorResources
 from cluster.worker_info import this_worker
-from core.errors import CancelledError, ClusterError, ModelError, NwsError
+from core.errors import CancelledError, NwsError
 from core.learning.exchange import ArticleGradient, Parameters
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
@@ -74,36 +74,6 @@ def test_answers_equal_those_of_the_inline_pool(actors: int, shares: list[int], 
     assert sum(len(pids) for pids in homes) == actors + deaths, "but for the death of an actor"
 
 
-@pytest.mark.faults
-def test_an_article_that_kills_its_actor_again_and_again_is_the_only_failure() -> None:
-    articles = [fakes.article(i, "prepare-dies" if i == 1 else "") for i in range(3)]
-    with episodes_on_ray(FakeEpisodeRunner, HALF_A_CPU, 1) as pool:
-        (first, second, third) = [pair for group in pool.prepare(articles, nothing) for pair in group]
-    assert (first, third) == ((articles[0], None), (articles[2], None))
-    article, failure = second
-    assert article == articles[1]
-    assert failure is not None
-    assert (failure.article_id, failure.error_class, failure.attempts) == (article.id, "ActorDiedError", 3)
-    assert failure.message
-    assert failure.node == this_worker().node
-
-
-@pytest.mark.parametrize(
-    ("make_runner", "error", "message"),
-    [
-        (fakes.make_nothing, ModelError, "^Model 'no-such-model' cannot be found"),
-        (fakes.make_bug, ClusterError, "ZeroDivisionError: a bug"),
-        (fakes.die, ClusterError, "3 actors in a row died while they loaded"),
-    ],
-    ids=["error", "bug", "dies"],
-)
-def test_a_factory_that_fails_stops_the_run(
-    make_runner: Callable[[], Any], error: type[Exception], message: str
-) -> None:
-    with episodes_on_ray(make_runner, HALF_A_CPU, 1) as pool, pytest.raises(error, match=message):
-        list(pool.prepare([fakes.article(1)], nothing))
-
-
 def test_a_look_around_that_raises_kills_the_actors_quickly(tmp_path: Path) -> None:
     log = tmp_path / "log"
 
@@ -111,8 +81,7 @@ def test_a_look_around_that_raises_kills_the_actors_quickly(tmp_path: Path) -> N
         if log.exists():
             raise CancelledError("Somebody asked for the end of the run.")
 
-    runner, names = partial(FakeEpisodeRunner, log), (f"quick-{i}" for i in range(2))
-    with closing(ActorPool(EpisodeActor, runner, names, HALF_A_CPU, 1, poll_seconds=0.1)) as on_ray:
+    with closing(ActorPool(EpisodeActor, partial(FakeEpisodeRunner, log), HALF_A_CPU, 1, poll_seconds=0.1)) as on_ray:
         pool = EpisodePool(on_ray)
         with pytest.raises(CancelledError):
             list(pool.prepare([fakes.article(0, "prepare-slow")], until_begun))
@@ -123,19 +92,3 @@ def test_a_look_around_that_raises_kills_the_actors_quickly(tmp_path: Path) -> N
         with pytest.raises(NwsError, match=r"^The loss is not finite"):  # the pool can be used again
             pool.learn([request("a", 0, [(fakes.article(1, "learn-refuses"), 7)])], nothing)
         assert pool.actors.workers == ()
-
-
-def test_the_caller_looks_around_while_actors_wait_for_machines() -> None:
-    looks = 0
-
-    def look_around() -> None:
-        nonlocal looks
-        looks += 1
-        if looks == 8:
-            raise CancelledError("Somebody asked for the end of the run.")
-
-    # Nobody has this GPU, so nothing happens.
-    nobodys = ActorResources(1, 0, "none-such")
-    pool = ActorPool(EpisodeActor, FakeEpisodeRunner, iter(["waiting"]), nobodys, 1, poll_seconds=0.1)
-    with closing(pool), pytest.raises(CancelledError):
-        EpisodePool(pool).learn([request("a", 0, [(fakes.article(1), 7)])], look_around)

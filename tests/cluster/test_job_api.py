@@ -37,12 +37,6 @@ def test_addresses_of_something_else(address: str) -> None:
         require_address(address)
 
 
-def test_an_address_must_hold_no_password() -> None:
-    with pytest.raises(RecipeError) as refused:
-        require_address("http://me:s3cret@head:8265")
-    assert "s3cret" not in str(refused.value)
-
-
 ASKING = """
 from cluster.job_api import Head
 from core.errors import ClusterError
@@ -67,15 +61,15 @@ def test_a_head_that_does_not_answer(tmp_path: Path) -> None:
 
 
 @contextlib.contextmanager
-def silent_server(answers: bool) -> Iterator[str]:
-    """A dashboard that takes every connection and says nothing; with `answers`, it says its version before."""
+def silent_server(version: str | None) -> Iterator[str]:
+    """A dashboard that takes every connection and says nothing but its version, if it has one."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            if not (answers and self.path.startswith("/api/version")):
+            if version is None or not self.path.startswith("/api/version"):
                 over.wait()
                 return
-            body = json.dumps({"ray_version": importlib.metadata.version("ray")}).encode()
+            body = json.dumps({"ray_version": version}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -105,26 +99,19 @@ job_api._ANSWER_SECONDS = job_api._DO_SECONDS = 1
 """
 
 
-def test_a_head_that_takes_connections_and_does_not_answer(tmp_path: Path) -> None:
-    with silent_server(answers=False) as address:
-        told = run_script(HASTY + ASKING.format(address=address, more="pass"), tmp_path, {"HOME": str(tmp_path)})
-    assert told.startswith(f"refused: No Ray dashboard answers at {address}: ")
-    assert "timed out" in told
-
-
 CALLING = """
 from core.errors import ClusterError
-head = job_api.Head({address!r})
 try:
+    head = job_api.Head({address!r})
     {call}
 except ClusterError as error:
     print("refused:", error)
 """
 
 
-@pytest.mark.parametrize("call", ['head.job("j")', 'head.stop("j")', 'list(head.follow_log("j"))'])
-def test_a_head_that_stops_answering(call: str, tmp_path: Path) -> None:
-    with silent_server(answers=True) as address:
+@pytest.mark.parametrize("call", ["", 'head.job("j")', 'head.stop("j")', 'list(head.follow_log("j"))'])
+def test_a_head_that_takes_connections_and_does_not_answer(call: str, tmp_path: Path) -> None:
+    with silent_server(importlib.metadata.version("ray") if call else None) as address:
         told = run_script(HASTY + CALLING.format(address=address, call=call), tmp_path, {"HOME": str(tmp_path)})
     assert told.startswith(f"refused: No Ray dashboard answers at {address}: ")
     assert "timed out" in told
@@ -143,7 +130,7 @@ def test_a_token_is_needed_and_the_right_one(head: Head, tmp_path: Path) -> None
     assert "ray get-auth-token" in told
 
     told = ask(head.dashboard, tmp_path, head.environment | {"RAY_AUTH_TOKEN_PATH": str(tmp_path / "absent")})
-    assert "there is no token in" in told
+    assert "RAY_AUTH_TOKEN_PATH is set but file cannot be opened" in told
 
     (tmp_path / "token").write_text("cd" * 32)
     told = ask(head.dashboard, tmp_path, head.environment | {"RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")})
@@ -168,7 +155,7 @@ def test_a_job_is_followed_stopped_and_its_name_not_taken_twice(head: Head, tmp_
     more = """
     from pathlib import Path
     command = "echo $(stat -c %a file) $(cat file) && sleep 300"  # one line: Ray may put its own between two
-    arguments = (command, Path("shipped"), {"RAY_JOB_STOP_WAIT_TIME_S": "5"}, {"a": "b"})
+    arguments = (command, Path("shipped"), {"a": "b"})
     head.submit_job("j1", *arguments)
     for piece in head.follow_log("j1"):
         if "shipped" in piece:
@@ -188,4 +175,4 @@ def test_a_job_is_followed_stopped_and_its_name_not_taken_twice(head: Head, tmp_
     assert "refuses" in lines[4]
     assert "j2" in lines[4]
     assert lines[5].startswith("refused: ")
-    assert "has had a job of this name already" in lines[5]
+    assert "already exists" in lines[5]

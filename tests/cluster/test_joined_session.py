@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ray_head import CHECKOUT, Head, free_ports, ray_head, run_script
+from ray_head import CHECKOUT, Head, ray_head, run_script
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults]
 
@@ -22,16 +22,13 @@ from cluster.resources import plan_actors
 from cluster.session import joined_session
 import fakes
 
-with joined_session("a-run") as session:
+with joined_session() as session:
     left_open = sweeps_on_ray(fakes.WORK, *plan_actors(session.resources, None, None))
     landed = fakes.together(left_open.__enter__().map(fakes.bundles(4, 2)))
-    import ray
-    named = [[actor["name"], actor["namespace"]] for actor in ray.util.list_named_actors(all_namespaces=True)]
     # It is not left in order: as a driver that fails.
 print(json.dumps({
     "summaries": sum(len(result.summaries) for _, result in landed),
     "failures": [failure.message for _, result in landed for failure in result.failures],
-    "named": sorted(named),
     "cpus": session.resources["CPU"],
     "token": str(session.auth_token_path),
     "dashboard": session.dashboard_url,
@@ -41,7 +38,7 @@ print(json.dumps({
 LOOKING = """
 import json, time
 from cluster.session import joined_session
-with joined_session("another-run") as session:
+with joined_session() as session:
     from ray.util.state import list_actors
     deadline = time.monotonic() + 20
     while (alive := list_actors(filters=[("state", "=", "ALIVE")])) and time.monotonic() < deadline:
@@ -58,7 +55,6 @@ def test_a_run_on_a_cluster_leaves_it_running_without_its_actors(head: Head, tmp
     environment = head.environment | {"RAY_ADDRESS": head.address}
     told = json.loads(run_script(WORKING, tmp_path, environment))
     assert (told["summaries"], told["failures"]) == (16, [])
-    assert told["named"] == [["sweep-0", "a-run"], ["sweep-1", "a-run"]]
     assert told["cpus"] == 2
     assert told["token"] == head.environment["RAY_AUTH_TOKEN_PATH"]
     assert told["dashboard"] == head.dashboard
@@ -94,36 +90,22 @@ REFUSED = """
 from cluster.session import joined_session
 from core.errors import ClusterError
 try:
-    with joined_session("a-run"):
+    with joined_session():
         print("joined")
 except ClusterError as error:
     print(error)
 """
 
 
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("", "'' is no address of a Ray cluster"),
-        ("auto", "Give the host:port of its GCS"),
-        ("ray://127.0.0.1:10001", "Give the host:port of its GCS"),
-        ("127.0.0.1:99999", "No Ray cluster answers at 127.0.0.1:99999"),
-    ],
-)
-def test_an_address_that_is_none_is_refused(address: str, message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("address", ["", "auto", "ray://127.0.0.1:10001", "127.0.0.1:99999", "127.0.0.1:1"])
+def test_an_address_where_no_cluster_is_is_refused(address: str, tmp_path: Path) -> None:
     environment = {"RAY_ADDRESS": address, "HOME": str(tmp_path)}
-    assert message in run_script(REFUSED, tmp_path, environment)
-
-
-def test_a_dead_address_is_refused(tmp_path: Path) -> None:
-    (port,) = free_ports(1)
-    environment = {"RAY_ADDRESS": f"127.0.0.1:{port}", "HOME": str(tmp_path)}
-    assert "No Ray cluster answers" in run_script(REFUSED, tmp_path, environment)
+    assert f"No Ray cluster answers at {address!r}" in run_script(REFUSED, tmp_path, environment)
 
 
 def test_joining_makes_no_token(head: Head, tmp_path: Path) -> None:
     environment = head.environment | {"RAY_ADDRESS": head.address, "RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")}
-    assert "there is no token in" in run_script(REFUSED, tmp_path, environment)
+    assert "RAY_AUTH_TOKEN_PATH is set but file cannot be opened" in run_script(REFUSED, tmp_path, environment)
     assert not (tmp_path / "token").exists()
 
 

@@ -16,7 +16,7 @@ import pytest
 import ray
 
 from cluster.resources import ActorResources
-from cluster.session import Session, _import_from
+from cluster.session import Session
 from cluster.sweep_pool import sweeps_on_ray
 
 pytestmark = pytest.mark.ray
@@ -120,16 +120,8 @@ def test_dashboard_answers_and_wants_the_token(session: Session) -> None:
     nodes = f"{session.dashboard_url}/nodes?view=summary"
     assert status(nodes) == 401
     assert session.auth_token_path is not None
-    assert status(nodes, session.auth_token_path.read_text().strip()) == 200
-
-
-def test_token_is_private(session: Session) -> None:
-    assert session.auth_token_path is not None
     assert session.auth_token_path.stat().st_mode & 0o777 == 0o600
-
-
-def test_session_tells_what_there_is(session: Session) -> None:
-    assert (session.resources["CPU"], session.resources["GPU"], session.resources["accelerator_type:T4"]) == (2, 4, 4)
+    assert status(nodes, session.auth_token_path.read_text().strip()) == 200
 
 
 def start(script: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
@@ -226,7 +218,7 @@ except ClusterError as error:
     ("before", "environment", "message"),
     [
         ("import ray", {}, "imported before the session"),
-        ("", {"RAY_TMPDIR": "/tmp/" + "long" * 20}, "too long for the names of Ray's sockets"),
+        ("", {"RAY_TMPDIR": "/tmp/" + "long" * 20}, "cannot exceed 107 bytes"),
         ("", {"RAY_AUTH_TOKEN_PATH": "/dev/null/token"}, "Name another file with RAY_AUTH_TOKEN_PATH"),
     ],
 )
@@ -235,14 +227,3 @@ def test_a_session_that_cannot_be_kept_private_does_not_start(
 ) -> None:
     with start(REFUSED.format(before=before), tmp_path, **environment) as process:
         assert message in process.communicate(timeout=120)[0]
-
-
-def test_a_worker_without_our_folder_imports_what_the_job_shipped(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    before = list(sys.path)
-    monkeypatch.setattr(sys, "path", list(before))
-    _import_from(tmp_path / "elsewhere")()
-    assert sys.path == before
-    _import_from(tmp_path)()
-    assert sys.path == [str(tmp_path), *before]

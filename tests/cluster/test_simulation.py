@@ -12,9 +12,7 @@ from simulation.stage import Stage
 
 from cluster import actor_pool
 from cluster.actor_pool import ActorPool
-from cluster.dispatcher import Actors, Task
 from cluster.monitors import loss
-from cluster.sweep_pool import _BundleBacklog
 from jobs.store import store as open_stores
 
 SEEDS, AT_ONCE = 200, 20
@@ -49,29 +47,6 @@ def _losing_what_waited_behind() -> AbstractContextManager[Any]:
     return mock.patch.object(ActorPool, "_replace", lambda *arguments: replace(*arguments)[:1])
 
 
-def _with_one_actor() -> AbstractContextManager[Any]:
-    choose = _BundleBacklog.choose
-
-    def choose_first(backlog: _BundleBacklog, actors: Actors) -> tuple[int, Task] | None:
-        chosen = choose(backlog, actors)
-        if chosen is not None and chosen[0] > 0:
-            backlog._next.appendleft(chosen[1])
-            return None
-        return chosen
-
-    return mock.patch.object(_BundleBacklog, "choose", choose_first)
-
-
-def _pulling_everything() -> AbstractContextManager[Any]:
-    settle = _BundleBacklog.settle
-
-    def settle_and_pull(backlog: _BundleBacklog, task: Task, outcome: Any) -> bool:
-        backlog._next.extend(Task(bundle, 1) for bundle in backlog._source)
-        return settle(backlog, task, outcome)
-
-    return mock.patch.object(_BundleBacklog, "settle", settle_and_pull)
-
-
 def _charging_everybody() -> AbstractContextManager[Any]:
     return mock.patch.object(actor_pool, "loss", lambda fault, node, charged: loss(fault, node, True))
 
@@ -81,8 +56,6 @@ def _charging_everybody() -> AbstractContextManager[Any]:
     [
         (_without_fence, SEVERAL_DRIVERS, "was replaced by 2, and is about to commit"),
         (_losing_what_waited_behind, 5000, "have neither a summary nor a failure"),
-        (_with_one_actor, 5015, "has been idle for"),
-        (_pulling_everything, 5008, "the driver holds"),
         (_charging_everybody, 5000, "was given up after"),
     ],
 )

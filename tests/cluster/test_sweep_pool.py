@@ -1,7 +1,6 @@
 """Sweeps in this process. Those on Ray are in test_sweeps_on_ray.py."""
 
-import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import fakes
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from cluster.article_work import Work
 from cluster.sweep_pool import inline_sweeps
 from core.errors import ModelError
-from core.types import Article, SegmentedArticle, Summary
+from core.types import Article
 
 
 def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
@@ -30,27 +29,6 @@ def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
 def test_inline_pool_lets_a_factory_error_through() -> None:
     with pytest.raises(ModelError, match="no-such-model"):
         inline_sweeps(Work(fakes.make_segmenter, fakes.make_nothing))
-
-
-def test_inline_pool_is_one_worker() -> None:
-    (worker,) = inline_sweeps(fakes.WORK).actors.workers
-    device, _, node = str(worker).partition(" on ")
-    assert device
-    assert node == socket.gethostname()
-
-
-def test_the_time_in_which_an_inline_pool_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr("cluster.dispatcher.time.monotonic", lambda: now[0])
-
-    def sweep(articles: Sequence[SegmentedArticle]) -> list[Summary]:
-        now[0] += 3
-        return []
-
-    pool = inline_sweeps(Work(fakes.make_segmenter, lambda: sweep))
-    for count, _ in enumerate(pool.map(fakes.bundles(3, 1)), start=1):
-        now[0] += 10  # of the caller
-        assert [(busy.number, busy.seconds) for busy in pool.actors.busy] == [(0, 3 * count)]
 
 
 def test_an_error_of_the_source_comes_after_what_had_landed() -> None:

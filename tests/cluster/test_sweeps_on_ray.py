@@ -1,22 +1,18 @@
 import contextlib
-import os
-import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import fakes
 import psutil
 import pytest
-from ray_dashboard import wait_for_actors
 
 from cluster.article_work import Work
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
 from cluster.sweep_pool import inline_sweeps, sweeps_on_ray
-from cluster.worker_info import this_worker
 from core.errors import ClusterError, ModelError
 from core.types import Article, Failure, Landed, Summary
 
@@ -54,44 +50,6 @@ def test_results_equal_those_of_the_inline_pool(actors: int) -> None:
     assert sorted(f.message for _, r in landed for f in r.failures) == ["cannot be cut", "cannot be swept"]
 
 
-def test_window_is_bounded() -> None:
-    pulled = 0
-
-    def source() -> Iterator[list[Article]]:
-        nonlocal pulled
-        for bundle in fakes.bundles(40, 2):
-            pulled += 1
-            yield bundle
-
-    window = 2 * 2
-    with sweeps_on_ray(fakes.WORK, CPU, 2, bundles_per_actor=2) as pool:
-        done = 0
-        for landed in pool.map(source()):
-            done += len(landed)
-            assert pulled <= done + window, "more than a window was in flight"
-    assert pulled == 40
-
-
-def test_actors_survive_from_one_map_to_the_next() -> None:
-    with sweeps_on_ray(Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid")), CPU, 1) as pool:
-        first, second = (texts(fakes.together(pool.map(fakes.bundles(2, 1)))) for _ in range(2))
-    assert first == second
-    assert str(os.getpid()) not in first
-
-
-def test_nothing_to_do_starts_no_actor() -> None:
-    assert run([], Work(fakes.make_segmenter, fakes.make_nothing)) == []  # an actor could not be made
-
-
-def test_segmenter_is_built_once_per_process(tmp_path: Path) -> None:
-    log = tmp_path / "built"
-    landed = run(fakes.bundles(12, 1), Work(partial(fakes.make_segmenter, log), fakes.make_sweeper), actors=2)
-    assert len(by_article(landed)) == 12
-    builders = log.read_text().split()
-    assert len(set(builders)) == len(builders) < 12
-    assert str(os.getpid()) not in builders
-
-
 def test_processes_that_segment_stay_while_actors_are_busy(session: Session, tmp_path: Path) -> None:
     log = tmp_path / "built"
     resources, actors = plan_actors(session.resources, "cpu", None)
@@ -114,12 +72,12 @@ def test_gpu_actors_see_the_gpu_they_pin(
 ) -> None:
     resources, actors = plan_actors(session.resources, "T4", sum(actors_on_each), gpus_per_actor)
     work = Work(fakes.make_segmenter, partial(fakes.make_sweeper, "gpu"))
-    bundles = fakes.bundles(actors, 1, dict.fromkeys(range(actors), f"sweep-meets={actors}={tmp_path}"))
-    with sweeps_on_ray(work, resources, actors, bundles_per_actor=1) as pool:
-        landed = fakes.together(pool.map(bundles))
-    seen = [summary.text for _, result in landed for summary in result.summaries if summary.n == 1]
-    assert set(seen) <= set("0123")
-    assert list(Counter(seen).values()) == actors_on_each
+    words = dict.fromkeys(range(2 * actors), f"sweep-meets={actors}={tmp_path}")
+    with sweeps_on_ray(work, resources, actors) as pool:
+        landed = fakes.together(pool.map(fakes.bundles(2 * actors, 1, words)))
+    seen = {tuple(summary.text.split()) for _, result in landed for summary in result.summaries}
+    assert {gpu for gpu, _ in seen} <= set("0123")
+    assert list(Counter(gpu for gpu, _ in seen).values()) == actors_on_each
 
 
 def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> None:
@@ -134,12 +92,11 @@ def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> N
 @pytest.mark.parametrize("deadly", ["sweep-dies", "segment-dies"])
 def test_an_article_that_always_kills_its_process_is_the_only_failure(deadly: str) -> None:
     bundles = fakes.bundles(3, 3, {4: deadly})
-    with sweeps_on_ray(fakes.WORK, CPU, 1, max_attempts=2) as pool:
-        found = by_article(fakes.together(pool.map(bundles)))
+    found = by_article(run(bundles))
     (failure,) = found.pop(bundles[1][1].id)
     assert isinstance(failure, Failure)
     assert failure.error_class == {"sweep-dies": "ActorDiedError", "segment-dies": "WorkerCrashedError"}[deadly]
-    assert failure.attempts == 3, "twice with its bundle, once alone"
+    assert failure.attempts == 4, "three times with its bundle, once alone"
     assert failure.message
     assert failure.node
     assert len(found) == 8
@@ -173,23 +130,3 @@ def test_closing_the_iterator_kills_the_actors_quickly() -> None:
             psutil.Process(int(pid)).wait(timeout=5)
         assert psutil.pid_exists(int(others_pid)), "another pool's actor was killed"
         assert len(fakes.together(pool.map(fakes.bundles(2, 1)))) == 2, "a closed pool can be used again"
-
-
-def test_the_pool_tells_where_its_actors_are() -> None:
-    with sweeps_on_ray(fakes.WORK, CPU, 2) as pool:
-        assert pool.actors.workers == ()
-        fakes.together(pool.map(fakes.bundles(8, 1)))
-        assert [str(worker) for worker in pool.actors.workers] == [str(this_worker())], (
-            "two actors on one machine are told once"
-        )
-    assert pool.actors.workers == ()
-
-
-def test_people_see_names_they_know(session: Session, tmp_path: Path) -> None:
-    with sweeps_on_ray(Work(fakes.make_segmenter, partial(fakes.make_sweeper, "pid")), CPU, 1) as pool:
-        bundles = fakes.bundles(1, 1, {0: f"sweep-titles={tmp_path / 'title'}"})
-        (pid,) = texts(fakes.together(pool.map(bundles)))
-        (actor,) = wait_for_actors(session, 1, lambda actor: str(actor["pid"]) == pid)
-    assert actor["actorClass"] == "SweepActor"
-    assert re.fullmatch(r"sweep-\d+", actor["name"])
-    assert (tmp_path / "title").read_text().strip("\0 ") == "ray::sweep"

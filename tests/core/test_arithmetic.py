@@ -1,26 +1,41 @@
+"""What multiplies. Switches of precision are PyTorch's own; the GPUs are fakes below it."""
+
 import logging
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from fake_cuda import A100, H100, T4, FakeCuda
 
 from core import arithmetic
 from core.arithmetic import (
     CPUINFO,
     describe_arithmetic,
     describe_gpu_arithmetic,
+    find_device,
     keeps_rows,
     multiply_rows,
+    put_on,
+    require_precision,
     rows_are_independent,
     warn_if_rows_depend,
 )
-from core.models.fast_linear import PackedLinear, onednn_works
+from core.errors import ModelError
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig
+from core.models import parse_model, resolve_model
+from core.models.encoders import load_encoder
+from core.models.fast_linear import PackedLinear
 from core.sweep import take_share
+from core.types import Precision
 
 ROOT = Path(__file__).parents[2]
+CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 SHAPES = [(384, 384), (384, 1536), (1536, 384), (768, 3072), (3072, 768), (32, 64)]
 on_mkl = pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this PyTorch multiplies without MKL")
 
@@ -32,20 +47,10 @@ def _no_switch_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(switch, raising=False)
 
 
-def described(code: str, **environment: str) -> str:
-    """What a new process says of its products after `code`."""
-    return subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"{code}\nfrom core.arithmetic import CPUINFO, describe_arithmetic\nprint(describe_arithmetic())",
-        ],
-        cwd=ROOT,
-        env={**{k: v for k, v in os.environ.items() if k != "MKL_CBWR"}, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
+def printed(code: str, **environment: str) -> str:
+    """By a new process, without the mode of MKL that this one has set."""
+    inherited = {name: value for name, value in os.environ.items() if name != "MKL_CBWR"}
+    return subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env=inherited | environment, text=True)
 
 
 @pytest.mark.parametrize(("width", "height"), SHAPES)
@@ -74,55 +79,30 @@ def test_tokens_match_the_same_in_any_company(width: int, columns: int) -> None:
     generator = torch.Generator().manual_seed(0)
     reference, rows = torch.randn(columns, width, generator=generator), torch.randn(200, width, generator=generator)
     together = multiply_rows(rows, reference)
-    assert together.shape == (200, columns)
     torch.testing.assert_close(together, rows @ reference.T)
     for count in [*range(1, 70), *range(70, 200, 7)]:
         assert torch.equal(multiply_rows(rows[:count], reference), together[:count]), count
         assert torch.equal(multiply_rows(rows[-count:], reference), together[-count:]), count
 
 
-@pytest.mark.skipif(not onednn_works(), reason="this PyTorch has no prepacked oneDNN layers")
-def test_a_single_row_of_any_shape_is_multiplied_by_onednn_as_among_others() -> None:
-    layer = PackedLinear(torch.randn(8, 3072), None)
-    row = torch.randn(3072)
-    with torch.inference_mode():
-        among_others = layer(row.expand(5, -1))[0]
-        for shape in ((3072,), (1, 3072), (1, 1, 3072)):
-            found = layer(row.reshape(shape))
-            assert found.shape == (*shape[:-1], 8)
-            assert torch.equal(found.flatten(), among_others)
-
-
 @on_mkl
-def test_importing_nws_sets_the_mode_that_keeps_rows() -> None:
-    assert "MKL AUTO,STRICT" in described("import torch, core")
+@pytest.mark.parametrize(("environment", "mode"), [({}, "AUTO,STRICT"), ({"MKL_CBWR": "AVX2"}, "AVX2")])
+def test_the_mode_that_keeps_rows_is_set_unless_there_is_one_and_told(environment: dict[str, str], mode: str) -> None:
+    code = "import torch, core\nfrom core.arithmetic import describe_arithmetic\nprint(describe_arithmetic())"
+    assert f"MKL {mode}," in printed(code, **environment)
 
 
-@on_mkl
-@pytest.mark.parametrize("mode", ["AVX2", "COMPATIBLE"])
-def test_a_mode_of_ones_own_stays_and_is_told(mode: str) -> None:
-    assert f"MKL {mode}," in described("", MKL_CBWR=mode)
-
-
-def test_rows_that_depend_on_their_company_are_noticed() -> None:
-    def by_shape(rows: torch.Tensor) -> torch.Tensor:
-        return rows * (1 + 1e-7 * len(rows))
-
+def test_a_worker_says_so_where_rows_depend_on_their_company(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     assert keeps_rows(lambda rows: rows + 1, 3)
-    assert not keeps_rows(by_shape, 3)
-
-
-def test_a_worker_says_so_where_rows_depend(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    take_share("cpu", None)
-    caplog.clear()  # it may have said so for this machine
+    assert not keeps_rows(lambda rows: rows * (1 + 1e-7 * len(rows)), 3)
     monkeypatch.setattr(arithmetic, "rows_are_independent", lambda: False)
-    describe_arithmetic.cache_clear()
+    monkeypatch.setattr(arithmetic, "describe_arithmetic", describe_arithmetic.__wrapped__)
     with caplog.at_level(logging.WARNING):
         warn_if_rows_depend()
-        assert describe_arithmetic().endswith("rows depend on their batch")
-    describe_arithmetic.cache_clear()
     (record,) = caplog.records
-    assert "agree to about 1e-6 only" in record.getMessage()
+    assert re.search(r"rows depend on their batch\).* agree to about 1e-6 only", record.getMessage())
 
 
 def test_trying_leaves_the_random_numbers_of_others_alone() -> None:
@@ -131,18 +111,115 @@ def test_trying_leaves_the_random_numbers_of_others_alone() -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize(
-    "switch",
-    [
-        "ONEDNN_DEFAULT_FPMATH_MODE=BF16",
-        "OPENBLAS_CORETYPE=Haswell",
-        "NVIDIA_TF32_OVERRIDE=0",
-        "CUBLAS_EMULATE_SINGLE_PRECISION=1",
-    ],
-)
+@pytest.mark.parametrize("switch", ["OPENBLAS_CORETYPE=Haswell", "NVIDIA_TF32_OVERRIDE=0"])
 def test_a_switch_of_the_environment_is_another_arithmetic(switch: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = describe_arithmetic.__wrapped__()
     monkeypatch.setenv(*switch.split("="))
     assert describe_arithmetic.__wrapped__() == f"{before}, {switch}"
-    monkeypatch.setattr("torch.cuda.get_device_name", lambda: "NVIDIA H100")
-    assert describe_gpu_arithmetic() == f"NVIDIA H100, {switch}"
+    FakeCuda(kind=H100).install(monkeypatch)
+    assert describe_gpu_arithmetic() == f"NVIDIA H100 80GB HBM3, {switch}"
+
+
+def test_a_device_has_the_index_of_the_current_gpu_and_is_made_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeCuda(count=2, current=1).install(monkeypatch)
+    assert (find_device("cuda"), find_device("cpu")) == (torch.device("cuda", 1), CPU)
+    files = [file for room in ("core", "cluster", "jobs", "bench") for file in (ROOT / room).rglob("*.py")]
+    assert [file.name for file in files if "torch.device(" in file.read_text()] == ["arithmetic.py"]
+
+
+@pytest.mark.parametrize(
+    ("precision", "kind", "refused"),
+    [
+        *(("float32", T4, False), ("float16", T4, False), ("bfloat16", T4, True), ("tf32", T4, True)),
+        *(("bfloat16", A100, False), ("tf32", A100, False), ("tf32", H100, False)),
+    ],
+)
+def test_what_a_gpu_has_not_is_refused_with_what_to_use(
+    precision: Precision, kind: tuple[str, tuple[int, int]], refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FakeCuda(kind).install(monkeypatch)
+    if not refused:
+        require_precision(precision, GPU)
+        return
+    with pytest.raises(ModelError, match=rf"Tesla T4 has no {precision}: .*7\.5.*`precision: float32`.*`float16`"):
+        require_precision(precision, GPU)
+
+
+def test_a_cpu_has_no_tf32_which_is_part_of_the_signature(tiny_models: dict[str, Path]) -> None:
+    ref = resolve_model(parse_model(str(tiny_models["bert"])))
+    rounded = BertScoreConfig(ref, 1, precision="tf32")
+    for load in (lambda: load_encoder(ref, CPU, "tf32"), lambda: BertScorer(rounded, CPU)):
+        with pytest.raises(ModelError, match=r"needs an NVIDIA GPU.*Use `float32`"):
+            load()
+    require_precision("bfloat16", CPU)
+    assert rounded.signature.endswith("|precision:tf32")
+
+
+@pytest.fixture
+def switch() -> Iterator[Callable[[], str]]:
+    """How this process multiplies on GPUs: rounded, as its environment may have it, until that is changed."""
+    before = torch.backends.cuda.matmul.fp32_precision
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    yield lambda: torch.backends.cuda.matmul.fp32_precision
+    torch.backends.cuda.matmul.fp32_precision = before
+
+
+class Noting(torch.nn.Module):
+    """A model that notes how its process multiplies while it is at work."""
+
+    def __init__(self, switch: Callable[[], str]) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(1))
+        self.switch, self.seen = switch, []
+
+    def to(self, **where: object) -> "Noting":
+        assert where["device"] == GPU  # which is not here
+        return super().to(dtype=where["dtype"])
+
+    def forward(self, fail: bool = False) -> None:
+        self.seen.append(self.switch())
+        if fail:
+            raise torch.OutOfMemoryError
+
+
+def test_each_pass_has_its_own_precision(switch: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeCuda(H100).install(monkeypatch)
+    exact = put_on(Noting(switch), GPU, "float32")
+    assert switch() == "ieee", "whatever the environment says"
+    rounded = put_on(Noting(switch), GPU, "tf32")
+    assert switch() == "ieee"
+    for model in (exact, rounded, exact):
+        model()
+    with pytest.raises(torch.OutOfMemoryError):
+        rounded(fail=True)
+    exact()
+    assert (exact.seen, rounded.seen) == (["ieee"] * 3, ["tf32"] * 2)
+    assert (exact.weight.dtype, rounded.weight.dtype) == (torch.float32, torch.float32)
+
+
+def test_the_environment_does_not_turn_tf32_on() -> None:
+    """In a process of its own, since the switches are the process's."""
+    code = (
+        "import torch; b = torch.backends; first = b.cuda.matmul.fp32_precision\n"
+        "from core.arithmetic import multiply_exactly\n"
+        "multiply_exactly(); print(first, b.cuda.matmul.fp32_precision, b.cudnn.conv.fp32_precision, "
+        "b.cudnn.rnn.fp32_precision)"
+    )
+    assert printed(code, TORCH_ALLOW_TF32_CUBLAS_OVERRIDE="1").split() == ["tf32", "ieee", "ieee", "ieee"]
+
+
+@pytest.mark.parametrize(
+    ("device", "fraction", "expected"),
+    [("cuda", 0.5, ("ieee", [False], [0.5])), ("cuda", None, ("ieee", [False], [])), ("cpu", 0.5, ("tf32", [], []))],
+)
+def test_a_worker_on_a_gpu_multiplies_exactly_and_takes_its_part_of_the_memory(
+    device: str,
+    fraction: float | None,
+    expected: tuple[str, list[bool], list[float]],
+    switch: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fake, cudnn_attention = FakeCuda().install(monkeypatch), []
+    monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", cudnn_attention.append)
+    take_share(device, fraction)
+    assert (switch(), cudnn_attention, list(fake.fractions.values())) == expected

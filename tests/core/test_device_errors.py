@@ -15,7 +15,6 @@ CUBLAS = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(hand
 MEMORY = [
     torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.18 GiB"),
     RuntimeError(CUBLAS),
-    RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
     RuntimeError("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED"),
     torch.AcceleratorError("CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported"),
     RuntimeError("CUDA driver error: out of memory"),
@@ -25,7 +24,6 @@ OTHERS = [
     torch.AcceleratorError("CUDA error: device-side assert triggered"),
     RuntimeError("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"),
     RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"),
-    RuntimeError("CUDA error: CUSPARSE_STATUS_EXECUTION_FAILED when calling `cusparseCreate(handle)`"),
     RuntimeError("cusolver error: CUSOLVER_STATUS_INTERNAL_ERROR, when calling `cusolverDnCreate(handle)`"),
     RuntimeError("cuFFT error: CUFFT_INTERNAL_ERROR"),
     RuntimeError("No CUDA GPUs are available"),
@@ -44,12 +42,6 @@ def test_which_errors_are_a_devices(error: Exception) -> None:
     assert is_memory_error(error) == (error in MEMORY)
 
 
-def test_the_cause_of_a_plugins_error_counts() -> None:
-    error = PluginError("the plugin failed")
-    error.__cause__ = OTHERS[0]
-    assert is_device_error(error)
-
-
 @pytest.mark.parametrize("error", MEMORY, ids=str)
 def test_a_pass_is_halved_whatever_says_that_memory_ran_out(error: RuntimeError) -> None:
     passes = []
@@ -65,9 +57,8 @@ def test_a_pass_is_halved_whatever_says_that_memory_ran_out(error: RuntimeError)
     def never(batch: list[int]) -> None:
         raise error
 
-    with pytest.raises(
-        DeviceError, match="no memory left, not even for one text.*" + re.escape(str(error).splitlines()[0][:30])
-    ):
+    said = f"no memory left, not even for one text.*{re.escape(str(error).splitlines()[0][:30])}"
+    with pytest.raises(DeviceError, match=said):
         TokenBudget("model", GPU, 64).run([8] * 8, never)
 
 
@@ -83,10 +74,12 @@ def test_any_other_error_of_the_device_is_not_tried_again() -> None:
     assert len(tried) == 1
 
 
-def test_it_travels_and_all_else_passes() -> None:
-    error = as_device_error(MEMORY[1])
-    again = pickle.loads(pickle.dumps(error))
+def test_it_travels_from_a_plugin_too_and_all_else_passes() -> None:
+    error = PluginError("the plugin failed")
+    error.__cause__ = MEMORY[1]
+    assert is_device_error(error)
+    again = pickle.loads(pickle.dumps(as_device_error(error)))
     assert isinstance(again, DeviceError)
-    assert str(again) == str(error)
+    assert "no memory left, not even for one text: CUDA error: CUBLAS_STATUS_ALLOC_FAILED" in str(again)
     with pytest.raises(RuntimeError, match="size of tensor"), device_errors_in_words():
         raise NONE[0]

@@ -9,12 +9,13 @@ from prepared_articles import TEXT, encode, parameters_of
 from training_stage import training_stage
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
-from core.episodes import EpisodeRunner
-from core.errors import EmptyArticleError
+from core.episodes import EpisodeRunner, advantages, policy_loss
+from core.errors import EmptyArticleError, RecipeError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner, update_request
 from core.learning.policies import make_policies
 from core.learning.reward import RewardConfig
+from core.learning.sampling import Episodes, Rollouts
 from core.learning.training_config import PolicyConfig, ReinforceConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
@@ -40,10 +41,7 @@ def runner() -> EpisodeRunner:
 
 
 def broadcast(
-    update: int = 0,
-    inputs: str = "features",
-    config: ReinforceConfig | None = None,
-    seed: int = 0,
+    update: int = 0, inputs: str = "features", config: ReinforceConfig | None = None, seed: int = 0
 ) -> Broadcast:
     policies = PolicyConfig(inputs)
     training = TrainingConfig("mine", seed, policies=policies, reinforce=config or ReinforceConfig(4))
@@ -103,9 +101,8 @@ def test_policies_that_learn_side_by_side_learn_as_they_would_alone() -> None:
     study = broadcast(inputs="embeddings", config=AS_WRITTEN, seed=3)
     both = runner().learn([(broadcast(), EPISODES), (study, EPISODES[1:])])
     assert [len(of_one) for of_one in both] == [4, 3]
-    for first, second in zip(both[0], learnt(runner(), broadcast(), EPISODES), strict=True):
-        require_equal(first, second)
-    for first, second in zip(both[1], learnt(runner(), study, EPISODES[1:]), strict=True):
+    alone = [*learnt(runner(), broadcast(), EPISODES), *learnt(runner(), study, EPISODES[1:])]
+    for first, second in zip([*both[0], *both[1]], alone, strict=True):
         require_equal(first, second)
 
 
@@ -127,6 +124,34 @@ def test_the_study_compares_rewards_with_nothing(inputs: str) -> None:
     (sample,) = result.samples
     assert (sample.advantage_baseline, sample.advantage) == (0, sample.reward)
     assert result.loss == result.policy_loss == pytest.approx(-sample.reward * sample.log_probability)
+
+
+def test_rewards_that_differ_by_rounding_alone_have_no_advantage() -> None:
+    equal = np.array([0.5, 0.5 + 1e-9, 0.5])
+    assert not advantages(equal, np.full(3, equal.mean()), normalise=True).any()
+
+
+def test_the_loss_falls_when_what_was_better_becomes_likelier() -> None:
+    log_probability = torch.tensor([-1.0, -2.0], dtype=torch.float64, requires_grad=True)
+    drawn = Rollouts(Episodes(torch.empty(0), [], [], []), log_probability, torch.empty(0))
+    loss = policy_loss(drawn, np.array([0.5, -0.25]))
+    assert loss.item() == -(0.5 * -1.0 + -0.25 * -2.0) / 2
+    loss.backward()
+    assert log_probability.grad.tolist() == [-0.25, 0.125]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"samples": 1}, "at least 2"),
+        ({"samples": 1, "advantage_baseline": "none"}, "at least 2"),
+        ({"samples": 0, "advantage_baseline": "none", "normalise": False}, "at least 1"),
+        ({"entropy_weight": -0.1}, "entropy"),
+    ],
+)
+def test_unusable_configurations_are_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
+        ReinforceConfig(**wrong)
 
 
 def test_a_greedy_summary_has_its_reward() -> None:

@@ -14,13 +14,10 @@ from core.testing import ENCODER, check_plugin, check_system
 from core.types import SystemKind
 
 
-@pytest.mark.parametrize("name", sorted(BASELINES.keys() - {"oracle", "window-oracle"}))
+@pytest.mark.parametrize("name", sorted(BASELINES.keys() - {"oracle"}))
 def test_our_own_systems_keep_it(name: str) -> None:
-    check_system(make_baseline(name, ENCODER, 0))
-
-
-def test_an_oracle_may_see_scores() -> None:
-    check_system(make_baseline("window-oracle", ENCODER, 0), ["A text of a few words, and no more."])
+    articles = ["A text of a few words, and no more."] if name == "window-oracle" else []
+    check_system(make_baseline(name, ENCODER, 0), articles)
 
 
 @dataclass
@@ -79,32 +76,17 @@ def test_the_examples_of_the_pages_keep_it(page: str, tmp_path: Path) -> None:
         assert check_plugin(str(tmp_path / f"{number}.py"))
 
 
-def test_all_systems_of_a_file_are_checked(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text("def first(text, n):\n    return ' '.join(text.split()[:n])\nSYSTEMS = {'first': first}\n")
-    assert [found.name for found in check_plugin(str(path))] == ["first"]
-    path.write_text("def all_of_it(text, n):\n    return text\nSYSTEMS = {'all': all_of_it}\n")
-    with pytest.raises(PluginError, match=r"all of mine\.py wrote \d+ words at n = 1"):
-        check_plugin(str(path))
-
-
 @pytest.mark.parametrize(
     ("body", "error", "message"),
     [
         ("return len(references) / (len(summary.split()) - 1)", PluginError, r"ZeroDivisionError: .* \(line 4\)"),
         ("calls.append(1); return len(calls)", AssertionError, "mine is .*, and .* the second time"),
         ("return len(references[0])", AssertionError, r"mine is 28\.0, and 4\.0 with its references in another order"),
-        ("calls.append(summary); return calls.count(summary)", AssertionError, "the second time"),
+        ("return 1\nSYSTEMS = {'all': lambda text, n: text}", PluginError, r"all of mine\.py wrote \d+ words at n = 1"),
     ],
 )
-def test_what_is_wrong_with_a_metric_is_found(body: str, error: type[Exception], message: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_a_file_is_found(body: str, error: type[Exception], message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(f"calls = []\n\ndef mine(summary, references):\n    {body}\nMETRICS = {{'mine': mine}}\n")
     with pytest.raises(error, match=message):
         check_plugin(str(path))
-
-
-def test_a_sound_metric_passes(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text("METRICS = {'mean': lambda summary, references: sum(map(len, references)) / 7}\n")
-    assert [found.name for found in check_plugin(str(path))] == ["mean"]

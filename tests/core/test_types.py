@@ -15,22 +15,11 @@ def test_an_article_has_an_id_of_its_place_and_a_hash_of_its_content() -> None:
     assert Article("news", "test", "7", "a", ("bc",)).id != article.id
 
 
-def test_id_and_hash_are_made_once() -> None:
-    article = Article("news", "test", "7", "text", ("summary",))
-    assert article.id is article.id
-    assert article.content_hash is article.content_hash
-    assert pickle.loads(pickle.dumps(article)) == article
-    assert pickle.loads(pickle.dumps(article)).id == article.id
-
-
 @given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3))
-def test_a_hash_is_of_each_text_behind_its_length(text: str, references: list[str]) -> None:
-    digest = hashlib.sha256()
-    for part in (text, *references):
-        encoded = part.encode("utf-8", "surrogatepass")
-        digest.update(f"{len(encoded)}:".encode())
-        digest.update(encoded)
-    assert Article("news", "test", "7", text, tuple(references)).content_hash == digest.hexdigest()
+def test_an_article_of_any_text_travels(text: str, references: list[str]) -> None:
+    article = Article("news", "test", "7", text, tuple(references))
+    again = pickle.loads(pickle.dumps(article))
+    assert (again, again.id) == (article, article.id)
 
 
 # Few of them, so that sets overlap, and the first and last that there are.

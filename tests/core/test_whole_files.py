@@ -38,11 +38,6 @@ def test_on_a_full_disk_an_older_file_is_as_it_was(tmp_path: Path) -> None:
     assert [path.read_text() for path in tmp_path.iterdir()] == ["older"]
 
 
-def make_twice(folder: Path) -> None:
-    for _ in range(2):
-        folder.mkdir(parents=True)
-
-
 def test_a_folder_takes_the_place_of_an_empty_one_or_none(tmp_path: Path) -> None:
     for target in (tmp_path / "new", tmp_path / "empty", tmp_path / "deep" / "new"):
         if target.name == "empty":
@@ -53,8 +48,8 @@ def test_a_folder_takes_the_place_of_an_empty_one_or_none(tmp_path: Path) -> Non
         assert [path.name for path in target.iterdir()] == ["a"]
     with pytest.raises(OSError, match="not empty"), replacing(tmp_path / "new") as unfinished:
         unfinished.mkdir()
-    with pytest.raises(FileExistsError), replacing(tmp_path / "other") as unfinished:
-        make_twice(unfinished / "in")
+    with pytest.raises(ValueError, match="null"), replacing(tmp_path / "other") as unfinished:
+        os.makedirs(unfinished / "in" / "\0")  # all but the last
     assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "empty", "new"]
 
 
@@ -86,14 +81,8 @@ with replacing(Path(sys.argv[1])) as unfinished:
 def test_what_a_killed_process_has_left_is_removed_by_the_next(tmp_path: Path, kind: str) -> None:
     target = tmp_path / "rows[1].csv"
     gone, here = 2**22 + 1, os.getppid()  # no process has a pid beyond 2**22
-    kept = (
-        f".rows[1].csv.{gone}",
-        f".rows1.csv.{gone}.unfinished",
-        f".rows[1].csv.{here}.unfinished",
-        ".rows[1].csv.a",
-    )
-    for name in kept:
-        (tmp_path / name).write_text("of somebody else, or of a process that still writes")
+    for name in (f"1].csv.{gone}", f"1.csv.{gone}.unfinished", f"[1].csv.{here}.unfinished", "[1].csv.a"):
+        (tmp_path / f".rows{name}").write_text("of somebody else, or of a process that still writes")
     before = sorted(tmp_path.iterdir())
     killed = subprocess.run(
         [sys.executable, "-c", IS_KILLED, str(target), kind], env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doc_pages import PAGES, ROOT, blocks, codes, commands, prose
+from doc_pages import PAGES, ROOT, blocks, codes, commands
 from typer.main import get_command
 
 from jobs.cli import app
@@ -84,13 +84,3 @@ def test_every_command_can_be_typed(path: Path) -> None:
     assert unknown_flags(page) == []
     assert unknown_targets(page) == []
     assert set(re.findall(r"NWS_\w+", page)) <= variables()
-
-
-def test_what_cannot_be_typed_is_found() -> None:
-    page = "```\nnws sumbit phase1\nnws ls --lmit 3 | head\nnws cancel A B\nnws ls   # all\nmake demo\nmake dmeo\n```\n"
-    page += "`--no-such`\n"
-    assert [problem(words) is None for words in commands(page)] == [False, False, False, True]
-    assert problem(["export", "RUN", "--rows"]) is not None
-    assert unknown_flags(page) == ["--no-such"]
-    assert unknown_targets(page) == ["dmeo"]
-    assert prose(page).strip() == "`--no-such`"

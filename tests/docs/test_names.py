@@ -114,18 +114,6 @@ def test_what_a_page_names_exists(path: Path) -> None:
     assert unknown_columns(page) == []
 
 
-def test_what_is_missing_is_found() -> None:
-    page = "`core/gone.py` `core/types.py` `core/text/` `gone.py` `types.py` `sed: x` `seed: 1` <b>jobs/gone.py</b>\n"
-    page += "`tests/docs/test_names.py::test_gone` `tests/docs/test_names.py::test_what_is_missing_is_found`\n"
-    page += "```python\nimport nws\nfrom core.testing import check_plugin, gone\nnws.sweeep\n```\n"
-    page += "```\nendpoint:\n  base_url: x\n  pice: 1\nlenghts: [7]\n```\n"
-    assert unknown_paths(page) == ["core/gone.py", "gone.py", "jobs/gone.py"]
-    assert unknown_tests(page) == ["tests/docs/test_names.py::test_gone"]
-    assert unknown_imports(page) == ["core.testing.gone", "nws.sweeep"]
-    assert unknown_keys(page) == ["lenghts", "pice", "sed"]
-    assert unknown_columns("`runs.reused` `runs.resued` `policies.png`") == ["runs.resued"]
-
-
 def test_the_defaults_of_a_training_are_those_of_the_page() -> None:
     """Rows of the table whose default is a number or a name."""
     page = (ROOT / "docs" / "phase2.md").read_text(encoding="utf-8")

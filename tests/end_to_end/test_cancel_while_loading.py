@@ -1,11 +1,11 @@
 """`nws cancel` while the actors of a run load their models: the run ends in order, and is resumed later."""
 
 import socket
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from hostile_server import eventually
 from nws_process import STUB, end, finish, start
 from ray_cluster import workers
 from stored_rows import difference, everything
@@ -26,7 +26,8 @@ def test_a_run_is_cancelled_while_its_models_load(tmp_path: Path) -> None:
     submit = ("submit", "phase1", "--n", "1,7", "--accelerator", "cpu", "--actors", "1", *STORE)
     driver = start(tmp_path, *submit, program=STUB, NWS_STUB_LOAD_SECONDS="10000")
     try:
-        loading = wait_for_actor(driver.pid, "build")
+        assert eventually(lambda: bool(building(driver.pid)), seconds=120), "no actor was born"
+        (loading, *_) = building(driver.pid)
         with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
             (run,) = store.list_runs()
             assert store.cancel_run(run.id, socket.gethostname()), "it has a driver"
@@ -40,12 +41,7 @@ def test_a_run_is_cancelled_while_its_models_load(tmp_path: Path) -> None:
         end(driver)
 
 
-def wait_for_actor(driver: int, title: str) -> psutil.Process:
-    """A worker of the driver's own Ray whose title ends like that."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        for child in psutil.Process(driver).children():
-            if child.name() == "raylet" and (found := workers(child, title)):
-                return found[0]
-        time.sleep(0.05)
-    raise AssertionError("no actor was born")
+def building(driver: int) -> list[psutil.Process]:
+    """Workers of the driver's own Ray that load their models."""
+    raylets = [child for child in psutil.Process(driver).children() if child.name() == "raylet"]
+    return [worker for raylet in raylets for worker in workers(raylet, "build")]

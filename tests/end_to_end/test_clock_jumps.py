@@ -1,11 +1,10 @@
 """A wall clock that jumps under a driver, forward and back, costs no row; at worst the driver is replaced."""
 
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hostile_server import eventually
 from nws_process import STUB, end, finish, start, wait_for_rows
 from shifted_clock import ShiftedClock
 from stored_rows import difference, everything
@@ -42,7 +41,7 @@ def test_a_clock_that_jumps_costs_no_row(jumps: tuple[int, int], tmp_path: Path)
             assert is_refused(store, run.id)
             for jump in jumps:
                 clock.jump(jump)
-                wait_until(lambda jump=jump: abs(ahead(store, run.id) - jump) < HOUR / 2)
+                assert eventually(lambda jump=jump: abs(ahead(store, run.id) - jump) < HOUR / 2, seconds=120)
                 assert driver.poll() is None, driver.communicate()
                 # A clock that is off is no sign of life: another machine need not wait until it is right.
                 assert not is_refused(store, run.id)
@@ -71,10 +70,3 @@ def is_refused(store: Store, run_id: str) -> bool:
     except StoreError:
         return True
     return False
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)

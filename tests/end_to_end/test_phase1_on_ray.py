@@ -1,6 +1,6 @@
-"""`nws` as a person runs it: real processes, real Ray, killed and resumed.
+"""`nws submit` of a sweep as a person runs it: real processes, real Ray, killed and resumed.
 
-The recipe is the paper's with tiny checkpoints for its encoders and backbone, which takes the same code.
+The recipes are the paper's with tiny checkpoints, which take the same code.
 """
 
 import io
@@ -15,71 +15,71 @@ from rich.console import Console
 
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
+from jobs.recipes.load import RECIPES, load_recipe
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(600)]
 
-ARTICLES = 12
-SYSTEMS, LENGTHS = 3 * 2 + 4, 3
+ARTICLES, LENGTHS = 12, 3
+SUMMARIES = {
+    "phase1": ARTICLES * (3 * 2 + 4) * LENGTHS,
+    "baselines": ARTICLES * (3 * LENGTHS + 1),  # the generator has uncut summaries, too
+}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path]) -> Path:
-    """A user's folder with a dataset and a recipe."""
+    """A user's folder with a dataset, and a recipe for each job."""
     path = tmp_path_factory.mktemp("user")
     lines = BUNDLED["sample"].read_text(encoding="utf-8").splitlines()[:ARTICLES]
     (path / "news.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    recipe = load_recipe(Phase1Recipe, "paper", {}).model_dump(mode="json")
-    recipe |= {
-        "datasets": [{"name": "news.jsonl"}],
-        "pipeline": "blank",
-        "encoders": [str(tiny_models[name]) for name in ("bert", "xlnet", "electra")],
-        "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2},
-        "n": [1, 7, 13],
-        "bundle_size": 2,
+    tiny = {name: str(tiny_models[name]) for name in ("bert", "xlnet", "electra", "bart")}
+    own = {
+        "phase1": {"encoders": [tiny["bert"], tiny["xlnet"], tiny["electra"]]},
+        "baselines": {"encoder": tiny["bert"], "systems": ["oracle", "random", tiny["bart"]]},
     }
-    (path / "mine.yaml").write_text(yaml.safe_dump(recipe))
+    for job, systems in own.items():
+        recipe = load_recipe(RECIPES[job], "paper", {}).model_dump(mode="json")
+        recipe |= {
+            **{"datasets": [{"name": "news.jsonl"}], "pipeline": "blank", "n": [1, 7, 13], "bundle_size": 2},
+            "bertscore": {"model": tiny["bert"], "num_layers": 2},
+        }
+        (path / f"{job}.yaml").write_text(yaml.safe_dump(recipe | systems))
     return path
 
 
-SUBMIT = ("submit", "phase1", "--recipe", "mine.yaml", "--accelerator", "cpu", "--json")
-
-
+@pytest.mark.parametrize(("job", "system"), [("phase1", "%"), ("baselines", "tiny-bart")])
 def test_one_actor_interrupted_and_two_that_go_on_give_the_rows_of_one_process(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, job: str, system: str
 ) -> None:
-    process = start(folder, *SUBMIT, "--actors", "1", "--store", "sqlite:///ray.db")
-    wait_for_rows(folder / "ray.db", process)
+    """Of baselines in the last stage, that of the generator."""
+    store = ("--store", f"sqlite:///{job}.db", "--json")
+    submit = ("submit", job, "--recipe", f"{job}.yaml", "--accelerator", "cpu")
+    process = start(folder, *submit, "--actors", "1", *store)
+    wait_for_rows(folder / f"{job}.db", process, system)
     process.send_signal(signal.SIGINT)
     interrupted = finish(process, 130)
     assert interrupted["state"] == "interrupted"
     assert 0 < interrupted["articles"] < ARTICLES
 
     run_id = str(interrupted["run_id"])
-    resumed = finish(start(folder, "resume", run_id, "--actors", "2", "--store", "sqlite:///ray.db", "--json"), 0)
+    resumed = finish(start(folder, "resume", run_id, "--actors", "2", *store), 0)
     assert resumed == {
-        "run_id": run_id,
-        "state": "done",
-        "articles": ARTICLES,
-        "summaries": ARTICLES * SYSTEMS * LENGTHS,
-        "reused": 0,
-        "failures": 0,
+        **{"run_id": run_id, "state": "done", "articles": ARTICLES, "summaries": SUMMARIES[job]},
+        **{"reused": 0, "failures": 0},
     }
     monkeypatch.chdir(folder)
-    with open_store("sqlite:///inline.db") as store:
-        plan = make_plan(load_recipe(Phase1Recipe, "mine.yaml", {"accelerator": "cpu"}))
-        driver.start(store, plan, "inline", Console(file=io.StringIO()))
-    inline = rows(folder, "inline.db")
-    assert len(inline) == ARTICLES * SYSTEMS * LENGTHS
-    assert_equal(rows(folder, "ray.db"), inline)
+    with open_store(f"sqlite:///{job}-inline.db") as inline:
+        plan = plan_job(job, f"{job}.yaml", {"accelerator": "cpu"})
+        driver.start(inline, plan, "inline", Console(file=io.StringIO()))
+    expected = rows(folder, f"{job}-inline.db")
+    assert len(expected) == SUMMARIES[job]
+    assert_equal(rows(folder, f"{job}.db"), expected)
 
 
 def test_an_accelerator_that_is_not_there_is_an_error_in_seconds(folder: Path) -> None:
-    submit = [argument for argument in SUBMIT if argument not in ("--accelerator", "cpu")]
-    process = start(folder, *submit, "--store", "sqlite:///none.db")
+    process = start(folder, "submit", "phase1", "--recipe", "phase1.yaml", "--json", "--store", "sqlite:///none.db")
     _, err = process.communicate(timeout=120)
     if process.returncode == 0:
         pytest.skip("this machine has a T4")

@@ -2,14 +2,11 @@
 
 import io
 import signal
-import sqlite3
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 import yaml
-from nws_process import finish, start
+from nws_process import finish, start, wait_for
 from rich.console import Console
 from stored_rows import everything
 from training_run import small_training
@@ -27,7 +24,7 @@ def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(plan.recipe.model_dump(mode="json")))
     submit = ("submit", "phase2", "--recipe", "mine.yaml", "--json", "--store", "sqlite:///ray.db")
     process = start(tmp_path, *submit, "--actors", "1")
-    wait_for_updates(tmp_path / "ray.db", process, 20)
+    wait_for(tmp_path / "ray.db", process, "select 1 where (select count(*) from updates) >= 20")
     process.send_signal(signal.SIGINT)
     interrupted = finish(process, 130)
     assert (interrupted["state"], interrupted["summaries"]) == ("interrupted", 0)
@@ -40,19 +37,3 @@ def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
         assert everything(store, run_id) == everything(other, outcome.run_id)
         updates = {policy.name: policy.updates for policy in store.policy_infos(run_id)}
         assert (updates["mine|seed=1"], updates["each|seed=1|n=7"]) == (16, 8)
-
-
-def wait_for_updates(store: Path, process: subprocess.Popen[str], updates: int) -> None:
-    """Wait until so many updates are stored."""
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and process.poll() is None:
-        if store.exists():
-            with sqlite3.connect(store) as connection:
-                try:
-                    (count,) = connection.execute("select count(*) from updates").fetchone()
-                except sqlite3.OperationalError:  # no tables yet
-                    count = 0
-            if count >= updates:
-                return
-        time.sleep(0.02)
-    raise AssertionError(f"there are too few updates: {process.poll()}")

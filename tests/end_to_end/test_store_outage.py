@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hostile_server import eventually
 from nws_process import STUB, finish, start
 from postgres_server import postgres_server
 
@@ -23,7 +24,8 @@ def test_postgres_is_killed_and_comes_back(tmp_path: Path) -> None:
             program=STUB,
             NWS_STUB_SECONDS="0.5",
         )
-        wait_until_stored(server.url, 4)
+        with open_store(server.url, read_only=True) as store:
+            assert eventually(lambda: any(run.summaries >= 4 for run in store.list_runs()), seconds=120)
         server.kill()
         time.sleep(OUTAGE_SECONDS)
         assert process.poll() is None, process.communicate()
@@ -35,13 +37,3 @@ def test_postgres_is_killed_and_comes_back(tmp_path: Path) -> None:
             assert store.run_info(str(outcome["run_id"])).summaries == outcome["summaries"] == 24 * 7 * 2
     assert any(text.startswith("Waiting for the store") for text in said)
     assert "The store is back." in said
-
-
-def wait_until_stored(url: str, summaries: int) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        with open_store(url, read_only=True) as store:
-            if any(run.summaries >= summaries for run in store.list_runs()):
-                return
-        time.sleep(0.2)
-    raise AssertionError("nothing was stored")

@@ -2,13 +2,13 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from jobs import store
 from jobs.drive import driver
 
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7")
@@ -21,14 +21,8 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     assert submitted.code == 0
     outcome = submitted.json
     assert outcome.pop("seconds") > 0
-    assert outcome == {
-        "run_id": outcome["run_id"],
-        "state": "done",
-        "articles": 3,
-        "summaries": 42,
-        "reused": 0,
-        "failures": 0,
-    }
+    counts = {"articles": 3, "summaries": 42, "reused": 0, "failures": 0}
+    assert outcome == {"run_id": outcome["run_id"], "state": "done", **counts}
     assert "3/3 articles" in submitted.err
     assert "Its rows are in sqlite:///nws.db.\n" in submitted.err
     assert f"nws report {outcome['run_id']} -o report.html\n" in submitted.err
@@ -37,17 +31,16 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     listed = nws("ls")
     assert outcome["run_id"] in listed.out
     assert "3/3" in listed.out
-    assert listed.out.splitlines()[-1].endswith("  first  three articles")
+    assert re.search(r"  sample +1, 7 +\d words? keeps? .* \(.*\) +first .*  three articles$", listed.out)
     assert nws("ls", "--json").json[0]["id"] == outcome["run_id"]
 
     status = nws("status")
     assert status.code == 0
+    assert "name         first\n" in status.out
+    assert "note         three articles\n" in status.out
     assert "bertscore|model:sentence-transformers/all-MiniLM-L6-v2@1110a243" in status.out
     assert nws("status", outcome["run_id"], "--json").json["failed_articles"] == []
 
-    query = nws("query", "select system, n, avg(bertscore_f1) as f1 from summaries group by 1, 2 order by 1, 2")
-    assert query.out.splitlines()[0].split() == ["system", "n", "f1"]
-    assert len(query.out.splitlines()) == 2 + 14
     assert len(nws("query", "select * from sweep_curve", "--json").json) == 14
 
     report = nws("report")
@@ -63,9 +56,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     written = json.loads((folder / "report.json").read_text("utf-8"))
     assert (written["metric"], written["signature"].split("|")[:2]) == ("rouge1_f1", ["rouge", "stem:no"])
     assert ",rouge1_f1,rouge|stem:no|" in (folder / "curves.csv").read_text("utf-8").splitlines()[1]
-    wrong = nws("report", "--metric", "rouge")
-    assert (wrong.code, wrong.out) == (2, "")
-    assert "no metric 'rouge' to report. The metrics are bertscore_f1, rouge1_f1" in " ".join(wrong.err.split())
+    assert "no metric 'rouge' to report. The metrics are" in " ".join(nws("report", "--metric", "rouge").err.split())
 
     again = nws(*SUBMIT, "--resume", "--json")
     assert again.json | {"seconds": 0} == outcome | {"seconds": 0}
@@ -85,14 +76,14 @@ def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypat
 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(nws, tmp_path: Path) -> None:
-    plan = nws("submit", "phase1", "--dry-run", "--accelerator", "T4", "--json").json
+    plan = nws("submit", "phase1", "--dry-run", "--json").json
     assert (plan["articles"], plan["rows"]) == (24, 24 * 7 * 11)
     assert plan["encoders"] == {
         "all-MiniLM-L6-v2": "sentence-transformers/all-MiniLM-L6-v2@1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
     }
-    shown = nws("submit", "phase1", "--dry-run", "--accelerator", "T4")
+    shown = nws("submit", "phase1", "--dry-run")
     assert shown.code == 0
-    assert "device        not on this machine" in shown.out
+    assert "rows          1848 (articles x systems x n" in shown.out
     assert "time          not known: the store has no finished run of this recipe" in shown.out
     # A model that cannot be had is an error now, and not at night.
     refused = nws("submit", "phase1", "--dry-run", "--encoder", "bert-base-uncased")
@@ -120,10 +111,8 @@ FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant le dé
 def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) -> None:
     rows = [{"text": FRENCH, "summary": "Le pont.", "prediction": FRENCH}] * 2
     (tmp_path / "mixed.jsonl").write_text("\n".join(json.dumps({**row, "id": i}) for i, row in enumerate(rows)))
-    for job in ("phase1", "baselines"):
-        submitted = nws("submit", job, "--dry-run", "--json", "--dataset", "mixed.jsonl")
-        assert submitted.err.count("Warning: 2 of 2 articles of mixed.jsonl (all) may be in another language") == 1
-        assert submitted.json["articles"] == 2
+    submitted = nws("submit", "phase1", "--dry-run", "--dataset", "mixed.jsonl")
+    assert submitted.err.count("Warning: 2 of 2 articles of mixed.jsonl (all) may be in another language") == 1
     scored = nws("score", "mixed.jsonl")
     assert "Warning: 2 of 2 predictions of mixed.jsonl may be in another language" in scored.err
     assert "(ISO 639: fr)" in scored.err
@@ -143,14 +132,6 @@ def test_a_second_interruption_says_how_to_resume(nws, monkeypatch: pytest.Monke
     (run,) = nws("ls", "--json").json
     assert result.code == 130
     assert result.err.splitlines()[-1].endswith(f"resume it with: nws resume {run['id']}")
-
-
-def test_a_query_has_a_timeout(nws) -> None:
-    store.open_store("sqlite:///nws.db").close()
-    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
-    result = nws("query", endless, "--timeout", "0.1")
-    assert (result.code, result.out) == (1, "")
-    assert result.err == "Error: the query was ended: it took more than 0.1 s (--timeout)\n"
 
 
 def test_the_name_of_a_file_cannot_steer_the_terminal(nws, tmp_path: Path) -> None:
@@ -180,6 +161,23 @@ def test_a_name_that_is_no_utf8_is_an_error(nws, tmp_path: Path) -> None:
     assert not (tmp_path / "nws.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("environment", "printed"),
+    [
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "a – b"),
+        ({"PYTHONIOENCODING": "latin-1"}, "a \\u2013 b"),
+        ({"PYTHONIOENCODING": "utf-8"}, "a – b"),
+    ],
+)
+def test_an_encoding_without_the_characters_prints_them_all_the_same(tmp_path: Path, environment, printed: str) -> None:
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}
+    for command in (["db", "upgrade"], ["query", "SELECT 'a ' || char(8211) || ' b' AS told"]):
+        asked = [sys.executable, "-m", "nws", *command, "--store", f"sqlite:///{tmp_path / 'nws.db'}"]
+        ran = subprocess.run(asked, env=kept | environment, capture_output=True, cwd=ROOT, check=False)
+        assert (ran.returncode, b"Traceback" in ran.stderr) == (0, False), ran.stderr
+    assert printed in ran.stdout.decode()
+
+
 def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
     rows = ['{"article": "The town opened a bridge.", "summary": "Bridge."}', '{"article": "", "summary": "None."}']
     (tmp_path / "news.jsonl").write_text("\n".join(rows))
@@ -190,28 +188,13 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
     assert result.err.splitlines()[-1] == f"1 article failed. See why: nws status {run_id}"
 
 
-def test_equal_failures_are_told_once_with_their_number(nws, tmp_path: Path) -> None:
-    rows = [{"id": f"a{i}", "article": text, "summary": "Bridge."} for i, text in enumerate(["The bridge.", *4 * [""]])]
-    (tmp_path / "news.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    result = nws("submit", "phase1", "--engine", "inline", "--dataset", "news.jsonl", "--n", "1")
-    assert result.err.splitlines()[-1].startswith("4 articles failed. See why: nws status ")
-    told = [line for line in nws("status").out.splitlines() if line.startswith("failed")]
-    assert len(told) == 1
-    assert "4 articles: EmptyArticleError: Article '…' of" in told[0]
-    assert "(news.jsonl a1, news.jsonl a2, news.jsonl a3, …; on " in told[0]
-    assert len(nws("status", "--json").json["failed_articles"]) == 4
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("submit", "phase1", "--n", "seven"), 2, "such as 7,9,11,13"),
         (("submit", "phase1", "--engine", "slurm"), 2, "not one of 'ray', 'inline'"),
-        (("submit", "phase1", "--recipe", "none"), 2, "no recipe 'none'"),
         (("submit", "phase1", "--limit", "0"), 2, "--limit"),
         (("submit", "phase1", "--dataset", "absent.jsonl"), 1, "no file absent.jsonl"),
-        (("submit", "phase1", "--dataset", "sample-ko", "--pipeline", "en_core_web_sm"), 1, "cuts English"),
-        (("submit", "baselines", "--system", "luhn"), 2, "no system 'luhn'"),
+        (("submit", "phase1", "--dataset", "sample-ko", "--pipeline", "en_core_web_sm"), 1, "does not cut"),
         (("submit", "phase1", "--pipeline", "en_core_web_xx"), 1, "python -m spacy download en_core_web_xx"),
         (("ls",), 1, "nws.db"),
         (("ls", "--store", "mysql://u:secret@h/d"), 1, "unsupported database"),
@@ -226,14 +209,6 @@ def test_errors_say_what_to_do_without_a_traceback(nws, arguments, code: int, me
     assert result.out == ""
 
 
-def test_unknown_runs_are_answered_with_the_known_ones(nws) -> None:
-    run_id = nws(*SUBMIT, "--json").json["run_id"]
-    for command in ("resume", "status", "report"):
-        result = nws(command, "absent")
-        assert result.code == 1
-        assert run_id in result.err
-
-
 @pytest.mark.parametrize("command", ["resume", "cancel", "rm", "add"])
 def test_no_store_is_made_for_a_run_that_it_cannot_have(nws, tmp_path: Path, command: str) -> None:
     result = nws(command, "absent", *(["mine.jsonl"] if command == "add" else []))
@@ -242,33 +217,12 @@ def test_no_store_is_made_for_a_run_that_it_cannot_have(nws, tmp_path: Path, com
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_schema_commands(nws) -> None:
-    assert "the schema was made" in nws("db", "upgrade").out
-    assert "the schema is up to date" in nws("db", "upgrade").out
-
-
-def test_the_environment_gives_flags(nws, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NWS_LIMIT", "2")
-    monkeypatch.setenv("NWS_N", "3,5")
-    plan = nws("submit", "phase1", "--dry-run", "--json", "--n", "9").json
-    assert (plan["articles"], plan["n"]) == (2, [9])
-
-
-PREDICTIONS = [
-    {"id": "a", "prediction": "the cat sat", "reference": "the cat sat down", "source": "The cat sat down."},
-    {
-        "id": "b",
-        "prediction": "shares fell",
-        "references": ["shares rose", "the shares fell"],
-        "source": "Shares fell.",
-    },
-]
-
-
 @pytest.fixture
 def predictions(tmp_path: Path) -> Path:
+    cat = {"id": "a", "prediction": "the cat sat", "reference": "the cat sat down", "source": "The cat sat down."}
+    shares = {"id": "b", "prediction": "shares fell", "references": ["shares rose", "the shares fell"], "source": "No."}
     file = tmp_path / "predictions.jsonl"
-    file.write_text("\n".join(map(json.dumps, PREDICTIONS)))
+    file.write_text("\n".join(map(json.dumps, (cat, shares))))
     return file
 
 
@@ -278,7 +232,7 @@ def test_score_prints_a_table_that_fits(nws, predictions: Path) -> None:
     lines = result.out.splitlines()
     assert all(len(line) <= 80 for line in lines)
     assert lines[0] == "2 rows, seed 0"
-    table = {line.split()[0]: line.split()[1:] for line in lines[4:10]}
+    table = {line.split()[0]: line.split()[1:] for line in lines[3:9]}
     assert table["rouge1"] == ["1.0000", "0.7083", "0.8286", "0.4655", "to", "1.1916"]
     assert table["density"] == ["1.0000", "no", "interval"]
     assert any(line.startswith("nrefs:var|case:mixed") for line in lines)
@@ -296,14 +250,15 @@ def test_score_as_json_and_per_row(nws, predictions: Path, tmp_path: Path) -> No
     assert [row["id"] for row in rows] == ["a", "b"]
     mean = sum(row["metrics"]["rouge1"]["f1"] for row in rows) / 2
     assert found["metrics"]["rouge1"]["f1"] == pytest.approx(mean)
+    lines = nws("score", predictions.name, "--metrics", "rouge1,rougeSU4,sacrebleu,density").out.splitlines()
+    assert lines[0] == "2 rows, seed 0"
+    assert all(len(line) <= 80 for line in lines)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (("--metrics", "rouge1,bluе"), 2, "There is no metric 'bluе'. The metrics are rouge1"),
-        (("--metrics", ","), 2, "no metric to compute: name one or more. (--metrics)"),
-        (("--references", "worst"), 2, "'worst' is not one of 'best', 'mean'"),
         (("--lang", "fr"), 2, "no language 'fr'"),
         (("--per-row", "absent/rows.jsonl"), 2, "no folder absent"),
         (("--metrics", "bertscore", "--lang", "ko", "--tokenizer", "char"), 2, "--bertscore-model"),
@@ -323,31 +278,3 @@ def test_score_says_how_to_get_synonyms(nws, predictions: Path, monkeypatch: pyt
     assert "|match:exact,porter|" in result.json["signatures"]["meteor"]
     assert "wordnet-base" in result.err
     assert "wordnet-base" not in nws("score", predictions.name).err
-
-
-def test_a_locale_without_the_characters_prints_them_all_the_same(tmp_path: Path) -> None:
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"} | ascii_only
-    for command in (["db", "upgrade"], ["query", "SELECT 'a ' || char(8211) || ' b' AS told"]):
-        asked = [sys.executable, "-m", "nws", *command, "--store", f"sqlite:///{tmp_path / 'nws.db'}"]
-        ran = subprocess.run(asked, env=environment, capture_output=True, cwd=ROOT, check=False)
-        assert (ran.returncode, b"Traceback" in ran.stderr) == (0, False), ran.stderr
-    assert "a – b" in ran.stdout.decode()
-
-
-@pytest.mark.parametrize(
-    ("encoding", "printed"),
-    [("latin-1", "a \\u2013 b"), ("ascii:xmlcharrefreplace", "a &#8211; b"), ("utf-8", "a – b")],
-)
-def test_an_encoding_that_somebody_chose_is_kept(tmp_path: Path, encoding: str, printed: str) -> None:
-    store = f"sqlite:///{tmp_path / 'nws.db'}"
-    for command in (["db", "upgrade"], ["query", "SELECT 'a ' || char(8211) || ' b' AS told"]):
-        ran = subprocess.run(
-            [sys.executable, "-m", "nws", *command, "--store", store],
-            env={**os.environ, "PYTHONIOENCODING": encoding},
-            capture_output=True,
-            cwd=ROOT,
-            check=False,
-        )
-        assert (ran.returncode, b"Error" in ran.stderr) == (0, False), ran.stderr
-    assert printed in ran.stdout.decode()

@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from jobs.store import RunSpec, open_store
 
 # Each takes most of a second or more.
 SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score", "nltk", "sklearn", "pandas"}
@@ -24,3 +27,26 @@ def test_nothing_is_imported_that_is_not_needed(modules: str, slow: set[str]) ->
     program = f"import sys, {modules}; print(*sorted({slow!r} & sys.modules.keys()))"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
+
+
+HEAVY = {"torch", "ray", "transformers", "spacy", "scipy", "matplotlib", "datasets"}
+
+
+@pytest.mark.parametrize(
+    ("command", "needed", "heavy"),
+    [
+        *(
+            (command, "typer", {*HEAVY, "numpy", "alembic"})
+            for command in ("--help", "ls", "cancel RUN", "query SELECT(1)")
+        ),
+        *((f"submit {job} --help", "pydantic", {*HEAVY, "sqlalchemy"}) for job in ("phase1", "baselines", "phase2")),
+    ],
+)
+def test_what_computes_nothing_loads_no_heavy_library(tmp_path: Path, command: str, needed: str, heavy: set) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        store.create_run(RunSpec("phase1", {}, "hash", 0, "code", {}, {}, 1), "RUN")
+    program = [sys.executable, "-X", "importtime", "-m", "jobs.cli", *command.split()]
+    run = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
+    assert needed in loaded
+    assert loaded & heavy == set()

@@ -12,7 +12,7 @@ import nws_process
 import psutil
 import pytest
 
-from jobs.store import RunSpec, open_store
+from jobs.store import open_store
 
 
 def shown_by_ps(folder: Path, *arguments: str) -> str:
@@ -41,33 +41,6 @@ def shown_by_ps(folder: Path, *arguments: str) -> str:
 )
 def test_a_password_on_the_command_line_is_not_shown_by_ps(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert "--store" in shown_by_ps(tmp_path, *arguments)
-
-
-@pytest.mark.parametrize("command", ["--help", "ls", "cancel RUN", "query SELECT(1)"])
-def test_what_computes_nothing_loads_no_heavy_library(tmp_path: Path, command: str) -> None:
-    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
-        store.create_run(RunSpec("phase1", {}, "hash", 0, "code", {}, {}, 1), "RUN")
-    process = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "jobs.cli", *command.split()],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in process.stderr.splitlines()}
-    assert "typer" in loaded
-    heavy = {"torch", "ray", "transformers", "spacy", "numpy", "scipy", "matplotlib", "datasets", "alembic"}
-    assert loaded & heavy == set()
-
-
-@pytest.mark.parametrize("job", ["phase1", "baselines", "phase2"])
-def test_help_of_a_job_imports_its_recipe_and_nothing_that_computes(job: str) -> None:
-    command = [sys.executable, "-X", "importtime", "-m", "jobs.cli", "submit", job, "--help"]
-    told = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in told.stderr.splitlines()}
-    assert "pydantic" in loaded
-    assert loaded & {"torch", "ray", "transformers", "spacy", "scipy", "matplotlib", "datasets", "sqlalchemy"} == set()
 
 
 def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:

@@ -9,18 +9,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-LEAD = "core/systems/extractive_baselines.py"
+WORDS = "core/text/words.py"
 _PROGRAM = """
 import io, json, subprocess, sys
 import core.arithmetic  # or nobody knows how this process multiplies
-from types import SimpleNamespace
 from rich.console import Console
-from cluster.article_work import Work
-from core.systems.extractive_baselines import Lead
-from core.metrics.specs import BY_COLUMN
-from core.types import SegmentedArticle, Summary
+from bench import stub_work
 from jobs.drive import driver
-from jobs.drive.pools import stage_work
 from jobs.recipes.job import plan_job
 from jobs.store import open_store
 
@@ -31,23 +26,11 @@ def slowly(plans):
     subprocess.run(meanwhile, shell=True, check=True)
     fetch(plans)
 
-def lead(bundle):
-    # The system without scores, which would take seconds to load.
-    scores = dict.fromkeys(BY_COLUMN, 1.0)
-    for segmented in bundle:
-        (draft,) = Lead().summarize(SimpleNamespace(segmented=segmented, length_unit="words"), [3])
-        yield Summary(segmented.article.id, "lead", 3, draft.text, 3, 0.0, scores)
-
-def quick(plan, device, share):
-    segment = lambda article: SegmentedArticle(article, (), (), ())
-    return Work(lambda: segment, lambda: lambda bundle: list(lead(bundle)))
-
 driver.fetch_models = slowly
 plan = plan_job("baselines", "sample", {"datasets.limit": 2, "actors": 1, "systems": ["lead"], "n": [3]})
 said = io.StringIO()
 with open_store(store) as opened:
-    outcome = driver.start(opened, plan, engine, Console(file=said, width=1000),
-                           quick if engine == "inline" else stage_work, reuse=True)
+    outcome = driver.start(opened, plan, engine, Console(file=said, width=1000), stub_work.work, reuse=True)
     run = opened.run_info(outcome.run_id)
     with opened.query(f"select text from summaries where run_id = '{run.id}'") as answer:
         texts = [row[0] for row in answer.rows]
@@ -57,24 +40,22 @@ print(json.dumps({"code": run.code_version, "reused": outcome.reused, "mixed": r
 
 
 class EditedCheckout:
-    """A clean commit of this checkout's sources, and what a run of `lead` from there has.
+    """A clean commit of this checkout's sources, and what a run of stub work from there has.
 
     Attributes:
         root: where it is.
-        edit: a shell command after which `lead` writes in capitals; it needs no file besides.
+        edit: a shell command after which the first words of a text are in capitals; it needs no file besides.
         restore: one that takes the edit back.
-        commit: one that commits it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "checkout"
-        for package in ("core", "cluster", "jobs", "alembic"):
+        for package in ("core", "cluster", "jobs", "alembic", "bench"):
             shutil.copytree(ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__"))
         git = f"git -C {self.root} -c user.name=t -c user.email=t@localhost"
-        in_capitals = f"sed -i 's/Draft(n, cut(text, n,/Draft(n, cut(text.upper(), n,/' {self.root / LEAD}"
+        in_capitals = f"sed -i 's/join(itertools.islice(words, n))/&.upper()/' {self.root / WORDS}"
         self.edit = f"{in_capitals} && ! git -C {self.root} diff --quiet"
         self.restore = f"{git} checkout -q -- core"
-        self.commit = f"{git} commit -qam Edited"
         for command in (f"git init -q {self.root}", f"{git} add -A", f"{git} commit -qm Clean"):
             self.shell(command)
 

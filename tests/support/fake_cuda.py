@@ -5,7 +5,6 @@ functions of `torch._C` that it calls, which a torch for CPUs lacks. They refuse
 beyond the GPUs there are, and what is no index.
 """
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-GB = 10**9
-T4, A100, H100 = ("Tesla T4", (7, 5)), ("NVIDIA A100-SXM4-80GB", (8, 0)), ("NVIDIA H100 80GB HBM3", (9, 0))
+T4 = ("Tesla T4", (7, 5))
 
 
 @dataclass
@@ -24,24 +22,14 @@ class FakeCuda:
     Attributes:
         kind: name and compute capability.
         count: how many GPUs; with 0, torch has CUDA and finds no GPU.
-        total, free: bytes of each GPU's memory; `free` as the driver sees it, for all processes.
-        allocated, reserved, peak: bytes that torch holds in tensors, in its cache, and held at most.
-        uuid: of each GPU.
+        current: the index of the one in use.
         fractions: by index, what was set as this process's share.
-        emptied: how often the cache was given back.
     """
 
     kind: tuple[str, tuple[int, int]] = T4
     count: int = 1
-    total: int = 16 * GB
-    free: int = 15 * GB
-    allocated: int = 0
-    reserved: int = 0
-    peak: int = 0
-    uuid: str = "abc"
     current: int = 0
     fractions: dict[int, float] = field(default_factory=dict)
-    emptied: int = 0
 
     def install(self, patch: pytest.MonkeyPatch) -> "FakeCuda":
         """Put it below `torch.cuda`, which has not been initialised then."""
@@ -52,12 +40,8 @@ class FakeCuda:
             "_cuda_exchangeDevice": self._exchange,
             "_cuda_maybeExchangeDevice": self._exchange,
             "_cuda_setDevice": self._exchange,
-            "_cuda_synchronize": lambda: None,
             "_cuda_isInBadFork": lambda: False,
-            "_cuda_emptyCache": self._empty,
             "_cuda_setMemoryFraction": self._set_fraction,
-            "_cuda_getMemoryFraction": lambda index: self.fractions.get(self._checked(index), 1.0),
-            "_cuda_memoryStats": self._stats,
         }
         for name, function in compiled.items():
             patch.setattr(torch._C, name, function, raising=False)
@@ -66,7 +50,7 @@ class FakeCuda:
             "_cached_device_count": None,
             "_queued_calls": [],
             "_lazy_seed_tracker": type(torch.cuda._lazy_seed_tracker)(),  # what earlier tests have seeded
-            "_cudart": SimpleNamespace(cudaMemGetInfo=self._memory),
+            "_cudart": SimpleNamespace(),
             "_is_in_bad_fork": lambda: False,
             "_device_count_nvml": lambda: self.count,
             "_exchange_device": self._exchange,
@@ -93,25 +77,10 @@ class FakeCuda:
         self.current = before if index == -1 else self._checked(index)
         return before
 
-    def _empty(self) -> None:
-        self.emptied += 1
-        self.reserved = self.allocated
-
     def _set_fraction(self, fraction: float, index: int) -> None:
         self.fractions[self._checked(index)] = fraction
-
-    def _memory(self, index: int) -> tuple[int, int]:
-        self._checked(index)
-        return self.free, self.total
-
-    def _stats(self, index: int) -> OrderedDict[str, Any]:
-        self._checked(index)
-        return OrderedDict(
-            allocated_bytes={"all": {"current": self.allocated, "peak": self.peak}},
-            reserved_bytes={"all": {"current": self.reserved}},
-        )
 
     def _properties(self, index: int) -> SimpleNamespace:
         self._checked(index)
         name, (major, minor) = self.kind
-        return SimpleNamespace(name=name, major=major, minor=minor, total_memory=self.total, uuid=self.uuid)
+        return SimpleNamespace(name=name, major=major, minor=minor)

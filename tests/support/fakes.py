@@ -1,9 +1,9 @@
 """A segmenter and a sweeper in a few lines, which misbehave where an article's text says so.
 
-Words they obey: `segment-raises`, `segment-dies`, `segment-slow`, `sweep-raises`, `sweep-dies`, `sweep-slow`, and
-`sweep-dies-once=FILE`, which dies unless FILE exists and leaves it behind, and `sweep-meets=N=FOLDER`, which waits
-until N articles are being swept, and `sweep-titles=FILE`, which writes there how this process is called, and
-`sweep-hogs`, which takes 6 GB of memory within some seconds.
+Words they obey: `segment-raises`, `segment-dies`, `segment-slow`, `sweep-raises`, `sweep-dies`, `sweep-slow`,
+`sweep-loses-gpu`, `sweep-hogs`, which takes 6 GB of memory within some seconds, `sweep-meets=N=FOLDER`, which waits
+until N articles are being swept, and `sweep-titles=FILE`, which writes there how this process is called. With
+`-once=FILE` behind it (`sweep-dies-once=FILE`) a word is obeyed unless FILE exists, which is left behind.
 """
 
 import os
@@ -74,51 +74,46 @@ def sweep(report: str, swept: list[str], articles: Sequence[SegmentedArticle]) -
     summaries = []
     for segmented in articles:
         for word in segmented.words:
-            if word == "sweep-raises":
-                raise ValueError("cannot be swept")
-            if word == "sweep-dies":
-                os.kill(os.getpid(), signal.SIGKILL)
-            if word == "sweep-slow":
-                time.sleep(60)
-            if word == "sweep-hogs":
-                take_memory(_HOG_BYTES)
-            if word == "sweep-loses-gpu":
-                lose_gpu()
-            if word.startswith("sweep-loses-gpu-once="):
-                lost = Path(word.partition("=")[2])
-                if not lost.exists():
-                    lost.touch()
-                    lose_gpu()
-            if word.startswith("sweep-dies-once="):
-                marker = Path(word.partition("=")[2])
-                if not marker.exists():
-                    marker.touch()
-                    os.kill(os.getpid(), signal.SIGKILL)
-            if word.startswith("sweep-titles="):
-                Path(word.partition("=")[2]).write_bytes(Path("/proc/self/cmdline").read_bytes())
-            if word.startswith("sweep-meets="):
-                _, count, folder = word.split("=")
-                (Path(folder) / segmented.article.key).touch()
-                deadline = time.monotonic() + 30
-                while len(list(Path(folder).iterdir())) < int(count):
-                    assert time.monotonic() < deadline, "the others did not come"
-                    time.sleep(0.02)
+            obey(*word.partition("=")[::2], segmented.article)
         swept.append(segmented.article.key)
         told = {
             "": segmented.words[0],
             "pid": str(os.getpid()),
-            "gpu": os.environ.get("CUDA_VISIBLE_DEVICES", "none"),
+            "gpu": f"{os.environ.get('CUDA_VISIBLE_DEVICES', 'none')} {os.getpid()}",
             "order": str(len(swept)),
         }[report]
         summaries += [summary(segmented.article.id, n, told) for n in (1, 3)]
     return summaries
 
 
-def lose_gpu() -> None:
-    """As torch says it. Imported here: most actors of tests need no torch."""
-    import torch
+def obey(word: str, rest: str, article: Article) -> None:
+    if word.endswith("-once"):
+        marker = Path(rest)
+        if marker.exists():
+            return
+        marker.touch()
+    match word.removesuffix("-once"):
+        case "sweep-raises":
+            raise ValueError("cannot be swept")
+        case "sweep-dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "sweep-slow":
+            time.sleep(60)
+        case "sweep-hogs":
+            take_memory(_HOG_BYTES)
+        case "sweep-loses-gpu":
+            import torch  # here, since most actors of tests need none
 
-    raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
+            raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
+        case "sweep-titles":
+            Path(rest).write_bytes(Path("/proc/self/cmdline").read_bytes())
+        case "sweep-meets":
+            count, _, folder = rest.partition("=")
+            (Path(folder) / article.key).touch()
+            deadline = time.monotonic() + 30
+            while len(list(Path(folder).iterdir())) < int(count):
+                assert time.monotonic() < deadline, "the others did not come"
+                time.sleep(0.02)
 
 
 def take_memory(size: int) -> None:
@@ -135,17 +130,6 @@ def make_with_little_memory() -> Sweeper:
     limit = pages * resource.getpagesize() + 300 * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     return make_sweeper()
-
-
-class TokenSweeper:
-    """Counts tokens, as real models do: the words of the articles."""
-
-    def __init__(self) -> None:
-        self.tokens = 0
-
-    def __call__(self, articles: Sequence[SegmentedArticle]) -> list[Summary]:
-        self.tokens += sum(len(segmented.words) for segmented in articles)
-        return make_sweeper()(articles)
 
 
 def make_slowly() -> Sweeper:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from system_kinds import kind_of
 
 from core.analysis import Point
 from core.metrics.specs import METRICS, SPECS, as_columns
-from core.types import Score, SystemKind
+from core.types import Score
 
 
 def make_scores(*parts: Score, **others: float) -> dict[str, float]:
@@ -27,16 +28,6 @@ def rescored(point: Point, **scores: float) -> Point:
     return replace(point, scores={**point.scores, **scores})
 
 
-RULERS: Mapping[str, SystemKind] = {
-    "lead": "control",
-    "random": "control",
-    "other-article": "control",
-    "reference-words": "upper bound",
-    "person": "upper bound",
-}
-"""What the systems are that others are compared with."""
-
-
 def kept_points(
     shares: Mapping[str, Mapping[int, float]], articles: int = 60, spread: float = 0.1, dataset: str = "news"
 ) -> list[Point]:
@@ -47,7 +38,7 @@ def kept_points(
         Point(
             *(dataset, f"{article:04d}", system, n, n or 25),
             point_scores(kept=share + float(noise[article]), bertscore_f1=0.3 + share / 2, density=1.0, coverage=1.0),
-            RULERS.get(system, "system"),
+            kind_of(system),
             f"{system} {n}",
         )
         for system, at in shares.items()

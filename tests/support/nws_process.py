@@ -77,14 +77,19 @@ def assert_equal(
 
 def wait_for_rows(store: Path, process: subprocess.Popen[str], system: str = "%") -> None:
     """Wait until the run has stored something by `system`."""
+    wait_for(store, process, "select 1 from summaries where system like ?", system)
+
+
+def wait_for(store: Path, process: subprocess.Popen[str], sql: str, *parameters: object) -> None:
+    """Wait until the store has a row that a query asks for."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and process.poll() is None:
         if store.exists():
             with sqlite3.connect(store) as connection:
                 try:
-                    if connection.execute("select 1 from summaries where system like ?", (system,)).fetchone():
+                    if connection.execute(sql, parameters).fetchone():
                         return
                 except sqlite3.OperationalError:  # no tables yet
                     pass
-        time.sleep(0.05)
+        time.sleep(0.02)
     raise AssertionError(f"no row was stored: {process.poll()}")

@@ -7,7 +7,7 @@ import socketserver
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
@@ -91,11 +91,8 @@ class _Handler(BaseHTTPRequestHandler):
         if content != FIRST and server.together is not None:
             server.together.wait(timeout=30)
         if isinstance(reply.body, dict) and "model" in reply.body:
-            reply = Reply(
-                reply.status,
-                {**reply.body, "model": server.model, "system_fingerprint": server.fingerprint},
-                reply.headers,
-            )
+            said = {"model": server.model, "system_fingerprint": server.fingerprint}
+            reply = replace(reply, body={**reply.body, **said})
         self._send(reply)
 
     def _send(self, reply: Reply) -> None:

@@ -6,7 +6,6 @@ stdin.
 
 import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from ray_head import free_ports
+from ray_head import cluster_environment, free_ports
 
 CPUS_OF_A_NODE = 1
 WORKER_NODES = 2
@@ -76,7 +75,8 @@ def _kill(processes: list[psutil.Process]) -> None:
 def workers(node: psutil.Process, *titles: str) -> list[psutil.Process]:
     """The workers of a node whose titles end like that, in order of their pids.
 
-    Ray titles a worker by what it is at: `ray::sweep` a method, `ray::segment` a task, `ray::SweepActor` nothing.
+    Ray titles a worker by what it is at: `ray::SweepActor.sweep` is at a method, `ray::segment` at a task, and
+    `ray::SweepActor` at nothing.
     """
     found = []
     for worker in node.children():
@@ -90,16 +90,8 @@ def workers(node: psutil.Process, *titles: str) -> list[psutil.Process]:
 def ray_cluster() -> Iterator[RayCluster]:
     """A head and two worker nodes. No process that was started with its environment is left after the block."""
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        token = Path(folder) / "token"
-        token.write_text("ab" * 32)
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | {
-            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-            "RAY_USAGE_STATS_ENABLED": "0",
+        environment = cluster_environment(folder) | {
             "RAY_SCHEDULER_EVENTS": "0",
-            "RAY_worker_niceness": "0",  # as in conftest.py
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN_PATH": str(token),
-            "RAY_TMPDIR": folder,
             # A dead node is noticed in seconds instead of a quarter of a minute.
             "RAY_health_check_period_ms": "500",
             # So is a dead GCS, which is otherwise waited for for a minute.
@@ -138,7 +130,7 @@ def _left(folder: str) -> list[psutil.Process]:
 def _processes(folder: str) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
-        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+        with contextlib.suppress(psutil.Error):
             if process.environ().get("RAY_TMPDIR") == folder:
                 found.append(process)
     return found

@@ -26,16 +26,7 @@ class Head:
 def ray_head(*options: str) -> Iterator[Head]:
     """`ray start --head` with two CPUs on free ports; every process of it ends with the block."""
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        token = Path(folder) / "token"
-        token.write_text("ab" * 32)
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | {
-            "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
-            "RAY_USAGE_STATS_ENABLED": "0",
-            "RAY_worker_niceness": "0",  # as in conftest.py
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN_PATH": str(token),
-            "RAY_TMPDIR": folder,
-        }
+        environment = cluster_environment(folder)
         gcs, dashboard, agent, client = free_ports(4)
         command = [
             str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--num-cpus=2", f"--port={gcs}",
@@ -53,6 +44,20 @@ def ray_head(*options: str) -> Iterator[Head]:
             finally:
                 process.terminate()
                 process.wait(timeout=60)
+
+
+def cluster_environment(folder: str) -> dict[str, str]:
+    """Of the processes of a cluster whose files lie in `folder`, and of those that join it."""
+    token = Path(folder) / "token"
+    token.write_text("ab" * 32)
+    return {k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | {
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",  # as in conftest.py
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(token),
+        "RAY_TMPDIR": folder,
+    }
 
 
 def free_ports(count: int) -> list[int]:

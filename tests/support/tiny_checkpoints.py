@@ -225,3 +225,13 @@ def _save(folder: Path, model: PreTrainedModel, tokenizer: object) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+MAKERS = {
+    make.__name__.removeprefix("make_").replace("_", "-"): make
+    for make in (
+        *(make_bart, make_bert, make_electra, make_gpt2, make_gpt2_lm, make_llama),
+        *(make_multilingual, make_nli, make_pegasus, make_roberta, make_t5, make_xlnet),
+    )
+}
+"""By architecture."""

@@ -7,7 +7,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from jobs.report.charts import Chart
-from jobs.report.numerals import counted, decimals, signed
+from jobs.report.numerals import counted, decimals, percent, signed
 from jobs.report.printed_lines import role
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -22,7 +22,7 @@ def page_environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"decimals": decimals, "signed": signed, "unbroken": _unbroken}
+    environment.filters |= {"decimals": decimals, "signed": signed, "percent": percent, "unbroken": _unbroken}
     environment.globals |= {"counted": counted, "role": role, "chart_svg": _chart_svg}
     return environment
 

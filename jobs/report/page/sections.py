@@ -11,6 +11,7 @@ from jobs.report.metric_names import metric_name
 from jobs.report.page.kept_examples import KeptExamples
 from jobs.report.policies.policy_charts import learning_charts
 from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.policies.policy_tables import policy_tables
 from jobs.report.result_tables import (
     best_n_table,
     comparison_table,
@@ -19,8 +20,6 @@ from jobs.report.result_tables import (
     means_table,
     one_length_table,
     other_lengths_table,
-    policy_tables,
-    same_texts_table,
     smallest_tables,
     uncut_table,
     verdict,
@@ -31,10 +30,6 @@ from jobs.report.sweep.numbers import Numbers, cautions, sweep_scores
 from jobs.report.sweep.sweep_charts import gains, kept_chart, kept_kinds
 from jobs.report.system_names import SystemNames
 from jobs.report.table import Table
-
-_WORTH_TELLING = 0.25
-"""The share of equal texts from which two systems are listed."""
-_MOST_PAIRS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +88,6 @@ class SweepSection:
         gains: over `random` and `lead`.
         best_n: of each system that was compared with `random`.
         at_each_n: the comparisons in full, each named by its systems and verdict.
-        same_texts: pairs of systems that often write the same.
     """
 
     dataset: str
@@ -109,7 +103,6 @@ class SweepSection:
     vs_lead: Table | None
     other_lengths: Table | None
     at_each_n: tuple[tuple[str, Table], ...]
-    same_texts: Table | None
     uncut: Table | None
     examples: KeptExamples | None
 
@@ -149,7 +142,6 @@ def _sweep_section(
 ) -> SweepSection:
     lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
     scored = [one for one in by_metric if dataset in one.scored]
-    same = [pair for pair in numbers.same_texts if pair.dataset == dataset and pair.share >= _WORTH_TELLING]
     vs_lead = numbers.vs_lead.get(numbers.metric, ())
     compared = [one for one in (*vs_lead, *numbers.vs_cut, *between) if one.dataset == dataset]
     return SweepSection(
@@ -173,7 +165,6 @@ def _sweep_section(
         vs_lead=vs_lead_table(numbers, dataset),
         other_lengths=other_lengths_table(numbers, dataset),
         at_each_n=tuple(_at_each_n(comparison, numbers) for comparison in compared),
-        same_texts=same_texts_table(same[:_MOST_PAIRS], numbers.names) if same else None,
         uncut=uncut_table(numbers, dataset),
         examples=examples,
     )

@@ -10,15 +10,15 @@ import numpy as np
 import yaml
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
-from core.analysis import COMPARED, POLICY, Metric, Points, SystemScore, split_seed
-from core.analysis.intervals import CONFIDENCE, Interval
+from core.analysis import POLICY, Metric, Points, split_seed
+from core.analysis.intervals import CONFIDENCE
 from core.learning.policy_system import PolicySystem
 from jobs.report.metric_names import metric_name, metric_signature
-from jobs.report.numerals import decimals, interval_text, signed
+from jobs.report.numerals import decimals
 from jobs.report.policies.policy_answer import sentences, what_is_known
 from jobs.report.policies.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
+from jobs.report.policies.policy_tables import policy_tables
 from jobs.report.run_status import dataset_part
-from jobs.report.table import Table
 from jobs.store import RunInfo
 
 CARD, RECIPE = "README.md", "recipe.yaml"
@@ -87,11 +87,7 @@ def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCa
         ],
         judged_on=list(_judged_on(run)),
         updates=_updates(system),
-        datasets=[
-            _dataset_section(by_metric, dataset, results, system)
-            for dataset in (numbers.scored if numbers else ())
-            if _policy_scores(by_metric["bertscore_f1"], dataset)
-        ],
+        datasets=[] if numbers is None else list(_dataset_sections(numbers, results, system)),
         signatures=dict.fromkeys(metric_signature(run, metric) for metric in by_metric),
     )
     return card
@@ -132,50 +128,24 @@ def _eval_results(numbers: PolicyNumbers) -> Iterator[EvalResult]:
             )
 
 
-def _dataset_section(
-    by_metric: Mapping[Metric, PolicyNumbers], dataset: str, results: PolicyResults, system: PolicySystem
-) -> dict[str, Any]:
-    """What the card says of the scores on one dataset of test articles."""
-    numbers = by_metric["bertscore_f1"]
-    ((_, answer),) = sentences(numbers, dataset)
-    policy = {metric: _policy_scores(judged, dataset) for metric, judged in by_metric.items()}
-    seeds = _other_seeds(numbers.run, results, system, dataset)
-    columns = ["n", "articles", *(metric_name(metric) for metric in by_metric), "BERTScore F1 of other seeds"]
-    rows = [
-        [n, score.articles, *(_with_interval(policy[metric][n].score) for metric in by_metric), seeds.get(n, "–")]
-        for n, score in policy["bertscore_f1"].items()
-    ]
-    compared = [
-        [n, rival, at.articles, decimals(at.mean_b), f"{signed(at.difference.mean)} ({interval_text(at.difference)})",
-         "better" if at.better else "worse" if at.worse else "not shown to differ"]
-        for n, score in policy["bertscore_f1"].items()
-        for rival in COMPARED
-        if (at := score.versus.get(rival)) is not None
-    ]  # fmt: skip
-    named = ["n", "system", "articles", "its F1", "policy − system", "test"]
-    return {
-        "name": dataset,
-        "answer": answer,
-        "known": what_is_known(numbers, dataset),
-        "scores": Table(columns, rows).markdown(),
-        "compared": Table(named, compared).markdown(),
-    }
+def _dataset_sections(numbers: PolicyNumbers, results: PolicyResults, system: PolicySystem) -> Iterator[dict[str, Any]]:
+    """What the card says of the scores on each dataset of test articles."""
+    for dataset in numbers.scored:
+        for _, answer in sentences(numbers, dataset):
+            yield {
+                "answer": answer,
+                "known": what_is_known(numbers, dataset),
+                "tables": list(policy_tables(numbers, dataset)),
+                "other_seeds": _other_seeds(numbers.run, results, system, dataset),
+            }
 
 
-def _policy_scores(numbers: PolicyNumbers, dataset: str) -> dict[int, SystemScore]:
-    return {score.n: score for score in numbers.scores if score.is_policy and score.dataset == dataset}
-
-
-def _other_seeds(run: RunInfo, results: PolicyResults, system: PolicySystem, dataset: str) -> dict[int, str]:
+def _other_seeds(run: RunInfo, results: PolicyResults, system: PolicySystem, dataset: str) -> dict[int, list[str]]:
     """Mean F1 by n of the policies that were trained alike, but for the seed."""
     method, own = split_seed(system.signature)
     scores = analyse_policies(run, replace(results, curve=(), greedy=())).of(dataset).get(method, {})
-    others = {n: [mean for seed, mean in at.seeds.items() if seed != own] for n, at in scores.items()}
-    return {n: ", ".join(map(decimals, means)) for n, means in others.items() if means}
-
-
-def _with_interval(interval: Interval) -> str:
-    return f"{decimals(interval.mean)} ({interval_text(interval)})"
+    others = {n: [decimals(mean) for seed, mean in at.seeds.items() if seed != own] for n, at in scores.items()}
+    return {n: means for n, means in others.items() if means}
 
 
 def _judged_on(run: RunInfo) -> Iterator[str]:

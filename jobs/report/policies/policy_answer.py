@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from core.analysis import COMPARED, SystemScore, lengths_text
-from jobs.report.metric_names import few, length_notes, metric_name
+from jobs.report.metric_names import few, metric_name, not_equal
 from jobs.report.numerals import counted, listed, percent
 from jobs.report.policies.policy_numbers import PolicyNumbers
 
@@ -86,4 +86,5 @@ def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:
     yield f"It rests on {size} at {span}, in {metric_name(numbers.metric)}."
     if caution := few(fewest):
         yield caution
-    yield from length_notes(numbers.other_lengths_named(dataset), numbers.run.length_unit)
+    if numbers.other_lengths_of(dataset):
+        yield not_equal(numbers.run.length_unit)

@@ -3,16 +3,17 @@
 Each sentence comes with what it is about: what a system is called, or one of `COMPARED` and `NEXT`.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from core.analysis import LEAD, RANDOM, Comparison, Interval, Uncut, lengths_text
+from core.analysis import LEAD, RANDOM, Comparison, Uncut, lengths_text
 from core.analysis.answer import Answer
 from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
 from core.analysis.points import Edge
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
-from jobs.report.numerals import counted, listed, of_length
+from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
+from jobs.report.run_list import ranked
+from jobs.report.sweep.next_steps import OWN_SHARE, ByCeiling, next_steps
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
@@ -33,33 +34,31 @@ _RULERS = {
 }
 _MOST_SYSTEMS = 3
 _HALF = 0.5
-_OWN = 0.8
-_FURTHER = (1.5, 2, 3)
-_MOST_OF_REFERENCE = 1.2
 _MOST_NAMED = 4
-_NAMED = {0.25: "a quarter", _HALF: "half"}
 
-ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
 Sentence: TypeAlias = tuple[str, str]
 
 
-def sentences(
-    answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, most: int = _MOST_SYSTEMS
-) -> tuple[Sentence, ...]:
-    """The best systems of a dataset, what to compare them with, and what to do next: at most `most` + 2 sentences."""
+def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> tuple[Sentence, ...]:
+    """What follows the headline of a dataset: its three best systems, what to compare them with, and what to try next.
+
+    None of them repeats what the headline says.
+    """
     by_system = answer.of(dataset)
     ranked = ranked_systems(answer, dataset)
     if not ranked:
-        return ((NEXT, "No summary here has a score of content kept: it takes references of other articles, too."),)
-    said = [(names[system], _of_system(by_system[system], is_first=i == 0)) for i, system in enumerate(ranked[:most])]
+        return ()
+    said = [
+        (names[system], _of_system(by_system[system], is_first=i == 0))
+        for i, system in enumerate(ranked[:_MOST_SYSTEMS])
+    ]
     best = by_system[ranked[0]]["reference"]
     compared = (
-        *_rulers(by_system, answer.uncut_of(dataset), best, ranked[:most]),
+        *_rulers(by_system, answer.uncut_of(dataset), best, ranked[:_MOST_SYSTEMS]),
         *_over_others(answer, dataset, ranked[0], names),
         *_over_lead(names, answer.vs_lead_of(dataset, ranked[0])),
     )
-    further = _other_lengths(best, answer.reference_lengths.get(dataset))
-    steps = " ".join((*further, *_steps(names[ranked[0]], by_system[ranked[0]], left_out=len(ranked) - most)))
+    steps = " ".join(next_steps(names[ranked[0]], by_system[ranked[0]], answer.reference_lengths.get(dataset)))
     return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, steps)] * bool(steps))
 
 
@@ -67,22 +66,25 @@ def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> s
     """What the best system keeps, in one sentence; and what the first words of the text do, where that is as much."""
     ranked = ranked_systems(answer, dataset)
     if not ranked:
-        return "How much of the content is kept is not known here."
+        return "How much of the content is kept is not known here: it takes references of other articles, too."
     by_system = answer.of(dataset)
     kept = by_system[ranked[0]]["reference"]
     half, longest, name = kept.by_share[_HALF], kept.lengths[-1], names[ranked[0]]
     lead = by_system[LEAD]["reference"] if LEAD in by_system and ranked[0] != LEAD else None
     as_good = "" if lead is None else _first_words(lead, kept, names[LEAD])
-    if half.n is not None and kept.edge(half.n) is None:
-        length = _capital(of_length(half.n, kept.length_unit))
-        sure = sure_text(kept, half)
-        length += f" ({sure})" * (sure != str(half.n))
-        return f"{length} keep half of the reference's content ({name}){as_good}."
-    interval = share_interval_text(longest.share)
-    share = f"{share_text(longest.share.mean)}{f' ({interval})' * bool(interval)}"
+    if half.n is not None and _is_inside(kept, half):
+        by_whom = ", ".join(filter(None, (name, claimed_text(kept, half))))
+        return f"{of_length(half.n, kept.length_unit)} keep half of the reference's content ({by_whom}){as_good}."
+    interval = percent_interval(longest.share)
+    share = f"{percent(longest.share.mean)}{f' ({interval})' * bool(interval)}"
     none = as_good or ("; no n tried keeps half" if half.n is None else "")
     keep = "keeps" if longest.n == 1 else "keep"
     return f"{of_length(longest.n, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
+
+
+def _is_inside(kept: ContentKept, smallest: SmallestN) -> bool:
+    """Whether it is an n between others tried, so that a headline can name it."""
+    return smallest.n is not None and kept.edge(smallest.n) is None
 
 
 def named_length(answer: Answer, dataset: str, system: str) -> int:
@@ -96,7 +98,7 @@ def named_length(answer: Answer, dataset: str, system: str) -> int:
     if person := held.get("person"):
         named += [(person, smallest) for smallest in person.smallest if smallest.n is not None][-1:]
     elif own := held.get("longest"):
-        named.append((own, own.by_share[_OWN]))
+        named.append((own, own.by_share[OWN_SHARE]))
     inside = (smallest.n for of, smallest in named if smallest.n is not None and of.edge(smallest.n) is None)
     return next(inside, kept.longest)
 
@@ -108,19 +110,9 @@ def named_by_answer(answer: Answer, dataset: str) -> tuple[str, int] | None:
 
 
 def ranked_systems(answer: Answer, dataset: str) -> tuple[str, ...]:
-    """Systems that one can choose, or controls if there are none: what keeps most at the longest common n first."""
-    by_system = answer.of(dataset)
-    for kind in ("system", "control"):
-        chosen = {
-            system: {at.n: at.share.mean for at in held["reference"].lengths}
-            for system, held in by_system.items()
-            if held["reference"].kind == kind and system != OTHER_ARTICLE
-        }
-        if chosen:
-            common = set.intersection(*(set(shares) for shares in chosen.values()))
-            at = {system: shares[max(common or shares)] for system, shares in chosen.items()}
-            return tuple(sorted(chosen, key=lambda system: (-at[system], system)))
-    return ()
+    """Systems that one can choose, or controls if there are none, see `ranked`."""
+    kept = [held["reference"] for held in answer.of(dataset).values()]
+    return ranked({(one.kind, one.system): {at.n: at.share.mean for at in one.lengths} for one in kept})
 
 
 def heading(answer: Answer, dataset: str) -> str:
@@ -145,45 +137,17 @@ def basis(answer: Answer, dataset: str) -> str:
     return f"{size}, {span}{left_out}"
 
 
-def share_text(share: float, places: int = 0) -> str:
-    """Of 100: "41 %"; no "-0 %"."""
-    return f"{round(100 * share, places) + 0.0:.{places}f} %"
-
-
-def share_interval_text(interval: Interval) -> str:
-    """Its ends, with a decimal where they would be the same without: "38–43 %"; "" where there is none."""
-    if interval.low is None or interval.high is None:
-        return ""
-    for places in (0, 1):
-        low, high = (f"{round(100 * end, places) + 0.0:.{places}f}" for end in (interval.low, interval.high))
-        if low != high:
-            break
-    return f"{low} to {high} %" if low.startswith("-") else f"{low}–{high} %"
-
-
-def called(x: float) -> str:
-    """A share in words: "half", "80 %"."""
-    return _NAMED.get(x, share_text(x))
-
-
-def smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) -> str:
-    """The smallest n that keeps `what`, as all longer n do, and how sure that is.
+def _smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) -> str:
+    """The smallest n that keeps `what` of a ceiling, as all longer n do, and how sure that is.
 
     For example "With 11 words (34 %) it keeps 80 % of what it keeps with 21 (sure from 13 on).".
-
-    Args:
-        held: what a system keeps.
-        of: whose content `smallest` is a share of.
-        smallest: of a share that it keeps.
-        what: names the share, such as "half".
     """
-    kept = held[of]
-    if smallest.n is None:
-        return f"No n tried keeps {what}."
-    edge, length = kept.edge(smallest.n), of_length(smallest.n, kept.length_unit)
-    share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
-    at_end = f", {edge_text(edge, smallest.n)}," if edge else ""
-    return f"With {length} ({share_text(share)}){at_end} it keeps {what} ({claimed_text(kept, smallest)})."
+    kept, n = held[of], smallest.n or 0
+    edge, claimed = kept.edge(n), claimed_text(kept, smallest)
+    share = next(at.share.mean for at in held["reference"].lengths if at.n == n)
+    at_end = f", {edge_text(edge, n)}," if edge else ""
+    sure = f" ({claimed})" * bool(claimed)
+    return f"With {of_length(n, kept.length_unit)} ({percent(share)}){at_end} it keeps {what}{sure}."
 
 
 def edge_text(edge: Edge, n: int) -> str:
@@ -194,9 +158,9 @@ def edge_text(edge: Edge, n: int) -> str:
 
 
 def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
-    """From which n on it is claimed that a share is kept: "sure from 13 on"."""
+    """From which n on it is claimed that a share is kept: "sure from 13 on"; "" where nothing is claimed."""
     if kept.articles < FEWEST_ARTICLES:
-        return "no claim with so few articles"
+        return ""
     if kept.of == "longest" and smallest.claimed == kept.longest:
         return "not sure"  # it keeps all of that by definition
     if smallest.claimed is None:
@@ -207,7 +171,7 @@ def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
 def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
     """The interval of an n, whose upper end is claimed: "9–11"."""
     if kept.articles < FEWEST_ARTICLES:
-        return "no claim with so few articles"
+        return "too few articles"
     if len(kept.lengths) == 1:
         return "not sure" if smallest.claimed is None else "sure"
     low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
@@ -215,18 +179,24 @@ def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
 
 
 def _of_system(held: ByCeiling, *, is_first: bool) -> str:
-    told, unit = _told(held["reference"].lengths), held["reference"].length_unit
+    kept = held["reference"]
+    told, unit = _told(kept.lengths), kept.length_unit
+    if is_first and len(told) > 1 and not _is_inside(kept, kept.by_share[_HALF]):
+        told.pop()  # the headline says it
     shares = [
-        f"{of_length(at.n, unit) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {share_text(at.share.mean)}"
+        f"{of_length(at.n, unit) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {percent(at.share.mean)}"
         for i, at in enumerate(told)
     ]
     if is_first:
         shares[0] += " of the reference's content"
-    interval = share_interval_text(told[-1].share)
-    shares[-1] += f" ({interval})" if interval else ""
-    if "person" in held:
-        shares[-1] += f", which is {share_text(held['person'].lengths[-1].share.mean)} of what another person keeps"
-    return " ".join((f"{', '.join(shares)}.", *_thresholds(held)))
+    if told[-1].n == kept.longest:
+        interval = percent_interval(told[-1].share)
+        shares[-1] += f" ({interval})" if interval else ""
+    said = [f"{', '.join(shares)}."]
+    if person := held.get("person"):
+        longest = person.lengths[-1]
+        said.append(f"With {longest.n} it keeps {percent(longest.share.mean)} of what another person keeps.")
+    return " ".join((*said, *_thresholds(held, is_first=is_first)))
 
 
 def _told(lengths: Sequence[Share]) -> list[Share]:
@@ -236,21 +206,29 @@ def _told(lengths: Sequence[Share]) -> list[Share]:
     return list({at.n: at for at in near}.values())
 
 
-def _thresholds(held: ByCeiling) -> Iterator[str]:
-    """From which n on a share worth naming is kept: of the reference, of a person's, or of the own longest n."""
+def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
+    """From which n on a share worth naming is kept: of the reference, of a person's, or of the own longest n.
+
+    Of the first system, half is the headline's.
+    """
     kept = held["reference"]
+    half = kept.by_share[_HALF]
     reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= _HALF]
     if reached:
-        yield smallest_text(held, "reference", reached[-1], called(reached[-1].x))
-    elif len(kept.lengths) > 1:
-        low = kept.by_share[_HALF].low
-        yield f"No n tried keeps half{'' if low is None else f', though {low} may'}."
+        if not (is_first and reached[-1] == half and _is_inside(kept, half)):
+            yield _smallest_text(held, "reference", reached[-1], _called(reached[-1].x))
+    elif half.low is not None and len(kept.lengths) > 1:
+        yield f"{of_length(half.low, kept.length_unit)} may keep half."
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:
-            yield smallest_text(held, "person", of_person[-1], f"{called(of_person[-1].x)} of what a person keeps")
-    elif (own := held.get("longest")) and (most := own.by_share[_OWN]).n != own.longest:
-        yield smallest_text(held, "longest", most, f"{share_text(_OWN)} of what it keeps with {own.longest}")
+            yield _smallest_text(held, "person", of_person[-1], f"{_called(of_person[-1].x)} of what a person keeps")
+    elif (own := held.get("longest")) and (most := own.by_share[OWN_SHARE]).n not in (None, own.longest):
+        yield _smallest_text(held, "longest", most, f"{percent(OWN_SHARE)} of what it keeps with {own.longest}")
+
+
+def _called(x: float) -> str:
+    return "half" if x == _HALF else percent(x)
 
 
 def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
@@ -261,7 +239,7 @@ def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
         return f"; the text's first {of_length(half, lead.length_unit)} {keep} ({name})"
     of_lead = {at.n: at.share.mean for at in lead.lengths}.get(best.longest)
     if best_half is None and of_lead is not None and of_lead >= best.lengths[-1].share.mean:
-        return f"; the text's first {of_length(best.longest, lead.length_unit)} keep {share_text(of_lead)} ({name})"
+        return f"; the text's first {of_length(best.longest, lead.length_unit)} keep {percent(of_lead)} ({name})"
     return ""
 
 
@@ -304,18 +282,9 @@ def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]
         for word, shown in (("more", more), ("less", less))
         if shown
     ]
-    if not said:
-        yield f"No difference between {system} and {lead} is shown."
-        return
-    others = tuple(n for n in tested if n not in (*more, *less))
     yield (
-        f"It is shown that {system} keeps {listed(said)}"
-        f"{f'; at n = {lengths_text(tested, others)} no difference is shown' if others else ''}."
+        f"{system} is shown to keep {listed(said)}." if said else f"No difference between {system} and {lead} is shown."
     )
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _rulers(
@@ -327,79 +296,11 @@ def _rulers(
         for system, held in by_system.items()
         if system not in told
     }
-    found = [(system, name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
+    found = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
     if found:
-        shares = [
-            f"{name}{' keep' * (i == 0)} {share_text(share)}{_half_text(by_system[system]['reference'])}"
-            for i, (system, name, share) in enumerate(found)
-        ]
+        shares = [f"{name}{' keep' * (i == 0)} {percent(share)}" for i, (name, share) in enumerate(found)]
         yield f"With {of_length(best.longest, best.length_unit)}, {listed(shares)}."
     if person := uncut.get(PERSON):
-        interval = share_interval_text(person.score)
-        keeps = f"Another person's whole summary keeps {share_text(person.score.mean)}"
+        interval = percent_interval(person.score)
+        keeps = f"Another person's whole summary keeps {percent(person.score.mean)}"
         yield f"{keeps} ({interval})." if interval else f"{keeps}."
-
-
-def _half_text(kept: ContentKept) -> str:
-    """From which n on half is kept, in brackets; "" if with none."""
-    half = kept.by_share[_HALF].n
-    if half is None:
-        return ""
-    edge = kept.edge(half)
-    at_end = f", {edge_text(edge, half)}" if edge else ""
-    return f" (half with {of_length(half, kept.length_unit)}{at_end})"
-
-
-def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[str]:
-    """Which other n to try: shorter ones where the shortest keeps half, longer ones where half needs the longest.
-
-    Nothing is tried beyond `_MOST_OF_REFERENCE` times the references' median length: such a text is no summary as they
-    are. Where that length is not known, no longer n is named.
-    """
-    half, shortest = best.by_share[_HALF].n, best.lengths[0].n
-    if half == shortest:
-        shorter = sorted({math.ceil(half / times) for times in _FURTHER} - {half}, reverse=True)
-        if shorter:
-            yield f"Try n below {half}, such as {listed([str(n) for n in shorter])}: {half} keep half already."
-    elif half in (None, best.longest) and of_references is not None:
-        most = math.floor(_MOST_OF_REFERENCE * of_references)
-        longer = [n for n in (math.ceil(best.longest * times) for times in _FURTHER) if n <= most]
-        reason = "half needs the longest n tried" if half else "no n tried keeps half"
-        if longer:
-            yield f"Try n above {best.longest}, such as {listed([str(n) for n in longer])}: {reason}."
-        elif best.longest < of_references:
-            yield f"Try n above {best.longest}, up to {most}: {reason}."
-        elif half is None:
-            median = of_length(round(of_references), best.length_unit)
-            yield f"No n tried keeps half, though the references' median is {median}: try other systems."
-
-
-def _steps(system: str, held: ByCeiling, left_out: int) -> Iterator[str]:
-    """What would tell more of the best system, at the n tried."""
-    kept = held["reference"]
-    if kept.articles < FEWEST_ARTICLES:
-        yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
-    elif answer := _narrowed(held):
-        n, articles = answer
-        length = of_length(n, kept.length_unit)
-        yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step."
-    if left_out > 0:
-        yield f"The other {counted(left_out, 'system')}: nws report."
-
-
-def _narrowed(held: ByCeiling) -> tuple[int, int] | None:
-    """The last n that `_thresholds` names, and how many articles would narrow it; None where it is narrow."""
-    kept = held.get("person") or held.get("longest") or held["reference"]
-    reached = [smallest for smallest in kept.smallest if smallest.n is not None]
-    named = reached[-1:] if kept.of == "person" else [smallest for smallest in reached if smallest.x == _OWN]
-    for smallest in named:
-        needed = smallest.articles_for_one_step
-        if smallest.n is not None and needed is not None and _steps_wide(kept, smallest) > 1:
-            return smallest.n, round(needed, 1 - math.floor(math.log10(needed)))
-    return None
-
-
-def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:
-    """How many steps of the n tried an interval spans. One end may lie beyond the longest."""
-    steps: list[int | None] = [*(at.n for at in kept.lengths), None]
-    return steps.index(smallest.high) - steps.index(smallest.low)

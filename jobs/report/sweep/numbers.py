@@ -14,14 +14,12 @@ from core.analysis import (
     Metric,
     Point,
     Points,
-    SameText,
     Uncut,
     compare_by_metric,
     compare_systems,
     lengths_text,
     magic_numbers,
     pairs_with_lead,
-    same_texts,
     sweep_curves,
     uncut_scores,
 )
@@ -64,7 +62,6 @@ class Numbers(RunNumbers[SweepScore]):
         vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric: content kept where the
             run has it, `metric`, and others. Empty in a run without `lead`.
         vs_cut: in `metric`, systems that are kept to n words minus the same generators whose texts are cut to n.
-        same_texts: how often two systems wrote the same text.
         kept: how much of the content is kept.
     """
 
@@ -74,7 +71,6 @@ class Numbers(RunNumbers[SweepScore]):
     uncut: tuple[Uncut, ...]
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
     vs_cut: tuple[Comparison, ...]
-    same_texts: tuple[SameText, ...]
     kept: Answer
 
     @property
@@ -196,7 +192,6 @@ def analyse(
         uncut=uncut_scores(points, metric),
         vs_lead={KEPT: kept.vs_lead, **vs_lead} if kept.vs_lead else vs_lead,
         vs_cut=compare_systems(points, points, cut_pairs(points.systems), metric),
-        same_texts=same_texts(points),
         kept=kept,
         short=short_by_length(points),
         names=names,
@@ -281,7 +276,6 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
             for comparison in comparisons
         ],
         "vs_cut": [_comparison_json(numbers.metric, one) | {"cut": one.b} for one in numbers.vs_cut],
-        "same_texts": [asdict(pair) | {"share": pair.share} for pair in numbers.same_texts],
         "short_articles": short_json(numbers.short),
     }
 

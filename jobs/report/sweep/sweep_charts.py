@@ -22,9 +22,9 @@ from jobs.report.charts import (
     system_looks,
 )
 from jobs.report.metric_names import metric_name, metric_signature
-from jobs.report.numerals import counted
+from jobs.report.numerals import counted, percent, percent_interval
 from jobs.report.printed_lines import role
-from jobs.report.sweep.kept_answer import basis, headline, share_interval_text, share_text
+from jobs.report.sweep.kept_answer import basis, headline
 from jobs.report.sweep.numbers import Numbers
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
@@ -45,7 +45,7 @@ def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, ch
     person = answer.uncut_of(dataset).get(PERSON)
     if person is not None and lines:
         lengths = [at.n for kept in of_reference for at in kept.lengths]
-        told = f"{share_text(person.score.mean)}, {person.words:.0f} words on average"
+        told = f"{percent(person.score.mean)}, {person.words:.0f} words on average"
         ends = dict.fromkeys((min(lengths), max(lengths)))
         points = tuple(At(n, 100 * person.score.mean, told=told) for n in ends)
         lines.append(Series(WHOLE, looks[WHOLE], points))
@@ -74,11 +74,11 @@ def kept_kinds(answer: Answer) -> dict[str, SystemKind]:
 def _shares(kept: ContentKept) -> Iterator[At]:
     for at in kept.lengths:
         share = at.share
-        interval = share_interval_text(share) or "no interval"
+        interval = percent_interval(share) or "no interval"
         # No mean share is above 1 and hardly one below 0, though an interval may end there: it would stretch the axis.
         least = min(0.0, 100 * share.mean)
         low, high = (None if end is None else min(max(100 * end, least), 100.0) for end in (share.low, share.high))
-        told = f"{share_text(share.mean)} ({interval}, {counted(at.articles, 'article')})"
+        told = f"{percent(share.mean)} ({interval}, {counted(at.articles, 'article')})"
         yield At(at.n, 100 * share.mean, low, high, told=told)
 
 
@@ -90,7 +90,7 @@ def kept_sheet(numbers: Numbers) -> Sheet:
         rows=(tuple(kept_chart(kept, dataset, numbers.names) for dataset in kept.datasets),),
         notes=(
             "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
-            "bars: 95 % intervals over articles",
+            "bars: 95 % intervals over articles, cut at 0 and 100 %",
             *numbers.names.shared,
         ),
         made_by=made_by(numbers.run, f"content kept: {metric_signature(numbers.run, KEPT)}", [numbers.run.seed]),

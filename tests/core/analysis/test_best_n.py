@@ -66,22 +66,6 @@ def test_only_complete_articles_take_part_and_the_others_are_counted(make_points
     assert [gain.gain.mean for gain in number.gains] == pytest.approx([0.1] * 5)
 
 
-def test_articles_shorter_than_n_are_left_out_of_it_alone(make_points):
-    noise = np.random.default_rng(3).normal(0, 0.02, (2, 10, 60))
-    # A quarter of the articles have six words: there all systems write the same, and gain nothing.
-    points = make_points(
-        lambda s, n, a: float(
-            0.3 + (0.05 if s != "random" and (n <= 6 or a >= 15) else 0) + noise[int(s == "random"), n, a]
-        ),
-        words=lambda s, n, a: min(n, 6) if a < 15 else n,
-    )
-    number = magic_numbers(points)[0]
-    assert [gain.articles for gain in number.gains] == [60, 60, 60, 45, 45]
-    assert [gain.gain.mean for gain in number.gains] == pytest.approx([0.05] * 5, abs=0.01)
-    assert number.recommended == (1, 3, 5, 7, 9)
-    assert (number.articles, number.dropped) == (60, 0)
-
-
 def test_an_n_of_too_few_articles_is_neither_tested_nor_recommended(make_points):
     noise = np.random.default_rng(3).normal(0, 0.01, (2, 22, 40))
     # Five articles have 21 words, and there the system is far below random.
@@ -137,18 +121,10 @@ def test_no_two_n_are_ranked_over_different_articles(make_points):
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
-        ({"systems": ("a", "lead")}, "unknown: no random in this run"),
+        ({"systems": ("a", "lead")}, "unknown: no summaries by random to compare with"),
+        ({"skip": lambda s, n, a: (s == "random") == (n < 5)}, "unknown: no summaries by random to compare with"),
         ({"articles": 1}, "unknown: 1 article cannot tell 5 n apart"),
-        ({"articles": 8}, "unknown: 8 articles cannot tell 5 n apart"),
         ({"articles": 3, "lengths": (7,)}, "unknown: only 3 articles to test"),
-        (
-            {"skip": lambda s, n, a: (s == "random") == (a < 30)},
-            "unknown: no article has summaries of equal n here and by random",
-        ),
-        (
-            {"skip": lambda s, n, a: (s == "random") == (n < 5)},
-            "unknown: no article has summaries of equal n here and by random",
-        ),
     ],
 )
 def test_why_there_is_no_recommendation(make_points, changes, verdict):
@@ -186,11 +162,7 @@ def test_an_upper_bound_is_never_recommended(make_points):
     assert list(found) == ["a", "oracle", "window-oracle", "lead", "random"]
     # The same scores recommend a system.
     assert found["a"].recommended == (1, 3, 5, 7, 9)
-    for name in ("oracle", "window-oracle"):
-        bound = found[name]
-        assert bound.kind == "upper bound"
-        assert bound.recommended == ()
+    for bound in (found["oracle"], found["window-oracle"]):
+        assert (bound.kind, bound.recommended) == ("upper bound", ())
         assert bound.verdict == "is an upper bound: it saw the reference"
         assert bound.largest_gain.gain.mean == pytest.approx(0.1)
-    alone = by_system(magic_numbers(make_points(lambda *_: 0.5, ("oracle",))))["oracle"]
-    assert alone.verdict == "is an upper bound: it saw the reference"

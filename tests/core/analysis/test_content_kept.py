@@ -13,12 +13,13 @@ from core.analysis.content_kept import (
     content_kept,
 )
 from core.analysis.intervals import Interval, mean_interval
-from core.analysis.points import NO_TEXT, Points
+from core.analysis.points import Point, Points
 from core.analysis.step_down import (
     ALPHA,
     above_zero_p,
     first_kept,
     interval_of_n,
+    moments,
     skewed_intervals,
 )
 
@@ -29,28 +30,16 @@ def made(
     shares: dict[str, NDArray[np.float64]], person: float | None = None, lengths: tuple[int, ...] = LENGTHS
 ) -> Points:
     """The points of systems that keep these shares, (articles, lengths), and of a person's whole summaries."""
-    rows = [
-        (system, article, n, float(value))
+    points = [
+        Point("made", f"{article:03d}", system, n, n, {KEPT: float(value)})
         for system, values in shares.items()
         for article, at in enumerate(values)
         for n, value in zip(lengths, at, strict=True)
     ]
     if person is not None:
-        rows += [(PERSON, article, 0, person) for article in range(len(next(iter(shares.values()))))]
-    systems = tuple(dict.fromkeys(system for system, *_ in rows))
-    articles = sorted({article for _, article, *_ in rows})
-    n = np.array([n for *_, n, _ in rows], dtype=np.int32)
-    return Points(
-        systems=systems,
-        kinds=tuple("upper bound" if system == PERSON else "system" for system in systems),
-        articles=tuple(("made", f"{article:03d}") for article in articles),
-        system=np.array([systems.index(system) for system, *_ in rows], dtype=np.int32),
-        article=np.array([article for _, article, *_ in rows], dtype=np.int32),
-        n=n,
-        words=np.maximum(n, 1),
-        text=np.full(len(rows), NO_TEXT, dtype=np.int64),
-        scores={KEPT: np.array([value for *_, value in rows])},
-    )
+        articles = dict.fromkeys(point.article_id for point in points)
+        points += [Point("made", article, PERSON, 0, 1, {KEPT: person}, "upper bound") for article in articles]
+    return Points.of(points)
 
 
 def of(kept: tuple[ContentKept, ...], system: str, ceiling: str) -> ContentKept:
@@ -101,25 +90,6 @@ def test_an_article_that_lacks_a_length_is_left_out_and_counted() -> None:
     assert (kept.articles, kept.dropped) == (29, 1)
 
 
-def test_the_order_of_the_articles_and_their_names_change_nothing() -> None:
-    """Nothing is drawn, either: there is no seed."""
-    values = np.random.default_rng(1).uniform(0.1, 0.9, (40, 3))
-    points = made({"lexrank": values})
-    for order in range(5):
-        rng = np.random.default_rng(order)
-        shuffled, renamed = rng.permutation(len(points)), rng.permutation(40)
-        again = Points(
-            points.systems,
-            points.kinds,
-            points.articles,
-            *(getattr(points, name)[shuffled] for name in ("system", "article", "n", "words", "text")),
-            scores={name: values[shuffled] for name, values in points.scores.items()},
-        )
-        assert content_kept(points) == content_kept(again)
-        (before, after) = (content_kept(made({"lexrank": of_all})) for of_all in (values, values[renamed]))
-        assert [kept.smallest for kept in before] == [kept.smallest for kept in after]
-
-
 @given(st.lists(st.lists(st.floats(-1, 1), min_size=4, max_size=4), min_size=1, max_size=5), st.floats(-1, 1))
 def test_the_first_kept_is_the_smallest_from_which_on_all_keep_the_share(shares: list[list[float]], x: float) -> None:
     expected = [next((i for i in range(4) if all(v >= x for v in row[i:])), 4) for row in shares]
@@ -135,19 +105,6 @@ def test_the_influence_of_an_article_is_what_leaving_it_out_changes() -> None:
         rest = np.arange(200) != i
         without = KeptByArticle(values[rest], ceiling[rest]).shares
         assert -199 * (without - kept.shares) == pytest.approx(kept.influence[i], abs=0.01)
-
-
-def test_the_mean_of_shares_moves_as_the_share_of_means() -> None:
-    """Per article (R - F) / (1 - F), or of means: one spread and nearly one value, where F varies little."""
-    rng = np.random.default_rng(5)
-    floor = rng.uniform(0.2, 0.3, 400)
-    recall = floor + (1 - floor) * rng.uniform(0.1, 0.7, 400)
-    r, f = recall.mean(), floor.mean()
-    by_article, of_means = (recall - floor) / (1 - floor), (r - f) / (1 - f)
-    influence = (recall - r - (1 - of_means) * (floor - f)) / (1 - f)
-    assert by_article.mean() == pytest.approx(of_means, abs=0.002)
-    assert by_article.std() == pytest.approx(influence.std(), rel=0.02)
-    assert np.corrcoef(by_article, influence)[0, 1] > 0.99
 
 
 def test_a_summary_without_the_metric_is_not_there() -> None:
@@ -167,23 +124,26 @@ def test_nothing_is_a_share_of_a_ceiling_that_keeps_nothing() -> None:
     assert [one.of for one in kept] == ["reference"]
 
 
+def p_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return above_zero_p(len(values), moments(values))
+
+
 def test_a_p_is_that_of_t_or_larger_the_more_so_the_more_a_tail_lies_below() -> None:
     rng = np.random.default_rng(3)
     tail = rng.exponential(size=(60, 1))
     tail = (tail - tail.mean()) / tail.std()
-    right, left = above_zero_p(0.3 + tail), above_zero_p(0.3 - tail)
+    right, left = p_of(0.3 + tail), p_of(0.3 - tail)
     plain = ttest_1samp(0.3 + tail, 0, alternative="greater").pvalue
     assert right == pytest.approx(plain)
     assert left > 1.2 * plain
     # A sample that looks normal may come from what has a tail: less may be said of few.
     few, many = (np.tile([-1.0, 1.0], k)[:, None] + 2.5 / (2 * k) ** 0.5 for k in (6, 500))
     of_t = [ttest_1samp(values, 0, alternative="greater").pvalue for values in (few, many)]
-    assert above_zero_p(few)[0] / of_t[0][0] > 1.3 > 1.1 > above_zero_p(many)[0] / of_t[1][0] >= 1
+    assert p_of(few)[0] / of_t[0][0] > 1.3 > 1.1 > p_of(many)[0] / of_t[1][0] >= 1
 
 
-def test_equal_values_show_what_they_are_and_one_value_shows_nothing() -> None:
-    assert above_zero_p(np.full((12, 3), [0.1, 0.0, -0.1])).tolist() == [0.0, 1.0, 1.0]
-    assert above_zero_p(np.full((1, 1), 0.1)).tolist() == [1.0]
+def test_equal_values_show_what_they_are() -> None:
+    assert p_of(np.full((12, 3), [0.1, 0.0, -0.1])).tolist() == [0.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("tail", ["none", "above", "below"])
@@ -206,8 +166,8 @@ def test_an_interval_of_a_share_ends_where_the_test_begins_to_show() -> None:
         (interval,) = skewed_intervals(values)
         assert interval.low is not None
         assert interval.high is not None
-        assert above_zero_p(values - interval.low) == pytest.approx(ALPHA)
-        assert above_zero_p(interval.high - values) == pytest.approx(ALPHA)
+        assert p_of(values - interval.low) == pytest.approx(ALPHA)
+        assert p_of(interval.high - values) == pytest.approx(ALPHA)
         plain = mean_interval(values[:, 0])
         assert plain.low is not None
         assert interval.low < plain.low

@@ -12,32 +12,16 @@ def rising(system, n, article):
     return 0.3 + 0.01 * n + 0.001 * (article % 7) + (0.02 if system != "random" else 0.0)
 
 
-def test_a_curve_per_dataset_and_system_controls_last(make_points):
-    systems = ("z", "lead", "a", "random")
+def test_a_curve_per_dataset_and_system_upper_bounds_and_controls_last(make_points):
+    systems = ("z", "lead", "oracle", "a", "random")
     points = make_points(rising, systems, dataset="xsum") + make_points(rising, systems, dataset="cnn")
     curves = sweep_curves(points)
     assert [(c.dataset, c.system) for c in curves] == [
-        (dataset, system) for dataset in ("cnn", "xsum") for system in ("a", "z", "lead", "random")
+        (dataset, system) for dataset in ("cnn", "xsum") for system in ("a", "z", "oracle", "lead", "random")
     ]
-    assert [c.kind for c in curves[:4]] == ["system", "system", "control", "control"]
+    assert [c.kind for c in curves[:5]] == ["system", "system", "upper bound", "control", "control"]
     assert [p.n for p in curves[0].lengths] == [1, 3, 5, 7, 9]
-
-
-def test_upper_bounds_stand_apart(make_points):
-    points = make_points(rising, ("lead", "window-oracle", "a", "oracle"))
-    kinds = [(c.system, c.kind) for c in sweep_curves(points)]
-    assert kinds == [
-        ("a", "system"),
-        ("oracle", "upper bound"),
-        ("window-oracle", "upper bound"),
-        ("lead", "control"),
-    ]
-    uncut = uncut_scores(make_points(rising, ("oracle", "a", "lead"), (0,)))
-    assert [(u.system, u.kind) for u in uncut] == [
-        ("a", "system"),
-        ("oracle", "upper bound"),
-        ("lead", "control"),
-    ]
+    assert sweep_curves([]) == uncut_scores([]) == ()
 
 
 def test_the_numbers_of_a_point(make_points):
@@ -95,22 +79,3 @@ def test_a_system_that_lacks_many_articles_stands_apart(make_points):
     assert (at["few"].mean, at["few"].articles, at["few"].comparable) == (pytest.approx(0.8), 10, False)
     for system in ("all", "random"):
         assert (at[system].mean, at[system].articles, at[system].comparable) == (pytest.approx(0.5), 30, True)
-
-
-def test_systems_without_a_common_article_are_not_comparable(make_points):
-    points = make_points(rising, ("a", "b"), (7,), 2, skip=lambda s, n, a: (s == "a") == (a == 0))
-    assert [(c.lengths[0].articles, c.lengths[0].comparable) for c in sweep_curves(points)] == [(1, False)] * 2
-
-
-def test_articles_shorter_than_n_are_in_no_mean(make_points):
-    points = make_points(
-        lambda s, n, a: 100.0 if a < 15 and n == 9 else 0.5, words=lambda s, n, a: min(n, 8) if a < 15 else n
-    )
-    for curve in sweep_curves(points):
-        assert [point.articles for point in curve.lengths] == [60, 60, 60, 60, 45]
-        assert curve.lengths[-1].mean == 0.5
-
-
-def test_nothing_in_nothing_out():
-    assert sweep_curves([]) == ()
-    assert uncut_scores([]) == ()

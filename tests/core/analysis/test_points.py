@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.grids import build_grids
+from core.analysis.grids import build_grids, same_texts
 from core.analysis.points import Points, elsewhere, short_articles
 from core.errors import StoreError
 
@@ -20,16 +20,10 @@ def test_every_score_has_its_place(make_points):
     assert grid.present.all()
 
 
-def test_systems_then_upper_bounds_then_controls(make_points):
-    names = ("random", "oracle", "zeta", "lead", "window-oracle", "alpha")
-    (grid,) = build_grids(make_points(lambda *_: 0.5, names, (3,), 2), "bertscore_f1")
-    assert grid.systems == ("alpha", "zeta", "oracle", "window-oracle", "lead", "random")
-    assert grid.kinds == ("system", "system", "upper bound", "upper bound", "control", "control")
-
-
 def test_articles_with_fewer_words_than_n_are_left_out_for_every_system(make_points):
-    words = lambda s, n, a: min(n, 4) if a == 1 else n - (s == "bart")  # noqa: E731  (a generator stops where it likes)
-    points = make_points(lambda *_: 0.5, ("a", "bart", "lead"), (3, 5, 7), 3, words=words)
+    # A generator stops where it likes.
+    words = {"words": lambda s, n, a: min(n, 4) if a == 1 else n - (s == "bart")}
+    points = make_points(lambda *_: 0.5, ("a", "bart", "lead"), (3, 5, 7), 3, **words)
     assert short_articles(points) == {("news", "0001", 5), ("news", "0001", 7)}
     (grid,) = build_grids(points, "bertscore_f1")
     assert np.argwhere(grid.short).tolist() == [[1, 1], [2, 1]]
@@ -39,16 +33,8 @@ def test_articles_with_fewer_words_than_n_are_left_out_for_every_system(make_poi
     columns = zip(left.system, left.article, left.n, strict=True)
     kept = [(left.systems[system], left.articles[article][1], n) for system, article, n in columns]
     assert kept == [(p.system, p.article_id, p.n) for p in points if p.article_id != "0001" or p.n == 3]
-
-
-def test_without_a_control_nobody_knows_how_long_an_article_is(make_points):
-    points = make_points(lambda *_: 0.5, ("bart",), (9,), 3, words=lambda s, n, a: 4)
-    assert short_articles(points) == frozenset()
-
-
-def test_what_is_missing_is_nan(make_points):
-    (grid,) = build_grids(make_points(lambda *_: 0.5, articles=2, skip=lambda s, n, a: (n, a) == (3, 1)), "density")
-    assert np.argwhere(~grid.present).tolist() == [[0, 1, 1], [1, 1, 1]]
+    # Without a control nobody knows how long an article is.
+    assert short_articles([point for point in points if point.system != "lead"]) == frozenset()
 
 
 def test_two_summaries_for_one_place_are_refused(make_points):
@@ -89,3 +75,25 @@ def test_points_of_words_and_of_characters_are_not_put_together(make_points):
     together = Points.together([of_characters(points, 7, 8), of_characters(other, 7, 8, 9)])
     assert together.article_characters is not None
     assert together.article_characters.tolist() == [7, 8, 9]
+
+
+def test_the_share_of_equal_texts_of_every_two_systems(make_points):
+    def text(system, n, article):
+        return "same" if system != "c" and article < 6 else f"{system} {article}"
+
+    points = make_points(lambda *_: 0.5, ("a", "b", "c", "oracle", "lead"), (3, 5), 8, text=text)
+    found = same_texts(points)
+    assert [(pair.a, pair.b, pair.summaries, pair.equal) for pair in found] == [
+        ("a", "b", 16, 12),
+        ("a", "c", 16, 0),
+        ("b", "c", 16, 0),
+    ]
+    assert found[0].share == 0.75
+
+
+def test_only_summaries_that_both_have_count(make_points):
+    points = make_points(
+        lambda *_: 0.5, ("a", "b"), (0, 3), 8, skip=lambda s, n, a: s == "a" and a > 4, text=lambda *_: "same"
+    )
+    assert [(pair.summaries, pair.equal) for pair in same_texts(points)] == [(5, 5)]
+    assert same_texts(make_points(lambda *_: 0.5, ("a", "b"), text=lambda *_: None)) == ()

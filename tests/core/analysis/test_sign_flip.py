@@ -42,22 +42,6 @@ def test_few_articles_are_enumerated_as_scipy_does(articles):
     assert p_of(differences) == (pytest.approx(expected.pvalue, abs=1e-12), True)
 
 
-@pytest.mark.parametrize("effect", [0.0, 0.1, 0.2])
-def test_many_articles_agree_with_scipy_up_to_the_draw(effect):
-    differences = np.random.default_rng(5).normal(effect, 1, 200)
-    expected = stats.permutation_test(
-        (differences, np.zeros(200)),
-        lambda a, b, axis: (a - b).mean(axis=axis),
-        permutation_type="samples",
-        n_resamples=20_000,
-        vectorized=True,
-        rng=np.random.default_rng(1),
-    ).pvalue
-    p, exact = p_of(differences)
-    assert not exact
-    assert p == pytest.approx(expected, abs=6 * np.sqrt(expected * (1 - expected) / 20_000) + 1e-4)
-
-
 @pytest.mark.parametrize("shape", ["normal", "skewed", "one is as large as all others"])
 @pytest.mark.parametrize("effect", [0.0, 0.4, 0.7])
 def test_the_series_gives_what_counting_all_patterns_gives(monkeypatch, shape, effect):
@@ -88,13 +72,6 @@ def test_the_series_holds_on_a_grid_where_sums_tie_with_the_one_found(articles, 
 def test_all_on_one_side_is_the_smallest_p_and_never_0():
     assert p_of([1.0] * COUNTED) == (2 / 2**COUNTED, True)
     assert p_of(np.random.default_rng(0).uniform(1, 2, 200)) == (SMALLEST_P, False)
-
-
-def test_under_the_null_p_is_below_alpha_as_often_as_it_says():
-    p = [found for found, _ in sign_flip_p(np.random.default_rng(2).normal(size=(30, 2000)))]
-    for alpha in (0.001, 0.05, 0.2, 0.5):
-        # Four standard errors.
-        assert np.mean(np.array(p) <= alpha) == pytest.approx(alpha, abs=4 * (alpha * (1 - alpha) / 2000) ** 0.5)
 
 
 @settings(max_examples=60, deadline=None)

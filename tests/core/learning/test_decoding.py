@@ -2,7 +2,6 @@ import itertools
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
 import pytest
 from documents import dice, no_anchor
 from hypothesis import given, settings
@@ -107,11 +106,18 @@ def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
         write(Decoding("rerank", k=30, fluency_weight=1))
 
 
-def test_of_equals_the_first_drawn() -> None:
-    asked = Recorder()
-    write(Decoding("rerank", k=20), scores=asked)
-    plain = Decoding("rerank", k=20, adjacency_weight=0)
-    assert write(plain, scores=lambda anchor, texts: [0.5] * len(texts)) == asked.texts[0]
+@pytest.mark.parametrize(
+    ("decoding", "label"),
+    [
+        (Decoding(), "greedy"),
+        (Decoding("rerank"), "rerank-160-lead3-adjacent0.05"),
+        (Decoding("rerank", 48, "chosen", 1), "rerank-48-chosen1-adjacent0.05"),
+        (Decoding("rerank", adjacency_weight=0), "rerank-160-lead3"),
+        (Decoding("rerank", fluency_weight=0.1), "rerank-160-lead3-adjacent0.05-fluent0.1"),
+    ],
+)
+def test_labels_tell_decodings_apart(decoding: Decoding, label: str) -> None:
+    assert decoding.label == label
 
 
 @settings(max_examples=20, deadline=None)
@@ -122,41 +128,3 @@ def test_exactly_n_words_or_all(n: int, text: str, anchor: Literal["lead", "chos
     article = prepared(text)
     kept = write(Decoding("rerank", k=3, anchor=anchor), n, article=article)
     assert count_words(kept) == min(n, len(article.segmented.words))
-
-
-def test_labels_tell_decodings_apart() -> None:
-    decodings = [
-        Decoding(),
-        Decoding("rerank"),
-        Decoding("rerank", k=48),
-        Decoding("rerank", anchor="chosen"),
-        Decoding("rerank", anchor_sentences=1),
-        Decoding("rerank", adjacency_weight=0),
-        Decoding("rerank", fluency_weight=0.1),
-        Decoding("rerank", adjacency_weight=0, fluency_weight=0.1),
-    ]
-    labels = [decoding.label for decoding in decodings]
-    assert labels == [
-        "greedy",
-        "rerank-160-lead3-adjacent0.05",
-        "rerank-48-lead3-adjacent0.05",
-        "rerank-160-chosen3-adjacent0.05",
-        "rerank-160-lead1-adjacent0.05",
-        "rerank-160-lead3",
-        "rerank-160-lead3-adjacent0.05-fluent0.1",
-        "rerank-160-lead3-fluent0.1",
-    ]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"k": 0},
-        {"anchor_sentences": 0},
-        {"adjacency_weight": np.nan},
-        {"fluency_weight": -1},
-    ],
-)
-def test_what_cannot_be_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(RecipeError, match="not "):
-        Decoding(**{"method": "rerank", **wrong})

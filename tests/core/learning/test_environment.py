@@ -3,8 +3,11 @@ import pytest
 from documents import segmented
 from prepared_articles import prepared
 
-from core.learning.environment import DYNAMIC_FEATURES, Writing, compose_taken
+from core.learning.environment import DYNAMIC_FEATURES, Writing, positions_taken
 from core.models.tokens import IntArray
+from core.systems.composition import words_at
+from core.text.length import LengthUnit
+from core.types import SegmentedArticle
 
 ARTICLE = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 # Chunks: "Alpha beta met gamma", "delta epsilon saw zeta", "eta theta left".
@@ -14,21 +17,12 @@ def rows(*values: int) -> IntArray:
     return np.array(values, dtype=np.int64)
 
 
+def compose_taken(article: SegmentedArticle, taken: list[int], n: int, unit: LengthUnit = "words") -> str:
+    return words_at(article, positions_taken(article, taken, n, unit))
+
+
 def feature(writing: Writing, name: str, row: int, chunk: int) -> float:
     return float(writing.dynamic_features(rows(row), rows(chunk))[0, DYNAMIC_FEATURES.index(name)])
-
-
-def test_only_chunks_of_the_chosen_sentences_are_available_until_they_run_out() -> None:
-    writing = Writing(prepared(ARTICLE), np.array([[0], [1]]), n=9)
-    assert writing.available().tolist() == [[True, False, False], [False, True, True]]
-    writing.take(rows(0, 1), rows(0, 2))
-    assert writing.available().tolist() == [[False, True, True], [False, True, False]]
-    writing.take(rows(1), rows(1))
-    assert writing.available().tolist() == [[False, True, True], [True, False, False]]
-    writing.take(rows(0, 1), rows(1, 0))
-    assert writing.available().tolist() == [[False, False, True], [False, False, False]]
-    assert writing.room_left.tolist() == [1, 0]
-    assert writing.taken == [[0, 1], [2, 1, 0]]
 
 
 def test_the_chunk_taken_last_is_cut_and_document_order_returns() -> None:
@@ -44,29 +38,10 @@ def test_other_words_make_up_for_missing_chunks() -> None:
 
 def test_repeated_words_are_masked_or_only_whole_texts() -> None:
     text = "Champions League won. League title. The champions league won."
-    open_all = np.array([[0, 1, 2]])
     for mask, expected in ((True, [[False, False, False]]), (False, [[False, True, False]])):
-        writing = Writing(prepared(text, mask_repeats=mask), open_all, n=9)
+        writing = Writing(prepared(text, mask_repeats=mask), np.array([[0, 1, 2]]), n=9)
         writing.take(rows(0), rows(0))
         assert writing.available().tolist() == expected
-
-
-def test_dynamic_features_follow_what_was_taken() -> None:
-    writing = Writing(prepared(ARTICLE), np.array([[0, 1], [0, 1]]), n=6)
-    assert [feature(writing, name, 0, 1) for name in DYNAMIC_FEATURES] == [0, 0, 0, 0, 0, 1]
-    writing.take(rows(0), rows(2))
-    assert feature(writing, "adjacent to chosen", 0, 1) == 1
-    assert feature(writing, "in sentence of chosen", 0, 1) == 1
-    assert feature(writing, "adjacent to chosen", 0, 0) == 0
-    assert feature(writing, "overflow", 0, 1) == 1
-    assert feature(writing, "overflows", 0, 1) == 1
-    assert feature(writing, "words left", 0, 1) == 0.5
-    # The other summary has taken nothing.
-    assert [feature(writing, name, 1, 1) for name in DYNAMIC_FEATURES] == [0, 0, 0, 0, 0, 1]
-    article = prepared(ARTICLE)
-    cosine = float(article.chunk_inputs[2, :-1] @ article.chunk_inputs[0, :-1])
-    assert abs(feature(writing, "nearest chosen", 0, 0) - max(0.0, cosine)) < 1e-6
-    assert abs(feature(writing, "nearest chosen", 0, 2) - 1) < 1e-6
 
 
 def test_features_of_characters_are_in_words_of_the_article() -> None:

@@ -11,7 +11,6 @@ from core.learning.features import (
     repeats,
     sentence_features,
 )
-from core.systems.importance import textrank
 
 
 def column(name: str, text: str = TEXT) -> list[float]:
@@ -37,11 +36,6 @@ def test_sentence_features_of_known_sentences() -> None:
     assert novelty[1] > 0.2
     lengths = np.log([3, 2, 3, 1])
     np.testing.assert_allclose(column("log length", text), (lengths - lengths.mean()) / lengths.std())
-
-
-def test_textrank_is_standardised_and_keeps_its_order() -> None:
-    ranks = textrank(embeddings_of(segmented(TEXT)).sentences)
-    np.testing.assert_allclose(column("textrank"), (ranks - ranks.mean()) / ranks.std())
 
 
 def test_chunk_features_of_known_chunks() -> None:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from prepared_articles import prepared
 
-from core.errors import ModelError, RecipeError
+from core.errors import ModelError
 from core.learning.features import CHUNK_FEATURES
 from core.learning.policies import make_policies, restore_policies
 from core.learning.training_config import PolicyConfig
@@ -36,11 +36,6 @@ def test_chunks_are_drawn_with_the_logits_that_gradients_come_from(inputs: str, 
     torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_without_the_residual_all_logits_are_equal_at_first() -> None:
-    logits = make_policies(PolicyConfig(residual=False), 16, seed=0).sentence_logits(prepared())
-    assert logits.detach().unique().tolist() == [0]
-
-
 @pytest.mark.parametrize("inputs", ["features", "embeddings"])
 def test_the_same_seed_gives_the_same_parameters_and_leaves_the_generator_alone(inputs: str) -> None:
     torch.manual_seed(5)
@@ -61,9 +56,3 @@ def test_restored_policies_have_their_parameters_and_wrong_ones_are_refused() ->
         restore_policies(PolicyConfig(), parameters)
     with pytest.raises(ModelError, match="not the parameters of policies"):
         restore_policies(config, {})
-
-
-@pytest.mark.parametrize("wrong", [{"hidden": 0}, {"sentences": 0}])
-def test_unusable_configurations_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(RecipeError, match="polic"):
-        PolicyConfig(**wrong)

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 from documents import article
+from hypothesis import given
+from hypothesis import strategies as st
 from prepared_articles import encode
 
 from core.episodes import EpisodeRunner
@@ -94,3 +96,11 @@ def test_a_pass_has_every_article_at_every_length_once_in_updates_of_like_size()
     assert updates != epoch(7, (3, 5, 9), batch=4, number=3, seed=0)
     assert updates == epoch(7, (3, 5, 9), batch=4, number=2, seed=0)
     assert [update_episodes(u, 7, (3, 5, 9), 4, 0) for u in range(12, 18)] == updates
+
+
+@given(st.integers(1, 30), st.integers(1, 4), st.integers(1, 3), st.integers(1, 20))
+def test_the_updates_are_so_many_passes(articles: int, lengths: int, passes: int, batch: int) -> None:
+    training = TrainingConfig("mine", 0, tuple(range(1, lengths + 1)), passes, batch)
+    updates = training.updates(articles)
+    found = [pair for u in range(updates) for pair in update_episodes(u, articles, training.lengths, batch, 0)]
+    assert sorted(found) == sorted([(i, n) for i in range(articles) for n in training.lengths] * passes)

@@ -54,10 +54,6 @@ def test_a_folder_says_to_rerank_and_a_writer_does_as_a_sweep(checkpoint: Checkp
     assert written != PolicyWriter(policy_system([checkpoint])).write(TEXT, [7, 9])
 
 
-def test_a_short_text_is_its_own_summary(checkpoint: Checkpoint) -> None:
-    assert PolicyWriter(policy_system([checkpoint])).write("Snow fell on Dover.", [9]) == ["Snow fell on Dover"]
-
-
 def test_what_cannot_be_summarised_is_refused(checkpoint: Checkpoint) -> None:
     writer = PolicyWriter(policy_system([checkpoint]))
     with pytest.raises(EmptyArticleError):

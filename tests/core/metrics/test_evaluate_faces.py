@@ -43,17 +43,6 @@ def test_combined() -> None:
     for name in names:
         assert expected(name, REFERENCES).items() <= found.items()
     assert len(found) == 3 + 3 + 1 + 1
-    together = evaluate.combine([Face("rouge1"), Face("bleu")])
-    assert set(together.compute(predictions=PREDICTIONS, references=REFERENCES)) == {
-        *("rouge1_precision", "rouge1_recall", "rouge1_f1", "bleu")
-    }
-
-
-def test_rows_can_be_added_one_by_one() -> None:
-    face = Face("rouge2", Options(stemmer=True))
-    for prediction, reference in zip(PREDICTIONS, REFERENCES, strict=True):
-        face.add(prediction=prediction, reference=reference)
-    assert face.compute() == expected("rouge2", REFERENCES, Options(stemmer=True))
 
 
 def test_korean_needs_its_tokenizer() -> None:
@@ -62,8 +51,3 @@ def test_korean_needs_its_tokenizer() -> None:
         with pytest.raises(LanguageError, match="language `ko`"):
             Face(name).compute(**korean)
     assert Face("rouge1", Options(lang="ko", tokenizer="char")).compute(**korean)["rouge1_f1"] == 1
-
-
-def test_density_needs_sources() -> None:
-    with pytest.raises(ValueError, match="sources"):
-        Face("density").compute(predictions=["a"], references=["a"])

@@ -1,19 +1,23 @@
 """Content kept against its formula, with BERTScore's own recall and idf written out."""
 
 import math
-from collections.abc import Iterator, Sequence
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from core.errors import CorpusError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options, RougeConfig
-from core.metrics.kept import KeptScorer, draw_panel, kept, others
+from core.metrics.kept import OTHERS, KeptScorer, draw_panel, kept, others, with_others
 from core.metrics.metric import Row
 from core.metrics.registry import make_metric
-from core.metrics.rouge import Rouge
+from core.metrics.specs import KEPT, KEPT_WORDS
 from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
 from core.models import ModelRef, parse_model, resolve_model
@@ -54,21 +58,6 @@ def test_it_is_recall_above_the_mean_recall_of_other_references(minilm: ModelRef
     assert scores["kept"] == pytest.approx((recalls[0] - floor) / (1 - floor), abs=1e-6)
 
 
-def test_words_are_weighed_by_how_rare_they_are_in_references(minilm: ModelRef, articles: list[Article]) -> None:
-    first = articles[0]
-    text = " ".join(first.text.split()[:30])
-    (scores,) = metrics_of(minilm, articles).score([(first, text)])
-    tokens = {one.id: set(Rouge(RougeConfig()).tokens(one.references[0])) for one in articles}
-    has = set(Rouge(RougeConfig()).tokens(text))
-
-    def recall(of: Article) -> float:
-        weights = {t: math.log(10 / (1 + sum(t in other for other in tokens.values()))) for t in tokens[of.id]}
-        return sum(weight for token, weight in weights.items() if token in has) / sum(weights.values())
-
-    floor = sum(map(recall, others(first, draw_panel("d", articles)))) / 8
-    assert scores["kept_words"] == pytest.approx((recall(first) - floor) / (1 - floor), abs=1e-12)
-
-
 def test_the_reference_keeps_all_and_what_is_about_something_else_nothing(
     minilm: ModelRef, articles: list[Article], sample_rows: list[dict[str, str]]
 ) -> None:
@@ -80,16 +69,6 @@ def test_the_reference_keeps_all_and_what_is_about_something_else_nothing(
     strange = metrics.score([(a, row["highlights"]) for a, row in zip(articles, sample_rows[9:], strict=False)])
     assert abs(sum(scores["kept"] for scores in strange) / len(strange)) < 0.05
     assert [metrics.score([(articles[0], "")])[0][name] for name in ("kept", "kept_words")] == [0, 0]
-
-
-def test_references_of_others_are_the_same_in_every_process(minilm: ModelRef, articles: list[Article]) -> None:
-    """To the last bit: which of them a process has embedded before depends on the bundles that it got."""
-
-    def embedded(order: Iterator[Article]) -> dict[str, bytes]:
-        scorer = KeptScorer([draw_panel("d", articles)], BertScorer(BertScoreConfig(minilm, 6), CPU), lambda _: set())
-        return {a.id: b"".join(r.vectors.numpy().tobytes() for r in scorer.against([a])[a][1:]) for a in order}
-
-    assert embedded(iter(articles)) == embedded(reversed(articles))
 
 
 class Recording(BertScorer):
@@ -119,15 +98,6 @@ def test_what_is_embedded_together_does_not_depend_on_the_bundles_that_a_process
         return scorer.together
 
     assert together(articles) == together(articles[::-1]) == [[article.references[0] for article in panel.articles]]
-
-
-def test_scores_of_other_metrics_are_the_same_with_and_without_a_panel(
-    minilm: ModelRef, articles: list[Article]
-) -> None:
-    pairs = [(article, " ".join(article.text.split()[:n])) for article in articles[:3] for n in (1, 5, 9)]
-    without = StandardMetrics(MetricsConfig(BertScoreConfig(minilm, 6), RougeConfig()), CPU).score(pairs)
-    for scores, fewer in zip(metrics_of(minilm, articles).score(pairs), without, strict=True):
-        assert {name: value for name, value in scores.items() if name in fewer} == pytest.approx(fewer, abs=1e-6)
 
 
 def test_the_nearest_reference_is_that_of_the_article_that_shares_rare_words(minilm: ModelRef) -> None:
@@ -173,3 +143,75 @@ def test_korean_texts_have_it_by_a_backbone_that_reads_them(tiny_models: dict[st
         assert 0.35 < means[1] < 0.75
         assert means[2] > means[3] + 0.05
         assert abs(means[3]) < 0.1
+
+
+def by_metric(name: str, rows: list[Row], **options: object) -> list[float]:
+    statistics = make_metric(name, Options(**options)).statistics(rows)
+    assert (statistics.shape, statistics.dtype) == ((len(rows), 1), np.float64)
+    return statistics[:, 0].tolist()
+
+
+@pytest.fixture
+def rows(sample_rows: list[dict[str, str]]) -> list[Row]:
+    """Two systems on nine documents."""
+    return [
+        Row(" ".join(row["article"].split()[first : first + 12]), (row["highlights"],))
+        for first in (0, 12)
+        for row in sample_rows[:9]
+    ]
+
+
+def test_words_need_no_model(rows: list[Row]) -> None:
+    tokenizer = ("bridge", "closed", "storm", "queen", "hears", "music")
+    three = [
+        Row("storm", ("bridge closed storm",)),
+        Row("music", ("queen hears music",)),
+        Row("bridge queen", ("closed hears",)),
+    ]
+    weight = {word: math.log(4 / (1 + sum(word in row.references[0].split() for row in three))) for word in tokenizer}
+
+    def recall(text: str, reference: str) -> float:
+        words = reference.split()
+        return sum(weight[w] for w in words if w in text.split()) / sum(weight[w] for w in words)
+
+    for i, row in enumerate(three):
+        floor = sum(recall(row.prediction, other.references[0]) for other in three if other != row) / 2
+        expected = (recall(row.prediction, row.references[0]) - floor) / (1 - floor)
+        assert by_metric("kept_words", three)[i] == pytest.approx(expected)
+    make = "from core.metrics.registry import make_metric; make_metric('kept_words')"
+    code = f"import sys; {make}; print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("name", [KEPT.name, KEPT_WORDS.name])
+def test_the_order_of_rows_does_not_matter_and_a_reference_keeps_all(name: str, rows: list[Row]) -> None:
+    assert by_metric(name, rows[::-1])[::-1] == pytest.approx(by_metric(name, rows), abs=1e-6)
+    own = [Row(row.references[0], row.references) for row in rows[:9]]
+    assert by_metric(name, own) == pytest.approx([1] * 9, abs=1e-5)
+
+
+def test_other_options_of_bertscore_change_nothing(rows: list[Row]) -> None:
+    plain = make_metric("kept")
+    assert make_metric("kept", Options(references="mean")).signature == plain.signature
+    assert "|layer:6|" in plain.signature
+    assert make_metric("kept_words", Options(stemmer=True)).signature != make_metric("kept_words").signature
+    assert by_metric("kept", rows, references="mean") == by_metric("kept", rows)
+
+
+def test_rows_of_one_document_are_none_of_its_others() -> None:
+    """As those of several systems are, and those of the views of `nws score --human`: by the source."""
+    texts = [f"The council of town {i} met on day {i * 7} and spoke about matter {i * 13}." for i in range(OTHERS + 5)]
+    rows = [Row("x", (f"{person} of {i}.",), text) for i, text in enumerate(texts) for person in ("One", "Another")]
+    articles, panel = with_others(rows)
+    assert with_others(rows[::-1])[1] == panel
+    assert [len(panel.articles), len(articles)] == [len(texts), len(rows)]
+    for article in articles:
+        drawn = {other.text for other in others(article, panel)}
+        assert len(drawn) == OTHERS
+        assert article.text not in drawn
+
+
+@pytest.mark.parametrize("name", [KEPT.name, KEPT_WORDS.name])
+def test_a_document_without_others_is_named(name: str) -> None:
+    with pytest.raises(CorpusError, match=r"'The council met\.' has none beside it: score rows of two documents"):
+        make_metric(name).statistics([Row("a", ("The council met.",)), Row("b", ("The council met.",))])

@@ -8,20 +8,7 @@ from hypothesis import strategies as st
 from core.metrics.kept import OTHERS, PANEL, draw_panel, others
 from core.types import Article
 
-WORDS = [
-    "harbour",
-    "council",
-    "bridge",
-    "vote",
-    "storm",
-    "river",
-    "mayor",
-    "school",
-    "train",
-    "market",
-    "museum",
-    "farm",
-]
+WORDS = ["harbour", "council", "bridge", "vote", "storm", "river", "mayor", "school", "train", "market", "museum"]
 
 
 def articles(count: int, seed: int = 0) -> list[Article]:

@@ -1,15 +1,12 @@
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.metrics import token_matching
 from core.metrics.token_matching import (
     Crossing,
     Matching,
     TokenVectors,
-    begin_matching,
     begin_on_device,
     begin_recalls,
     begin_recalls_on_device,
@@ -17,16 +14,16 @@ from core.metrics.token_matching import (
 )
 
 
-def text(generator: np.random.Generator, tokens: int, idf: bool) -> TokenVectors:
+def text(generator: np.random.Generator, tokens: int) -> TokenVectors:
     vectors = torch.from_numpy(generator.standard_normal((tokens, 8)).astype(np.float32))
-    weights = generator.random(tokens) if idf else generator.integers(0, 2, tokens).astype(np.float64)
+    weights = generator.integers(0, 2, tokens).astype(np.float64)
     weights[generator.integers(tokens)] = 1  # one that counts
     return TokenVectors(vectors / vectors.norm(dim=1, keepdim=True), weights)
 
 
-def matching(seed: int, sizes: list[int], idf: bool) -> Matching:
+def matching(seed: int, sizes: list[int]) -> Matching:
     generator = np.random.default_rng(seed)
-    return Matching(text(generator, 5, idf), [text(generator, size, idf) for size in sizes])
+    return Matching(text(generator, 5), [text(generator, size) for size in sizes])
 
 
 def one_by_one(matching: Matching) -> list[tuple[float, float]]:
@@ -41,9 +38,9 @@ def one_by_one(matching: Matching) -> list[tuple[float, float]]:
 
 
 @settings(deadline=None)
-@given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7), st.booleans())
-def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, sizes: list[int], idf: bool) -> None:
-    both = [matching(seed, sizes, idf), matching(seed + 1, sizes[::-1], idf)]
+@given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7))
+def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, sizes: list[int]) -> None:
+    both = [matching(seed, sizes), matching(seed + 1, sizes[::-1])]
     of_gpu = begin_on_device(both)()  # the same operations as on a GPU, on the CPU
     for one, of_one in zip(both, of_gpu, strict=True):
         np.testing.assert_allclose(on_cpu(one), one_by_one(one), atol=1e-6)
@@ -51,11 +48,9 @@ def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, 
 
 
 @settings(deadline=None)
-@given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7), st.integers(1, 4), st.booleans())
-def test_recalls_of_all_with_all_are_those_of_each_pair(
-    seed: int, sizes: list[int], references: int, idf: bool
-) -> None:
-    alike = [matching(seed + i, sizes, idf) for i in range(references)]
+@given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7), st.integers(1, 4))
+def test_recalls_of_all_with_all_are_those_of_each_pair(seed: int, sizes: list[int], references: int) -> None:
+    alike = [matching(seed + i, sizes) for i in range(references)]
     crossing = Crossing([one.reference for one in alike], alike[0].candidates)
     by_pair = [[recall for _, recall in on_cpu(Matching(one.reference, alike[0].candidates))] for one in alike]
     other = Crossing(crossing.references[:1], crossing.candidates[:1])
@@ -64,16 +59,3 @@ def test_recalls_of_all_with_all_are_those_of_each_pair(
         np.testing.assert_allclose(first, np.transpose(by_pair), atol=1e-6)
         np.testing.assert_allclose(second, [[by_pair[0][0]]], atol=1e-6)
     assert begin_recalls([])() == []
-
-
-def test_the_device_of_the_vectors_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = matching(0, [2, 3], idf=False)
-    assert begin_matching([here])() == [on_cpu(here)]
-    assert begin_matching([])() == []
-    monkeypatch.setattr(
-        token_matching, "begin_on_device", lambda matchings: lambda: ["from the device"] * len(matchings)
-    )
-    there = Matching(TokenVectors(torch.empty(2, 8, device="meta"), np.ones(2)), here.candidates)
-    assert begin_matching([there])() == ["from the device"]
-    monkeypatch.setattr(token_matching, "begin_recalls_on_device", lambda crossings: lambda: ["from the device"])
-    assert begin_recalls([Crossing([there.reference], [there.reference])])() == ["from the device"]

@@ -21,27 +21,10 @@ from core.models.prompt_template import PromptTemplate
 from core.text.rows import cleaned
 from core.text.words import count_words
 
-WORDS = [
-    b" the",
-    b"of the",
-    b" 2024",
-    b"\n",
-    b" .",
-    b"...",
-    b"  ",
-    b" a",
-    b"!\n\n",
-    b"\xe2\x80\x99s",
-    b" Korea",
-    b"ing",
-]
+WORDS = [b" the", b"of the", b" 2024", b"\n", b" .", b"...", b"  ", b" a", b"!\n\n", b" Korea", b"ing"]
 HANGUL = [*(" 한", "국어", "에서", " 뉴스"), *("한".encode()[:2], "국".encode()[2:], b" \xed\x95", "다 ".encode()[1:])]
-PIECES = [
-    *WORDS,
-    *(piece if isinstance(piece, bytes) else piece.encode() for piece in HANGUL),
-    b"\xe3\x80",
-    b"\xc2\xa0",
-]
+SIGNS = [b"\xe2\x80\x99s", b"\xe3\x80", b"\xc2\xa0"]
+PIECES = [*WORDS, *SIGNS, *(piece if isinstance(piece, bytes) else piece.encode() for piece in HANGUL)]
 END = 0
 
 
@@ -193,16 +176,6 @@ def test_what_the_checkpoint_forbids_is_better_than_another_number_of_words(
     exact, vocabulary = rule
     all_forbidden = dict.fromkeys(vocabulary, -torch.inf) | {"</s>": 0.0, "Ċ": 1.0}
     assert first(exact, vocabulary, [" the"], all_forbidden) not in ("</s>", "Ċ")
-
-
-def test_a_forced_first_token_stands(tiny_models: dict[str, Path]) -> None:
-    """Checkpoints of many languages name theirs by it."""
-    loaded = load(tiny_models["bart"], 1)
-    loaded.config(3).forced_bos_token_id = 0
-    try:
-        assert count_words(loaded(["the cat"], [0], [3])[0].text) == 3
-    finally:
-        loaded.config(3).forced_bos_token_id = None
 
 
 def test_a_tokenizer_that_takes_spaces_out_does_not_take_words(tiny_models: dict[str, Path], tmp_path: Path) -> None:

@@ -27,12 +27,6 @@ def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
         assert pinned == replace(known, model=replace(known.model, revision="a" * 40))
 
 
-@pytest.mark.parametrize("text", ["nonsense", "/absent/folder", "a/b/c"])
-def test_what_is_no_generator(text: str) -> None:
-    with pytest.raises(ModelError, match="pegasus-cnn_dailymail, gpt2-xl, smollm2, an existing folder"):
-        parse_generator(text)
-
-
 @pytest.mark.parametrize(("name", "architecture"), [("bart", "bart"), ("t5", "t5"), ("gpt2-lm", "gpt2")])
 def test_a_folder_has_the_prompt_of_its_architecture(
     tiny_models: dict[str, Path], name: str, architecture: str

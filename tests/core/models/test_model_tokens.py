@@ -1,17 +1,19 @@
-"""Token ids are those that the tokenizer gives, whether words are looked up or not."""
+"""Token ids are those that the tokenizer gives, whether words are looked up or not; and which texts they cover."""
 
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from core.models import KNOWN_MODELS, model_folder
+from core.models import KNOWN_MODELS, model_folder, parse_model, resolve_model
 from core.models import tokens as model_tokens
 from core.models.loading import load_tokenizer
-from core.models.tokens import tokenized
+from core.models.tokens import MOST_UNREAD, tokenized, unread_share
+from core.text.dataset import Dataset, open_dataset
 
 MINILM = load_tokenizer(model_folder(KNOWN_MODELS["all-MiniLM-L6-v2"]))
 # What a tokenizer of BERT's kind drops, cuts at, joins, or takes for a special token, beside letters.
@@ -65,11 +67,23 @@ def test_words_are_not_looked_up_where_a_token_may_reach_over_a_space(tiny_model
         assert model_tokens._words_of(load_tokenizer(tiny_models[architecture])) is None
 
 
-def test_words_are_forgotten_before_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = model_tokens._words_of(MINILM)
-    assert words is not None
-    words._known.clear()
-    monkeypatch.setattr(model_tokens, "_MOST_WORDS", 2)
-    for text in ("snow fell on dover", "rain fell on dover", "hail fell on dover"):
-        assert rows(MINILM, [text], 9) == by_the_tokenizer(MINILM, [text], 9)
-        assert len(words._known) == 4
+KOREAN, ENGLISH = ([article.text for article in open_dataset(Dataset(name))] for name in ("sample-ko", "sample"))
+
+
+def test_an_english_vocabulary_covers_english_and_no_korean() -> None:
+    assert unread_share(KNOWN_MODELS["all-MiniLM-L6-v2"], ENGLISH) < 0.01
+    for text in KOREAN:
+        assert unread_share(KNOWN_MODELS["all-MiniLM-L6-v2"], [text]) > 0.95
+        assert unread_share(KNOWN_MODELS["all-MiniLM-L6-v2"], [normalize("NFD", text)]) > 0.95
+
+
+# Unknown tokens, and bytes: three a syllable.
+@pytest.mark.parametrize("name", ["bert", "electra", "xlnet", "t5", "pegasus", "roberta", "gpt2", "bart"])
+def test_no_english_architecture_passes_for_a_korean_one(tiny_models: dict[str, Path], name: str) -> None:
+    assert unread_share(resolve_model(parse_model(str(tiny_models[name]))), KOREAN) > 0.9
+
+
+def test_a_korean_vocabulary_covers_korean(tiny_models: dict[str, Path]) -> None:
+    model = resolve_model(parse_model(str(tiny_models["multilingual"])))
+    assert unread_share(model, KOREAN) < MOST_UNREAD / 2
+    assert unread_share(model, [normalize("NFD", text) for text in KOREAN]) == unread_share(model, KOREAN)

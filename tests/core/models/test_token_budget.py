@@ -11,7 +11,6 @@ from core.errors import DeviceError
 from core.models.batching import (
     Batches,
     TokenBudget,
-    encoder_budget,
     equal_length_batches,
     token_batches,
 )
@@ -68,18 +67,8 @@ def test_the_budget_is_halved_said_and_kept_when_memory_runs_out(caplog: pytest.
     ]
 
 
-def test_what_was_through_before_memory_ran_out_does_not_come_again() -> None:
-    memory, budget = Memory([2] * 100 + [50] * 20, 600), TokenBudget("model", GPU, 800)
-    budget.run(memory.lengths, memory.forward)
-    assert sorted(i for batch in memory.passes for i in batch) == list(range(120))
-
-
 def test_a_text_that_has_no_room_alone_is_refused() -> None:
     memory, budget = Memory([10, 90, 10], 50), TokenBudget("model", GPU, 4096)
     with pytest.raises(DeviceError, match="no memory left, not even for one text"):
         budget.run(memory.lengths, memory.forward)
     assert memory.passes == [[0, 2]]
-
-
-def test_a_gpu_has_larger_passes_than_a_cpu() -> None:
-    assert [encoder_budget("bert", device).tokens for device in (CPU, GPU)] == [2_048, 16_384]

@@ -66,10 +66,8 @@ def test_any_finite_number_is_a_value(tmp_path: Path, value: str) -> None:
     ("body", "message"),
     [
         ("return 1 / 0", r"ZeroDivisionError: division by zero \(line 2\)"),
-        ("return float('nan')", r"it returned nan, not a finite number \(defined on line 1\)"),
         ("return float('-inf')", r"it returned -inf, not a finite number \(defined on line 1\)"),
         ("return 'good'", r"it returned 'good', not a finite number \(defined on line 1\)"),
-        ("pass", r"it returned None, not a finite number \(defined on line 1\)"),
     ],
 )
 def test_what_is_no_value_names_metric_article_and_line(tmp_path: Path, body: str, message: str) -> None:
@@ -79,21 +77,7 @@ def test_what_is_no_value_names_metric_article_and_line(tmp_path: Path, body: st
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *METRICS,
-        "rouge7",
-        "rougeSU9",
-        "rouge",
-        "reward",
-        "words",
-        "n",
-        "text",
-        "extra",
-        "scores",
-        "kind",
-        "key",
-        *BY_COLUMN,
-    ],
+    [*METRICS, "rouge7", "rougeSU9", "rouge", "reward", "words", "n", "text", "scores", "kind", "key", *BY_COLUMN],
 )
 def test_a_name_that_has_another_meaning_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(PluginError, match=r"of mine\.py (has the name of another|cannot have this name)"):
@@ -104,24 +88,6 @@ def test_a_name_that_has_another_meaning_is_refused(tmp_path: Path, name: str) -
 def test_a_name_that_is_no_column_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(PluginError, match=r"of mine\.py cannot have this name. A name has only letters"):
         of_source(tmp_path, f"METRICS = {{{name!r}: lambda summary, references: 0}}")
-
-
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [
-        ("\ndef f(summary):\n    return 1\nMETRICS = {'a': f}", 2),
-        ("class A:\n    def __call__(self, summary):\n        return 1\nMETRICS = {'a': A()}", 2),
-    ],
-)
-def test_what_cannot_be_called_with_summary_and_references_is_refused(tmp_path: Path, source: str, line: int) -> None:
-    with pytest.raises(
-        PluginError, match=rf"a of mine\.py cannot be called with a summary and its references: .*line {line}\)"
-    ):
-        of_source(tmp_path, source)
-
-
-def test_a_function_without_a_signature_is_a_metric(tmp_path: Path) -> None:
-    assert len(of_source(tmp_path, "METRICS = {'a': max}")) == 1
 
 
 def test_rows_are_scored_one_by_one_and_a_bad_one_is_named(tmp_path: Path) -> None:
@@ -141,23 +107,16 @@ def test_a_function_at_hand_is_told_by_its_source() -> None:
     def always(summary: str, references: list[str]) -> float:
         return 1.0
 
-    def half(summary: str) -> float:
-        return 0.5
-
     assert function_metric(brevity).statistics([Row("ab", ("abcd",))]).tolist() == [[0.5]]
     signatures = {function_metric(metric).signature.replace(metric.__name__, "x") for metric in (brevity, always)}
     assert len(signatures) == 2
     assert function_metric(max).signature == "max|plugin:this session|sha256:unknown"
-    with pytest.raises(
-        PluginError, match=r"half of test_plugin_metric.py cannot be called with a summary and its references"
-    ):
-        function_metric(half)
     with pytest.raises(PluginError, match="'<lambda>' of this session cannot have this name"):
         function_metric(lambda summary, references: 0)
 
 
 def test_a_function_gets_what_it_declares_and_no_more(tmp_path: Path) -> None:
-    (asking, default, keyword) = of_source(
+    metrics = of_source(
         tmp_path,
         "def asking(summary, references, article, n, language, key):\n"
         "    return len(article) + n + len(language) + len(key)\n"
@@ -166,34 +125,21 @@ def test_a_function_gets_what_it_declares_and_no_more(tmp_path: Path) -> None:
         "METRICS = {f.__name__: f for f in (asking, default, keyword)}",
     )
     judged = Judged("Storm", STORM.references, "article 'storm'", STORM.text, 7, "en", STORM.key)
-    assert [metric.judge(judged) for metric in (asking, default, keyword)] == [
-        len(STORM.text) + 7 + 2 + 5,
-        2,
-        len(STORM.text),
-    ]
+    assert [metric.judge(judged) for metric in metrics] == [len(STORM.text) + 7 + 2 + 5, 2, len(STORM.text)]
 
 
-@pytest.mark.parametrize(
-    "parameters", ["summary, references, document", "summary, *, article", "summary, references, k"]
-)
-def test_a_function_that_must_be_given_something_else_is_refused(tmp_path: Path, parameters: str) -> None:
-    with pytest.raises(
-        PluginError, match=r"a of mine\.py cannot be called .* it may ask for article, n, language, key"
-    ):
-        of_source(tmp_path, f"def f({parameters}):\n    return 1\nMETRICS = {{'a': f}}")
+@pytest.mark.parametrize("parameters", ["summary", "summary, references, k", "summary, *, article"])
+def test_a_function_that_must_be_given_something_else_fails_in_words(tmp_path: Path, parameters: str) -> None:
+    (metric,) = of_source(tmp_path, f"def f({parameters}):\n    return 1\nMETRICS = {{'a': f}}")
+    with pytest.raises(PluginError, match=r"^a of mine\.py failed on it: TypeError: f\(\) .* \(defined on line 1\)$"):
+        metric.judge(Judged("Storm", STORM.references, "it", STORM.text))
 
 
 def test_what_a_row_of_a_file_does_not_have_is_an_error_that_says_so() -> None:
     def share(summary: str, references: list[str], article: str) -> float:
         return len(summary) / len(article)
 
-    def asked(summary: str, references: list[str], n: int) -> float:
-        return float(n)
-
     assert function_metric(share).statistics([Row("ab", (), "abcd")]).tolist() == [[0.5]]
-    with pytest.raises(
-        PluginError, match=r"share of .* failed on row 2: it asks for article, which row 2 does not have: give"
-    ):
+    said = r"share of .* failed on row 2: it asks for article, which row 2 does not have \(the article is the `source`"
+    with pytest.raises(PluginError, match=said):
         function_metric(share).statistics([Row("ab", (), "abcd"), Row("ab", ())])
-    with pytest.raises(PluginError, match=r"asked of .* failed on row 1: .*: only a run knows it"):
-        function_metric(asked).statistics([Row("ab", (), "abcd")])

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 from documents import OTHER, REFERENCES, dice, document, segmented
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from core.systems.composition import compose
 from core.systems.extractive_baselines import BASELINES, make_baseline
 from core.systems.oracles import windows
-from core.systems.system import Document, cut_to_asked, uncut_and_cut
+from core.systems.system import Document, cut_to_asked
 from core.text.length import count_characters
 from core.text.words import count_words, word_spans
 from core.types import SegmentedArticle
@@ -41,63 +40,6 @@ def test_every_baseline_fits_into_the_characters_and_tears_no_word(name: str) ->
             assert draft.n < 30 or count_words(text) >= 3
 
 
-def one_word_at_a_time(article: SegmentedArticle, ranking: list[int], n: int) -> str:
-    """What `compose` says it does, without its sums: the longest text that fits decides."""
-
-    def text_of(positions: set[int]) -> str:
-        return " ".join(article.words[position] for position in sorted(positions))
-
-    taken: set[int] = set()
-    said: set[str] = set()
-    for index in ranking:
-        chunk = article.chunks[index]
-        own: set[int] = set()
-        while chunk.start + len(own) < chunk.end:
-            longer = own | {chunk.start + len(own)}
-            if count_characters(text_of(taken | longer)) > n:
-                break
-            own = longer
-        if not own:
-            return text_of(taken)
-        if text_of(own).casefold() not in said:
-            said.add(text_of(own).casefold())
-            taken |= own
-            if len(own) < chunk.end - chunk.start:
-                return text_of(taken)
-    for position in range(len(article.words)):
-        if count_characters(text_of(taken | {position})) > n:
-            break
-        taken |= {position}
-    return text_of(taken)
-
-
-@settings(max_examples=300)
-@given(TEXTS, st.integers(1, 70), st.randoms(use_true_random=False))
-def test_a_composition_ends_with_the_first_word_of_the_choice_that_does_not_fit(
-    text: str, n: int, random: object
-) -> None:
-    if not count_words(text):
-        return
-    article = segmented(text)
-    ranking = list(range(len(article.chunks)))
-    random.shuffle(ranking)  # type: ignore[attr-defined]
-    written = compose(article, ranking, n, "characters")
-    assert count_characters(written) <= n
-    assert written == one_word_at_a_time(article, ranking, n)
-
-
-@given(TEXTS, st.integers(1, 70))
-def test_the_first_words_leave_no_room_for_the_next(text: str, n: int) -> None:
-    if not count_words(text):
-        return
-    words = [text[start:end] for start, end in word_spans(text)]
-    (draft,) = make_baseline("lead", "enc", 0).summarize(in_characters(segmented(text)), [n])
-    kept = draft.text.split(" ") if draft.text else []
-    assert kept == words[: len(kept)]
-    assert count_characters(draft.text) <= n
-    assert kept == words or count_characters(" ".join(words[: len(kept) + 1])) > n
-
-
 @given(TEXTS, st.integers(1, 40))
 def test_windows_are_all_that_can_not_be_longer(text: str, n: int) -> None:
     words = [text[start:end] for start, end in word_spans(text)]
@@ -123,5 +65,3 @@ def test_what_was_written_for_characters_is_cut_and_counted() -> None:
     draft = cut_to_asked("Snow closed the schools", 15, {"finish": "stop"}, "characters")
     assert draft.text == "Snow closed the"
     assert draft.extra == {"finish": "stop", "characters_asked": 15, "characters_written": 23}
-    uncut, cut, whole = uncut_and_cut("Snow closed the schools", [11, 23], "characters")
-    assert (uncut.text, cut.text, whole.text) == ("Snow closed the schools", "Snow closed", "Snow closed the schools")

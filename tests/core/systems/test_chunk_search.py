@@ -1,7 +1,6 @@
 import zlib
 from collections.abc import Sequence
 
-import pytest
 from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,14 +31,6 @@ def test_it_searches_for_the_first_three_sentences_and_asks_no_reference() -> No
         assert set(draft.text.split()) <= set(LEAD3.replace(".", "").replace(",", "").split())
 
 
-def test_greedy_search_adds_the_chunk_that_helps_most() -> None:
-    def wants(anchor: str, texts: Sequence[str]) -> list[float]:
-        return dice("trains alder council", texts)
-
-    (draft,) = LeadSearch().summarize(document(ARTICLE, anchored_f1=wants), [3])
-    assert draft.text == "council Alder Trains"
-
-
 def one_by_one(article: SegmentedArticle, objective: Objective, candidates: Sequence[int], n: int) -> str:
     """The search at one n alone, option by option."""
     taken: set[int] = set()
@@ -59,7 +50,7 @@ def one_by_one(article: SegmentedArticle, objective: Objective, candidates: Sequ
 LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(LENGTHS, st.integers(0, 2**32), st.sets(st.integers(0, 12), max_size=13), st.sampled_from([2, 5, 1000]))
 def test_side_by_side_finds_what_a_search_at_each_n_finds(
     lengths: list[int], seed: int, chosen: set[int], levels: int
@@ -72,16 +63,9 @@ def test_side_by_side_finds_what_a_search_at_each_n_finds(
     assert greedy(ARTICLE, drawn, candidates, lengths) == expected
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 60), st.sampled_from([LEAD3, "Snow.", "It was as it is and then they were there."]))
 def test_exactly_n_words_or_all(n: int, text: str) -> None:
     article = segmented(text)
     (draft,) = LeadSearch().summarize(document(article, anchored_f1=dice), [n])
     assert count_words(draft.text) == min(n, len(article.words))
-
-
-@pytest.mark.parametrize("text", ["One. Two. Three. Four.", "One. Two."])
-def test_fewer_sentences_are_all_of_the_anchor(text: str) -> None:
-    seen = document(segmented(text), anchored_f1=dice)
-    (draft,) = LeadSearch().summarize(seen, [1])
-    assert draft.text == "One"

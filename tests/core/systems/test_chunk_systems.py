@@ -1,8 +1,7 @@
 import numpy as np
-from documents import TEXT, document, segmented
+from documents import document, segmented
 
 from core.systems.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks
-from core.systems.extractive_baselines import DRAWS, Random
 
 
 def test_chunks_nearest_the_document_come_first() -> None:
@@ -36,7 +35,6 @@ def test_chunks_of_an_important_sentence_come_first() -> None:
     alike = np.ones((len(article.chunks), 3))
     (draft,) = ChunkSystem("enc", "position").summarize(document(article, alike), [4])
     assert draft.text == "Alpha beta met gamma"
-    assert ChunkSystem("enc", "lexrank").signature == "enc|lexrank|chunks"
 
 
 def test_lead2_chunks_takes_no_chunk_of_the_third_sentence_while_there_are_others() -> None:
@@ -50,22 +48,3 @@ def test_lead2_chunks_takes_no_chunk_of_the_third_sentence_while_there_are_other
     assert texts == ["Delta saw epsilon", "Alpha beta met gamma Delta saw epsilon", texts[2]]
     assert texts[2].startswith(texts[1])
     assert len(texts[2].split()) == 9
-
-
-def test_equal_chunks_are_taken_in_document_order() -> None:
-    equal = np.ones((3, 3))
-    (draft,) = LeadChunks("enc").summarize(document(None, equal), [4])
-    assert draft.text == "Alpha beta met gamma"
-
-
-def test_random_draws_several_times_and_is_seeded_by_run_and_content() -> None:
-    drafts = [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
-    assert drafts == [Random(seed).summarize(document(), [4])[0] for seed in range(20)]
-    assert len({draft.text for draft in drafts}) > 1
-    assert {len(draft.redraws) for draft in drafts} == {DRAWS - 1}
-    # A chunk of four words, or the one of three and the first word of another.
-    assert len({text for draft in drafts for text in draft.texts}) == 4
-    renamed = [Random(seed).summarize(document(segmented(key="other")), [4])[0] for seed in range(20)]
-    assert renamed == drafts
-    edited = [Random(seed).summarize(document(segmented(f"{TEXT}..")), [4])[0] for seed in range(20)]
-    assert edited != drafts

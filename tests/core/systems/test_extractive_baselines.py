@@ -1,36 +1,18 @@
+from collections import Counter
 from dataclasses import replace
 
 import pytest
-from documents import dice, document, segmented
+from documents import TEXT, dice, document, segmented
+from hypothesis import given
+from hypothesis import strategies as st
 from system_kinds import kind_of
 
-from core.systems.extractive_baselines import BASELINES, make_baseline
-from core.systems.system import Document, Embeddings
+from core.systems.extractive_baselines import BASELINES, DRAWS, Lead, Lead3, Random, RandomWords, make_baseline
+from core.systems.system import Draft, Embeddings
+from core.text.alignment import align, bare_words
 from core.text.words import count_words
 
-TEXT_WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
-
-
-def seen_by_all() -> Document:
-    """What oracles may ask, and what any system may."""
-    return document(segmented(TEXT_WITH_DASHES), f1=lambda texts: [float(len(t)) for t in texts], anchored_f1=dice)
-
-
-def test_a_system_is_stored_under_the_name_it_is_asked_for() -> None:
-    signatures = {name: make_baseline(name, "enc", 3).signature for name in BASELINES}
-    assert signatures == {name: name for name in BASELINES}
-
-
-def test_the_same_name_and_seed_is_the_same_value() -> None:
-    for name in BASELINES:
-        assert make_baseline(name, "enc", 3) == make_baseline(name, "enc", 3)
-        hash(make_baseline(name, "enc", 3))
-
-
-def test_every_baseline_says_what_it_is() -> None:
-    systems = {name: make_baseline(name, "enc", 0) for name in BASELINES}
-    assert {name: system.kind for name, system in systems.items()} == {name: kind_of(name) for name in BASELINES}
-    assert [name for name, system in systems.items() if system.has_uncut] == ["lead3", "person"]
+WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
 
 
 class Asked(dict[str, Embeddings]):
@@ -42,26 +24,68 @@ class Asked(dict[str, Embeddings]):
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_a_baseline_asks_for_the_encoders_that_it_names(name: str) -> None:
-    """Its rows are copied for the same files of these encoders."""
-    seen, system = seen_by_all(), make_baseline(name, "enc", 3)
+def test_every_baseline_is_what_it_says_and_writes_exactly_n_words(name: str) -> None:
+    """Its rows are copied for the same files of the encoders that it names."""
+    system = make_baseline(name, "enc", 3)
+    assert (system.signature, system.kind, system.has_uncut) == (name, kind_of(name), name in ("lead3", "person"))
+    assert hash(system) == hash(make_baseline(name, "enc", 3))
+    assert system == make_baseline(name, "enc", 3)
+    seen = document(segmented(WITH_DASHES), f1=lambda texts: [float(len(t)) for t in texts], anchored_f1=dice)
     asked = Asked(seen.embeddings)
-    system.summarize(replace(seen, embeddings=asked), [1, 4])
+    drafts = system.summarize(replace(seen, embeddings=asked), [1, 4, 9])
     assert getattr(asked, "names", set()) == set(system.encoders)
+    assert [draft.n for draft in drafts] == [*([0] if system.has_uncut else []), 1, 4, 9]
+    assert all(draft.n in (0, count_words(text)) for draft in drafts for text in draft.texts)
 
 
-def test_a_baseline_has_an_uncut_draft_if_it_says_so() -> None:
-    seen = seen_by_all()
-    for name in BASELINES:
-        system = make_baseline(name, "enc", 0)
-        assert (system.summarize(seen, [4])[0].n == 0) == system.has_uncut, name
+def test_lead_is_the_text_as_it_stands() -> None:
+    texts = [draft.text for draft in Lead().summarize(document(), [3, 5, 99])]
+    assert texts == ["Alpha beta met", "Alpha beta met gamma. Then", TEXT]
 
 
-def test_every_baseline_writes_exactly_n_words() -> None:
-    seen = seen_by_all()
-    for name in BASELINES:
-        drafts = make_baseline(name, "enc", 0).summarize(seen, [1, 4, 9])
-        assert [draft.n for draft in drafts if draft.n] == [1, 4, 9], name
-        for draft in drafts:
-            for text in draft.texts:
-                assert draft.n == 0 or count_words(text) == draft.n, name
+@pytest.mark.parametrize(
+    ("text", "n", "uncut", "cut"),
+    [
+        (
+            *("One two.\n\nThree 'four' -- five.\nSix. Seven eight nine. Ten.", 6),
+            *("One two. Three 'four' -- five. Six.", "One two. Three 'four' five. Six."),
+        ),
+        # A short beginning goes on with what follows.
+        ("One. Two. Three. Four five. Six.", 5, "One. Two. Three.", "One. Two. Three. Four five."),
+        ("One two.", 5, "One two.", "One two."),
+    ],
+)
+def test_lead3_is_three_sentences_uncut_and_cut(text: str, n: int, uncut: str, cut: str) -> None:
+    assert Lead3().summarize(document(segmented(text)), [n]) == [Draft(0, uncut), Draft(n, cut)]
+
+
+@pytest.mark.parametrize("kind", [Random, RandomWords])
+def test_draws_are_seeded_by_run_and_content(kind: type[Random | RandomWords]) -> None:
+    drafts = kind(3).summarize(document(), [2, 5])
+    assert {len(draft.texts) for draft in drafts} == {DRAWS}
+    assert len({text for seed in range(9) for text in kind(seed).summarize(document(), [5])[0].texts}) > 3
+    assert drafts == kind(3).summarize(document(segmented(key="other")), [2, 5])
+    assert drafts != kind(4).summarize(document(), [2, 5])
+    assert drafts != kind(3).summarize(document(segmented(f"{TEXT}..")), [2, 5])
+
+
+@given(st.integers(0, 99), st.integers(1, 15))
+def test_random_words_are_the_articles_in_its_order_and_a_longer_text_holds_the_shorter(seed: int, n: int) -> None:
+    article = segmented()
+    shorter, longer = RandomWords(seed).summarize(document(article), [n, n + 1])
+    for text, more in zip(shorter.texts, longer.texts, strict=True):
+        assert len(text.split()) == min(n, len(article.words))
+        assert None not in align(bare_words(text), bare_words(TEXT))
+        assert Counter(text.split()) <= Counter(more.split())
+
+
+def test_every_place_is_as_likely_as_any_other_and_drawn_once() -> None:
+    """Stop words are drawn, too."""
+    article = segmented("the " + " ".join(f"w{i}" for i in range(9)))
+    seeds = [RandomWords(seed).summarize(document(article), [3]) for seed in range(400)]
+    drawn = [text for drafts in seeds for text in drafts[0].texts]
+    assert all(len(set(text.split())) == 3 for text in drawn)
+    counts = Counter(word for text in drawn for word in text.split())
+    expected = len(drawn) * 3 / 10
+    # Chi-squared, 9 degrees of freedom: .001 of fair draws are above it, and fewer where places of a draw differ.
+    assert sum((counts[word] - expected) ** 2 / expected for word in article.words) < 27.9

@@ -24,11 +24,6 @@ def test_textrank_solves_the_pagerank_equation(rows: int, dimensions: int, seed:
     assert ranks.sum() == pytest.approx(1)
 
 
-def test_textrank_favours_what_the_others_resemble() -> None:
-    sentences = unit_rows(np.array([[1, 0, 0.1], [0, 1, 0.1], [1, 1, 0], [-1, -1, 1]], dtype=float))
-    assert textrank(sentences).argmax() == 2
-
-
 def test_centroid_similarity_is_the_cosine_with_the_mean_direction() -> None:
     sentences = unit(5, 3, 0)
     mean = sentences.mean(axis=0)

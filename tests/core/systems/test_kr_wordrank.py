@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import pytest
 
-from core.errors import CorpusError, NwsError, RecipeError
+from core.errors import CorpusError, NwsError
 from core.systems.korean_key_sentences import length_penalty
 from core.systems.kr_wordrank import key_sentences, rank_keywords, signature
 
@@ -73,12 +73,6 @@ def test_stop_words_may_not_be_all_keywords() -> None:
     documents = made_up(5, 40)
     with pytest.raises(CorpusError, match=r"All \d+ keywords are stop words"):
         rank_keywords(documents, frozenset(rank_keywords(documents)))
-
-
-def test_bad_options_are_refused() -> None:
-    documents = made_up(6, 40)
-    with pytest.raises(RecipeError, match="diversity is 2"):
-        key_sentences(rank_keywords(documents), documents, 3, 2)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from collections import Counter
 
 import lexrank as lexrank_package
 import networkx
-import numpy as np
 import pytest
 from documents import segmented
 from hypothesis import example, given
@@ -30,8 +29,6 @@ from core.systems.importance import (
     term_counts,
     textrank_words,
 )
-from core.text.segmentation import Segmenter
-from core.types import Article
 
 words = st.sampled_from([*"abcdefghij", "kaffee", "기자", "정류장을"])
 articles = st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=12)
@@ -88,19 +85,6 @@ def test_the_graphs_of_news_are_neither_empty_nor_complete() -> None:
     assert lexrank(NEWS)[3] == pytest.approx(1 / len(NEWS))
 
 
-def test_words_that_every_sentence_has_join_none_in_lexrank_and_all_in_textrank() -> None:
-    lines = ("it was a day", "it was a night", "it was a red fox", "it was a red dog", "it was a red hen")
-    article = [line.split() for line in lines]
-    # Two sentences are alone and three are red: no rank flows from one group to the other. "night" joins them.
-    assert lexrank(article).tolist() == pytest.approx([0.2] * 5)
-    joined = [*article[:4], ["it", "was", "a", "red", "night"]]
-    assert lexrank(joined).argmax() == 4
-    assert lexrank(joined)[0] == pytest.approx(0.2)
-    ranks = textrank_words(article)
-    assert ranks[0] == pytest.approx(ranks[1])
-    assert ranks[2] > ranks[0]
-
-
 def test_position_falls_evenly_from_one() -> None:
     assert position(4).tolist() == [1, 0.75, 0.5, 0.25]
     assert position(1).tolist() == [1]
@@ -115,10 +99,3 @@ def test_a_sentence_gives_its_words_in_lower_case_and_without_punctuation() -> N
     counts = term_counts(sentence_words(article))
     assert counts.shape == (2, 9)
     assert sorted(counts.toarray()[0].tolist()) == [0] * 5 + [1, 1, 1, 2]
-
-
-def test_korean_sentences_are_joined_by_their_words() -> None:
-    text = "도심 정류장을 새로 짓는다. 새로 짓는 정류장은 도심 밖이다. 도심 정류장을 시장이 열었다. 날씨는 맑다."
-    ranks = textrank_words(sentence_words(Segmenter("kiwi")(Article("d", "all", "k", text, ("r",)))))
-    assert np.argsort(-ranks, kind="stable").tolist()[0] == 0
-    assert ranks.argmin() == 3

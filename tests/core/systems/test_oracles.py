@@ -7,12 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.systems.extractive_baselines import BASELINES, Lead, make_baseline
-from core.systems.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, best, likely_windows, windows
+from core.systems.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, likely_windows, windows
 from core.systems.rulers import RULERS
-from core.systems.system import Document
 from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
-from core.text.words import count_words, first_words
+from core.text.words import count_words
 from core.types import Article
 
 ARTICLE = segmented(
@@ -58,24 +57,13 @@ def test_the_oracle_is_never_below_a_rival(wanted: tuple[str, ...]) -> None:
                 assert mine >= max(theirs), (name, draft)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 60), st.sets(st.sampled_from(ARTICLE.article.text.lower().split()), min_size=1))
 def test_exactly_n_words_or_all(n: int, wanted: set[str]) -> None:
     seen = document(ARTICLE, f1=overlap_with(*wanted))
     for system in (Oracle(()), Oracle((Lead(),)), WindowOracle()):
         (draft,) = system.summarize(seen, [n])
         assert count_words(draft.text) == min(n, len(ARTICLE.words))
-
-
-def test_the_best_window_bounds_consecutive_words_and_nothing_else() -> None:
-    seen = document(ARTICLE, f1=overlap_with("bridge", "alder", "trains", "cross"), anchored_f1=dice)
-    for n in (1, 4, 9):
-        window, lead, oracle = (
-            seen.f1([make_baseline(name, "enc", 0).summarize(seen, [n])[0].text])[0]
-            for name in ("window-oracle", "lead", "oracle")
-        )
-        assert lead <= window <= oracle
-        assert (n == 1) or window < oracle
 
 
 def test_a_window_copied_from_the_reference_is_the_oracles_among_hundreds() -> None:
@@ -95,7 +83,7 @@ def test_a_window_copied_from_the_reference_is_the_oracles_among_hundreds() -> N
     assert len(set(windows(text, 10)) & set(asked)) == LIKELY_WINDOWS
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(st.sampled_from(["a", "A,", "b", "c.", "--", "d"]), min_size=1, max_size=90),
     st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=20),
@@ -118,9 +106,3 @@ def test_an_article_without_chunks_has_an_oracle() -> None:
     seen = document(segmented("It was as it is and then they were there."), f1=overlap_with("they"))
     (draft,) = Oracle((WindowOracle(),)).summarize(seen, [1])
     assert draft.text == "they"
-
-
-def test_of_equals_the_first() -> None:
-    seen: Document = document(f1=lambda texts: [0.5 for _ in texts])
-    assert best(seen, ["a", "b"]) == "a"
-    assert WindowOracle().summarize(seen, [2])[0].text == first_words(seen.segmented.article.text, 2)

@@ -32,7 +32,7 @@ def test_particles_endings_and_verbs_are_no_keywords() -> None:
     assert nouns_and_adjectives("와! 그리고 ...") == []
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=8))
 def test_ranks_are_those_of_networkx(documents: list[str]) -> None:
     graph = networkx.Graph()

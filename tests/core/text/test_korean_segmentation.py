@@ -3,30 +3,17 @@ import unicodedata
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
-from core.errors import EmptyArticleError
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.dataset import Dataset, open_dataset
 from core.text.korean_analysers import load_kiwi
 from core.text.segmentation import Segmenter
-from core.text.words import count_words, word_spans
+from core.text.words import word_spans
 from core.types import Article, SegmentedArticle
 
 Segment = Callable[[str], SegmentedArticle]
 PUNCTUATION = {"SF", "SP", "SS", "SSO", "SSC", "SE", "SO"}
-# Any text, and Hangul in all its forms with what breaks offsets more often than chance would have it.
-TEXTS = st.one_of(
-    st.text(),
-    st.lists(
-        st.sampled_from(
-            ["다솔시가", "열었다.", "그러나", "않았다", "'개편안'을", "(45)", "U.S.", "수", "-", "\n", "😀"]
-        )
-    ).map(" ".join),
-    st.text("가했다.그는이\u1112\u1161\u11ab\u0338<ㅋaB1%/,'\"()😀\u3000\ufeff\ud83d\udc00\0\x1f \r\n\t", max_size=40),
-)
 
 
 @pytest.fixture(scope="module")
@@ -49,42 +36,30 @@ def sentence_texts(segmented: SegmentedArticle) -> list[str]:
     return [sentence.text for sentence in segmented.sentences]
 
 
-def test_chunks_are_phrases(segment: Segment) -> None:
-    segmented = segment("다솔시 교통국은 12일 시청에서 이 같은 내용의 '도심 순환버스 개편안'을 확정했다고 밝혔다.")
-    assert chunk_texts(segmented) == [
-        "다솔시 교통국은",
-        "12일 시청에서",
-        "이 같은 내용의",  # the quotation mark ends it, though an adnominal goes on
-        "도심 순환버스 개편안'을",
-        "확정했다고",
-        "밝혔다",
-    ]
-    assert segmented.words[-1] == "밝혔다"
-
-
 @pytest.mark.parametrize(
     ("text", "chunks"),
     [
+        # The quotation mark ends a chunk, though an adnominal goes on.
+        (
+            "다솔시 교통국은 12일 시청에서 이 같은 내용의 '도심 순환버스 개편안'을 확정했다고 밝혔다.",
+            ["다솔시 교통국은", "12일 시청에서", "이 같은 내용의", "도심 순환버스 개편안'을", "확정했다고", "밝혔다"],
+        ),
+        # Auxiliaries and negations stay with their word, unless there is punctuation between them.
         ("반발도 적지 않다.", ["반발도", "적지 않다"]),
         ("그것은 물고기가 아니라 풀이다.", ["그것은", "물고기가 아니라", "풀이다"]),
         ("노선을 줄일 수 있다고 말했다.", ["노선을", "줄일 수 있다고", "말했다"]),
-        ('"무릎을 굽히지, 않았다', ["무릎을", "굽히지", "않았다"]),  # punctuation ends it all the same
+        ('"무릎을 굽히지, 않았다', ["무릎을", "굽히지", "않았다"]),
+        # Conjunctions are stop words.
+        ("그러나 해양 및 대기 자료를 모았다.", ["해양 및 대기 자료를", "모았다"]),
+        ("그러나", []),
+        # What is no word ends a chunk.
+        ("해양 자료 - 대기 자료", ["해양 자료", "대기 자료"]),
+        # The object particle of 이걸 is its last consonant: a morpheme without a character of its own.
+        ("이걸 분리했다", ["이걸", "분리했다"]),
     ],
 )
-def test_auxiliaries_and_negations_stay_with_their_word(segment: Segment, text: str, chunks: list[str]) -> None:
+def test_chunks_are_phrases(segment: Segment, text: str, chunks: list[str]) -> None:
     assert chunk_texts(segment(text)) == chunks
-
-
-def test_conjunctions_are_stop_words(segment: Segment) -> None:
-    segmented = segment("그러나 해양 및 대기 자료를 모았다.")
-    assert chunk_texts(segmented) == ["해양 및 대기 자료를", "모았다"]
-    assert segmented.words[0] == "그러나"
-    assert chunk_texts(segment("그러나")) == []
-
-
-def test_what_is_no_word_ends_a_chunk(segment: Segment) -> None:
-    assert chunk_texts(segment("해양 자료 - 대기 자료")) == ["해양 자료", "대기 자료"]
-    assert chunk_texts(segment("해양, 대기")) == ["해양", "대기"]
 
 
 def test_words_have_no_punctuation_around_them(segment: Segment) -> None:
@@ -101,11 +76,6 @@ def test_a_word_over_two_sentences_belongs_to_the_first(segment: Segment) -> Non
     assert sentence_texts(segment("나는 했다.그래서 너도 갔다.")) == ["나는 했다.그래서", "너도 갔다."]
 
 
-def test_a_particle_without_a_syllable_ends_a_phrase(segment: Segment) -> None:
-    # The object particle of 이걸 is its last consonant: a morpheme without a character of its own.
-    assert chunk_texts(segment("이걸 분리했다")) == ["이걸", "분리했다"]
-
-
 @pytest.mark.parametrize("before", ["😀🎉 ", "\U00020000\U0001f1f0 ", "\ud800 ", "\0\0\0 ", "각각 "])
 def test_offsets_hold_behind_what_kiwi_counts_otherwise(segment: Segment, before: str) -> None:
     for form in ("NFC", "NFD"):
@@ -117,21 +87,6 @@ def test_offsets_hold_behind_what_kiwi_counts_otherwise(segment: Segment, before
         assert unicodedata.normalize("NFC", segmented.sentences[-1].text) == "나는 간다."
         # Words are cut from the article as it is: another normalisation would be no extract of it.
         assert all(word in segmented.article.text for word in segmented.words)
-
-
-@settings(deadline=None)
-@given(text=TEXTS)
-def test_any_text_is_cut_the_same_way_each_time_and_at_every_new_line(segment: Segment, text: str) -> None:
-    if not count_words(text):
-        with pytest.raises(EmptyArticleError):
-            segment(text)
-        return
-    segmented = segment(text)
-    assert segment(text) == segmented
-    for (start, end), word in zip(word_spans(text), segmented.words, strict=True):
-        assert word in text[start:end]
-    ends = {sentence.end for sentence in segmented.sentences}
-    assert {count_words(text[:i]) for i, char in enumerate(text) if char == "\n"} - {0} <= ends
 
 
 def test_sentences_are_those_of_kiwi(sample: list[SegmentedArticle]) -> None:

@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.length import count_characters, cut, fitting, kept_to, room
+from core.errors import SegmentationError
+from core.text.length import count_characters, cut, kept_to, require_length, require_summary_length
+from core.text.segmentation import Segmenter, unsegmented
 from core.text.words import word_spans
+from core.types import Article
+from core.worker_factories import checked
 
 TEXTS = st.text(st.sampled_from("aé e\u0301한\u1112\u1161-—.\n\t\U0001f600"), max_size=40)
 
@@ -13,23 +17,16 @@ TEXTS = st.text(st.sampled_from("aé e\u0301한\u1112\u1161-—.\n\t\U0001f600")
 def test_characters_are_code_points_in_composed_form() -> None:
     assert count_characters("caf\u00e9") == count_characters("cafe\u0301") == 4
     assert count_characters("한국") == count_characters(unicodedata.normalize("NFD", "한국")) == 2
-    assert count_characters("a b") == 3
-    assert count_characters("") == 0
 
 
-def test_a_text_is_cut_behind_the_last_whole_word_that_fits() -> None:
+@pytest.mark.parametrize(
+    ("n", "written"),
+    [(3, ""), (14, "Snow closed"), (15, "Snow closed the"), (99, "Snow closed the schools of Dover")],
+)
+def test_a_text_is_cut_behind_the_last_whole_word_that_fits(n: int, written: str) -> None:
     text = "Snow closed  the\nschools — of Dover"
-    assert cut(text, 15, "characters") == "Snow closed the"
-    assert cut(text, 14, "characters") == "Snow closed"
-    assert cut(text, 3, "characters") == ""
-    assert cut(text, 99, "characters") == "Snow closed the schools of Dover"
-    assert cut(text, 3, "words") == "Snow closed the"
-
-
-def test_a_text_that_fits_stays_as_it_is() -> None:
-    assert kept_to("Snow — closed", 13, "characters") == "Snow — closed"
-    assert kept_to("Snow — closed", 12, "characters") == "Snow closed"
-    assert kept_to("Snow — closed", 2, "words") == "Snow — closed"
+    assert cut(text, n, "characters") == written
+    assert kept_to(text, n, "characters") == (text if n == 99 else written)  # what fits stays as it is
 
 
 @given(TEXTS, st.integers(1, 45))
@@ -42,7 +39,34 @@ def test_no_text_is_longer_than_it_may_be_and_no_word_is_torn(text: str, n: int)
     assert kept == words or count_characters(" ".join(words[: len(kept) + 1])) > n
 
 
-@pytest.mark.parametrize(("left", "words"), [(0, 0), (2, 0), (3, 1), (6, 1), (7, 2), (99, 2)])
-def test_each_word_but_the_last_takes_a_blank(left: int, words: int) -> None:
-    assert fitting(["ab", "abc"], left, "characters") == words
-    assert fitting(["ab", "abc"], room(6, "characters"), "characters") == 2
+def article(text: str, reference: str = "A bridge.") -> Article:
+    return Article("news", "all", "a1", text, (reference,))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("word " * 10_001, "10001 words; at most 10000"),
+        ("word " * 165_000, "825000 characters; at most 100000"),
+        ("- " * 50_001, "100002 characters"),
+        ("a" * 501, "501 characters without a blank; at most 500"),
+        ("(" * 99_999 + "a", "100000 characters without a blank"),
+    ],
+)
+def test_what_would_take_minutes_is_refused_at_once(text: str, message: str) -> None:
+    for refusing in (require_length, Segmenter("blank"), unsegmented):
+        with pytest.raises(SegmentationError, match=f"Article 'a1' of news has {message}.*Split it"):
+            refusing(article(text))
+
+
+@pytest.mark.parametrize("text", ["word " * 10_000, "a" * 500, "-- " * 5_000 + "a", "( " * 5_000 + "a"])
+def test_the_longest_articles_are_cut(text: str) -> None:
+    assert len(Segmenter("blank")(article(text)).words) == len([token for token in text.split() if token.isalnum()])
+
+
+@pytest.mark.parametrize(("text", "message"), [("a " * 3_001, "3001 words"), ("a" * 100_001, "100001 characters")])
+def test_references_that_would_take_minutes_are_refused(text: str, message: str) -> None:
+    with pytest.raises(SegmentationError, match=f"A summary has {message}; at most"):
+        require_summary_length(text)
+    with pytest.raises(SegmentationError, match=f"A summary has {message}; at most"):
+        checked("en", Segmenter("blank"))(article("A bridge was opened.", text))

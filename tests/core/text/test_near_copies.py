@@ -46,11 +46,9 @@ TEXT = (
     [
         TEXT.upper(),
         TEXT.replace('"', "\u201c").replace("'", "\u2019"),
-        TEXT.replace(" ", "\u00a0\n"),
-        TEXT.replace("fi", "\ufb01"),
+        TEXT.replace("fi", "\ufb01").replace(" ", "\u00a0\n"),
         f"(CNN) -- {TEXT}",
         " ".join(TEXT.split()[5:]),
-        " ".join(TEXT.split()[:-5]),
         " ".join(TEXT.split()[:20] + TEXT.split()[25:]),
     ],
 )
@@ -69,11 +67,6 @@ def test_what_is_found_is_named() -> None:
 def test_a_quoted_paragraph_makes_no_copy() -> None:
     quote, of_its_own = TEXT.split(". ")[1], " ".join(f"word{i}" for i in range(60))
     assert copies(TEXT, f"{quote} {of_its_own}") == []
-
-
-def test_short_texts_are_copies_only_of_the_same_words() -> None:
-    assert copies("Snow fell on town 1.", "snow fell on Town 1") == [1]
-    assert copies("Snow fell on town 1.", "Snow fell on town 2.") == []
 
 
 @pytest.mark.parametrize(

@@ -41,21 +41,10 @@ def test_articles_of_the_hub_become_a_file_that_a_sweep_reads(nws, cached: Path,
 
 def test_what_is_left_out_and_where_it_goes(nws, cached: Path, tmp_path: Path) -> None:
     done = nws("data", NAME, "--skip", "4", "-o", "last.jsonl", "--json").json
-    assert done == {
-        "file": "last.jsonl",
-        "articles": 1,
-        "dataset": NAME,
-        "split": "test",
-        "revision": COMMIT,
-        "license": None,
-    }
+    made = {"dataset": NAME, "split": "test", "revision": COMMIT, "license": None}
+    assert done == {"file": "last.jsonl", "articles": 1, **made}
     assert "News 4." in (tmp_path / "last.jsonl").read_text("utf-8")
     assert "Its card names no licence, or cannot be read. See" in nws("data", NAME).out
-
-
-def test_the_bundled_articles_have_no_card(nws, tmp_path: Path) -> None:
-    done = nws("data", "sample", "--limit", "2")
-    assert done.out == "2 articles of sample (all) in sample.jsonl\nNext: nws submit phase1 --dataset sample.jsonl\n"
 
 
 def test_a_dataset_that_cannot_be_had_leaves_no_file(nws, cached: Path, tmp_path: Path) -> None:
@@ -63,3 +52,5 @@ def test_a_dataset_that_cannot_be_had_leaves_no_file(nws, cached: Path, tmp_path
     assert refused.code == 1
     assert "The Hub cannot be reached" in refused.err
     assert not list(tmp_path.glob("*.jsonl"))
+    done = nws("data", "sample", "--limit", "2")  # which is bundled, and has no card
+    assert done.out == "2 articles of sample (all) in sample.jsonl\nNext: nws submit phase1 --dataset sample.jsonl\n"

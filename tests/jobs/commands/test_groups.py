@@ -1,6 +1,5 @@
 """Options in groups: what typer makes of a command that takes dataclasses, and how its help lists them."""
 
-import inspect
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -39,12 +38,7 @@ def test_the_command_gets_its_groups(run) -> None:
     given = ["ann", "--to", "Hull", "-t", "Dover", "--by-night", "--quiet"]
     assert run(given, env={"TRIP_DAYS": "3"}).stdout == "Trip(to=['Hull', 'Dover'], by_night=True, days=3) ann True\n"
     assert run(["ann"], env={"NWS_TO": "Hull"}).stdout.startswith("Trip(to=['Hull']")
-
-
-def test_what_cannot_be_used_is_refused_by_its_flag(run) -> None:
-    refused = run(["ann", "--days", "0"])
-    assert refused.exit_code == 2
-    assert "--days" in refused.stderr
+    assert run(["ann", "--to", "Dover"], env={"NWS_TO": "Hull"}).stdout.startswith("Trip(to=['Dover']")
 
 
 def test_help_has_a_section_for_each_heading_and_says_what_stands_for_a_value(run) -> None:
@@ -55,7 +49,3 @@ def test_help_has_a_section_for_each_heading_and_says_what_stands_for_a_value(ru
     assert "-t, --to TOWN" in places
     assert "--days N" in places
     assert "TRIP_DAYS" in places
-
-
-def test_a_command_has_the_options_of_its_groups_in_their_order() -> None:
-    assert list(inspect.signature(travel).parameters) == ["to", "by_night", "days", "who", "quiet"]

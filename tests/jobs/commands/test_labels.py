@@ -49,7 +49,6 @@ def test_figures_for_a_paper_are_as_wide_as_its_columns_and_say_in_their_metadat
             (box,) = re.findall(rb"/MediaBox \[ 0 0 ([0-9.]+) ", pdf)
             assert float(box) == pytest.approx(72 * width, abs=0.1)
             assert b"phase1-" in pdf
-    assert nws("report", "--style", "poster").code == 2
     svg = Path("out", "kept.svg").read_text(encoding="utf-8")
     drawn = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     for text in ("phase1-", "sha256", "bertscore|", "code "):
@@ -64,15 +63,5 @@ def test_a_system_may_be_named_by_its_label_its_short_name_or_in_full(nws, swept
     assert told[0].out == told[1].out == told[2].out
     assert "words of Best at" in nws("show", "--system", "Best", *label).out
     assert "\nBest" in nws("plan", *label).out
-    fits_two = nws("compare", "--system", "rank", "--system", "lead")
-    assert "'rank' fits 2 systems of run" in fits_two.err
-    assert LEXRANK in fits_two.err
-
-
-def test_labels_that_fit_nothing_are_refused(nws, swept) -> None:
     assert "--label takes a system and its label" in nws("report", "--label", "lexrank").err
-    assert "no system 'lexrnk'" in nws("compare", "--label", "lexrnk=L").err
-    Path("mine.yaml").write_text(RECIPE.replace("textrank:", "textrnk:"))
-    refused = nws("submit", "phase1", "--recipe", "mine.yaml", "--engine", "inline")
-    assert refused.code == 2
-    assert "no system 'textrnk' in the recipe" in refused.err
+    assert "'rank' fits 2 systems of run" in nws("compare", "--system", "rank", "--system", "lead").err

@@ -24,12 +24,9 @@ def test_logs(nws, two_runs) -> None:
     assert "Run phase1-b was not submitted to a cluster" in nws("logs", "--job").err
 
 
-def test_compare_takes_one_with_summaries(nws, two_runs) -> None:
-    assert "holds no run with summaries yet" in nws("compare").err
-
-
 def test_export_and_summarize_take_the_newest_with_what_they_need(nws, two_runs) -> None:
-    assert "holds no run with summaries yet" in nws("export", "--rows", "rows.csv").err
+    for words in (("compare",), ("export", "--rows", "rows.csv")):
+        assert "holds no run with summaries yet" in nws(*words).err
     for words in (("export", "--policy", "folder"), ("summarize", "Snow fell on Dover.")):
         refused = nws(*words)
         assert (refused.code, "holds no training yet. Start one with: nws submit phase2" in refused.err) == (1, True)

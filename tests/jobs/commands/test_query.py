@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from types import SimpleNamespace
 
@@ -23,12 +22,10 @@ def _store(nws, tmp_path) -> None:
         store.create_run(RunSpec("=1+1", {}, "hash", 0, "v", {}, {}, 1), "a|b_\x1b[31m")
 
 
-def test_to_a_pipe_it_is_the_plain_table(nws) -> None:
+def test_csv_is_safe_to_open_and_without_a_format_it_is_a_plain_table_or_json(nws) -> None:
     assert nws("query", SQL).out.splitlines()[0].split() == ["id", "job", "f1", "none"]
     assert len(nws("query", WIDE).out.splitlines()) == 3
-
-
-def test_csv_is_safe_to_open(nws) -> None:
+    assert nws("query", SQL, "--json").json[0]["job"] == "=1+1"
     rows = list(csv.reader(io.StringIO(nws("query", SQL, "--format", "csv").out)))
     assert rows == [["id", "job", "f1", "none"], ["a|b_\x1b[31m", "'=1+1", "0.25", ""]]
 
@@ -38,10 +35,6 @@ def test_markdown_and_latex_are_escaped(nws) -> None:
     assert markdown.splitlines()[2] == r"| a\|b\_\\x1b\[31m | =1+1 | 0.25 |  |"
     latex = nws("query", SQL, "--format", "latex").out
     assert r"a\textbar{}b\_\textbackslash{}x1b{[}31m & =1+1 & 0.25 &  \\" in latex
-
-
-def test_json_is_json(nws) -> None:
-    assert nws("query", SQL, "--json").json[0]["job"] == "=1+1"
 
 
 def test_parquet_is_bytes_for_a_file(nws, monkeypatch) -> None:
@@ -67,6 +60,8 @@ def test_to_a_person_wide_tables_come_in_parts(nws, terminal) -> None:
     assert sum(line.count("x" * 30) for line in lines) == 5
     assert r"a|b_\x1b[31m" in COLOURS.sub("", nws("query", SQL).out)
     assert "\x1b[31m" not in nws("query", SQL, "--format", "csv").out
+    refused = nws("query", SQL, "--format", "parquet")
+    assert (refused.code, refused.out, "> rows.parquet" in refused.err) == (2, "", True)
 
 
 @pytest.mark.parametrize(
@@ -80,17 +75,3 @@ def test_formats_that_are_none(nws, arguments, said) -> None:
     result = nws("query", SQL, *arguments)
     assert (result.code, result.out) == (2, "")
     assert said in " ".join(result.err.split())
-
-
-def test_parquet_is_not_for_a_terminal(nws, terminal) -> None:
-    result = nws("query", SQL, "--format", "parquet")
-    assert (result.code, result.out) == (2, "")
-    assert "> rows.parquet" in result.err
-
-
-def test_rows_of_a_run_that_is_not_there(nws) -> None:
-    result = nws("export", "nowhere", "--rows", "rows.csv")
-    assert (result.code, result.out) == (1, "")
-    assert "no run 'nowhere'" in result.err
-    assert nws("export", "nowhere").code == 2
-    assert json.loads(nws("query", SQL, "--json").out)

@@ -27,6 +27,7 @@ def test_one_id_stands_for_all_shards(nws, sharded: str) -> None:
     assert (listed["id"], listed["shards"], listed["total_articles"]) == (sharded, 2, 4)
     assert [run["id"] for run in nws("ls", "--all", "--json").json] == [sharded, f"{sharded}-01", f"{sharded}-02"]
     assert "0/4, 2 shards" in nws("ls").out
+    assert "--drivers is for sharded runs" in nws("resume", f"{sharded}-01", "--drivers", "2").err
     told = nws("status", "abc").out
     assert "shards       2: 2 pending" in told
     assert f"shard        2 of {sharded}" in nws("status", f"{sharded}-02").out
@@ -42,8 +43,8 @@ def test_one_id_stands_for_all_shards(nws, sharded: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (("--drivers", "2"), "give --shards or --shard-articles"),
-        (("--shards", "2", "--shard-articles", "2"), "give one of them"),
+        (("--drivers", "2"), "--drivers needs one"),
+        (("--shards", "2", "--shard-articles", "2"), "--shards or --shard-articles, one of them"),
         (("--shards", "2", "--no-wait"), "--no-wait is for runs with one driver"),
         (("--shards", "2", "--log-to", "tensorboard"), "--log-to is for runs with one driver"),
     ],
@@ -58,7 +59,3 @@ def test_a_dry_run_says_how_many_shards_there_are(nws) -> None:
     asked = ("submit", "phase1", "--limit", "3", "--n", "3", "--dry-run", "--shard-articles", "1")
     assert nws(*asked, "--json").json["shards"] == 1, "a shard has whole bundles"
     assert "1, 2 at a time" in nws(*asked, "--drivers", "2").out
-
-
-def test_a_shard_has_one_driver(nws, sharded: str) -> None:
-    assert "--drivers is for sharded runs" in nws("resume", f"{sharded}-01", "--drivers", "2", "--engine", "inline").err

@@ -4,15 +4,13 @@ from array import array
 from dataclasses import dataclass
 from typing import cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.article_ids import ArticleIds
-from core.errors import CorpusError
 from core.text.dataset import Dataset, OpenDataset, open_rows
 from core.types import Article
-from jobs.drive.reuse import has_unfinished, unfinished_bundles
+from jobs.drive.reuse import unfinished_bundles
 from jobs.recipes.plan import Plan
 
 
@@ -57,25 +55,3 @@ def test_what_is_read_is_every_bundle_with_an_unfinished_article(
     found = list(unfinished_bundles(plan, ArticleIds.of(finished), announced))
     assert found == [bundle for bundle in every if any(article.id not in finished for article in bundle)]
     assert [f"{number:016x}" for number in announced] == ids
-    assert has_unfinished(plan, ArticleIds.of(finished)) == bool(found)
-
-
-def test_an_article_that_changed_behind_finished_ones_is_named_by_its_place() -> None:
-    rows = [{"text": f"Text {one}.", "summary": "x"} for one in range(6)]
-    opened = open_rows(rows, "a", "a", "abc", Dataset("a"))
-    articles = list(opened)
-    finished = ArticleIds.of(article.id for article in articles[:4])
-    rows[4] = {"text": "Another.", "summary": "x"}
-    with pytest.raises(CorpusError, match="there were 6 articles, and article 5 is not what it was"):
-        list(unfinished_bundles(cast(Plan, Work(Recipe(2), (opened,))), finished, array("Q")))
-
-
-def test_the_rows_of_what_is_finished_are_not_parsed() -> None:
-    rows: list[dict[str, object]] = [{"text": f"Text {one}.", "summary": "x"} for one in range(6)]
-    opened = open_rows(rows, "a", "a", "abc", Dataset("a"))
-    articles = list(opened)
-    for row in rows[:4]:
-        row["text"] = 3  # would be an error
-    finished = ArticleIds.of(article.id for article in articles[:4])
-    found = list(unfinished_bundles(cast(Plan, Work(Recipe(2), (opened,))), finished, array("Q")))
-    assert found == [tuple(articles[4:])]

@@ -4,13 +4,13 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from rich.console import Console
+from stored_rows import everything
 
 from bench import stub_work
-from core.errors import HubError, NwsError, RecipeError, StoreError, StoreUnavailableError
+from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
@@ -28,14 +28,6 @@ ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     return make_plan(load_recipe(Phase1Recipe, "sample", SMALL))
-
-
-def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
-    """Everything a run stored but what it cost."""
-    sql = f"select * from summaries where run_id = '{run_id}' order by article_id, system, n"
-    with store.query(sql) as answer:
-        drop = {answer.columns.index("seconds"), answer.columns.index("run_id")}
-        return [tuple(v for i, v in enumerate(row) if i not in drop) for row in answer.rows]
 
 
 def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
@@ -63,7 +55,7 @@ def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothi
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (driver.start(store, plan, "inline", QUIET) for _ in range(2))
-    assert rows(store, first.run_id) == rows(store, second.run_id)
+    assert everything(store, first.run_id) == everything(store, second.run_id)
     monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
 
@@ -86,20 +78,7 @@ def test_an_interrupted_run_is_resumed_where_it_stopped(
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
     assert calls == [2, 2, 2, 1]  # the first bundle was not computed again
-    assert rows(store, resumed.run_id) == rows(store, whole.run_id)
-
-
-def test_a_dataset_that_changed_is_not_resumed(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "news.jsonl"
-    line = '{"id": "%d", "article": "The mayor of the town opened new bridge %d today.", "summary": "New bridge."}\n'
-    file.write_text("".join(line % (one, one) for one in range(6)))
-    recipe = {"datasets": [{"name": str(file)}], "n": [1, 7], "bundle_size": 2}
-    with monkeypatch.context() as patched:
-        patched.setattr(Sweeper, "__call__", mock.Mock(side_effect=KeyboardInterrupt))
-        run_id = driver.start(store, make_plan(load_recipe(Phase1Recipe, "sample", recipe)), "inline", QUIET).run_id
-    file.write_text(file.read_text().replace("opened", "closed"))
-    with pytest.raises(NwsError, match="datasets"):
-        driver.resume(store, run_id, "inline", None, None, QUIET)
+    assert everything(store, resumed.run_id) == everything(store, whole.run_id)
 
 
 def test_a_failing_article_is_recorded_and_tried_again_on_resume(

@@ -172,19 +172,6 @@ def test_cuts_of_one_article_are_of_one_answer(
     assert (again.summaries, again.reused, len(server.asked)) == (9, 9, 3)
 
 
-def test_a_run_knows_where_it_asked(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = planned(tiny_models)
-    (system,) = found.systems
-    assert system.startswith("openai:tiny|prompt=")
-    assert found.revisions["generators"][system].startswith(f"tiny at {server.url}|prompt={PROMPT!r}|temperature=0,")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
-    again = make_plan(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.stages, again.revisions) == (found.recipe, found.stages, found.revisions)
-    assert server.keys == [], "nothing is asked for a plan"
-
-
 def test_a_wrong_key_ends_the_run_at_once(store: Store, server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
     server.first = Reply(401, {"error": {"message": f"Wrong key {KEY}"}})
     with pytest.raises(EndpointError, match=r"answered 401: Wrong key \[key\]"):
@@ -209,15 +196,6 @@ def test_an_article_that_fails_costs_no_other_one_anything(
     server.scripted.clear()
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.articles, resumed.failures, len(server.asked)) == (3, 0, 14)
-
-
-def test_what_cannot_be_asked(server: OpenAiServer, tiny_models: dict[str, Path]) -> None:
-    with pytest.raises(RecipeError, match="openai: needs the name of a model after it"):
-        planned(tiny_models, systems=["openai:"])
-    with pytest.raises(RecipeError, match="base URL of an endpoint is stored"):
-        planned(tiny_models, endpoint={"base_url": "https://me:secret@host/v1"})
-    with pytest.raises(RecipeError, match="unknown key; this part of a recipe has: base_url, concurrency, input_price"):
-        planned(tiny_models, endpoint={"api_key": "sk-1"})
 
 
 def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(

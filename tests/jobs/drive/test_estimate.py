@@ -7,21 +7,13 @@ from rich.console import Console
 
 from jobs.drive.dry_run import Estimate, describe, estimate, print_estimate
 from jobs.drive.pools import Engine
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
 from tests.support.run_infos import run_info
 
 
-@pytest.fixture(autouse=True)
-def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-
-
 def planned(**changes: object) -> Plan:
-    return make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 20, **changes}))
+    return plan_job("phase1", "sample", {"datasets.limit": 20, **changes})
 
 
 def run_of(planned: Plan, **changes: object) -> object:
@@ -42,11 +34,6 @@ def test_the_time_is_a_range_from_earlier_runs() -> None:
     assert one.seconds == pytest.approx((0.8 * 132, 1.25 * (60 + 120)))
     assert one.basis == "r1: 100 articles in 11 min on 2 x 1 CPU: Xeon on here"
     assert found(planned(), run_of(planned()), run_of(planned(), worked_seconds=1320.0)) == one, "the newest counts"
-
-
-def test_fewer_n_take_less_where_scoring_takes_the_time_and_as_much_where_reading_does() -> None:
-    run = run_of(planned(n=[3, 5]))
-    assert found(planned(n=[3]), run).seconds == pytest.approx((0.8 * 66, 1.25 * 180))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +66,7 @@ def test_where_a_run_would_run_decides() -> None:
 
 
 def test_a_training_takes_as_long_for_any_articles_of_its_test() -> None:
-    planned = make_plan(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4}))
+    planned = plan_job("phase2", "sample", {"datasets.limit": 4})
     low, high = found(planned, run_of(planned, job="phase2", articles_done=2)).seconds or (0, 0)
     assert low <= 0.8 * 660
     assert high >= 1.25 * 660

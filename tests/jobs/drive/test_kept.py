@@ -2,9 +2,7 @@
 
 import io
 import json
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,10 +12,8 @@ from core.types import Summary
 from jobs.drive import driver
 from jobs.drive.run import Outcome
 from jobs.drive.stages import lacking_kept
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import RunWriter, Store, open_store
 
 Kept = dict[tuple[str, str, int], tuple[float | None, float | None, str]]
@@ -28,11 +24,11 @@ def console() -> Console:
     return Console(file=io.StringIO(), width=300)
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.chdir(tmp_path)
-    with open_store("sqlite:///nws.db") as opened:
-        yield opened
+def kept(store: Store, run_id: str) -> Kept:
+    with store.query(
+        f"select article_id, system, n, kept, kept_words, text from summaries where run_id = '{run_id}'"
+    ) as answer:
+        return {tuple(row[:3]): tuple(row[3:]) for row in answer.rows}
 
 
 @pytest.fixture
@@ -47,16 +43,9 @@ def plan(tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[st
             **{"encoder": bert, "systems": ["lead", "random"], "n": [1, 7], "bundle_size": 2},
             "datasets": [{"name": str(tmp_path / "short.jsonl"), "limit": limit}],
         }
-        return make_plan(load_recipe(BaselinesRecipe, "sample", asked))
+        return plan_job("baselines", "sample", asked)
 
     return of_first
-
-
-def kept(database: str, run_id: str) -> Kept:
-    with closing(sqlite3.connect(database)) as connection:
-        columns = "article_id, system, n, kept, kept_words, text"
-        rows = connection.execute(f"select {columns} from summaries where run_id = ?", (run_id,)).fetchall()
-    return {row[:3]: row[3:] for row in rows}
 
 
 def agree(some: Kept, others: Kept) -> None:
@@ -71,19 +60,19 @@ def run(store: Store, what: Plan, console: Console, reuse: bool = True) -> Outco
     return driver.start(store, what, "inline", console, reuse=reuse)
 
 
-def computed_alone(what: Plan, console: Console) -> Kept:
-    with open_store("sqlite:///alone.db") as alone:
-        return kept("alone.db", run(alone, what, console, reuse=False).run_id)
+def computed_alone(store: Store, what: Plan, console: Console) -> Kept:
+    with open_store(f"{store.url}.alone") as alone:
+        return kept(alone, run(alone, what, console, reuse=False).run_id)
 
 
 def test_what_is_copied_from_a_run_of_fewer_articles_is_measured_with_the_new_ones(
     store: Store, plan: Callable[[int], Plan], console: Console
 ) -> None:
-    few = kept("nws.db", run(store, plan(4), console).run_id)
+    few = kept(store, run(store, plan(4), console).run_id)
     outcome = run(store, plan(9), console)
     assert outcome.reused == len(few)
-    now = kept("nws.db", outcome.run_id)
-    agree(now, computed_alone(plan(9), console))
+    now = kept(store, outcome.run_id)
+    agree(now, computed_alone(store, plan(9), console))
     assert all(None not in scores for scores in now.values())
     assert any(now[key][0] != scores[0] for key, scores in few.items())
     assert "Measuring content kept: 4 articles" in console.file.getvalue()
@@ -92,7 +81,7 @@ def test_what_is_copied_from_a_run_of_fewer_articles_is_measured_with_the_new_on
 def test_with_the_same_articles_it_is_copied(store: Store, plan: Callable[[int], Plan], console: Console) -> None:
     first = run(store, plan(4), console)
     second = run(store, plan(4), console)
-    assert kept("nws.db", second.run_id) == kept("nws.db", first.run_id)
+    assert kept(store, second.run_id) == kept(store, first.run_id)
     assert "Measuring content kept" not in console.file.getvalue()
 
 
@@ -113,42 +102,11 @@ def test_a_run_that_is_interrupted_while_it_measures_is_resumed_there(
     assert len(lacking_kept(store, outcome.run_id)) == 3  # of the five that were copied, a bundle of two is measured
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, console)
     assert (resumed.state, resumed.summaries) == ("done", outcome.summaries)
-    agree(kept("nws.db", outcome.run_id), computed_alone(plan(9), console))
+    agree(kept(store, outcome.run_id), computed_alone(store, plan(9), console))
     assert driver.resume(store, outcome.run_id, "inline", None, None, console).state == "done"  # and needs no pool
 
 
 def test_a_single_article_has_none(store: Store, plan: Callable[[int], Plan], console: Console) -> None:
     outcome = run(store, plan(1), console)
-    assert {scores[:2] for scores in kept("nws.db", outcome.run_id).values()} == {(None, None)}
+    assert {scores[:2] for scores in kept(store, outcome.run_id).values()} == {(None, None)}
     assert outcome.state == driver.resume(store, outcome.run_id, "inline", None, None, console).state == "done"
-
-
-def test_other_articles_than_before_make_it_anew(store: Store, plan: Callable[[int], Plan], console: Console) -> None:
-    run_id = run(store, plan(3), console).run_id
-    epoch = store.claim_run(run_id, "host", 1)
-    store.writer(run_id, epoch).set_panel("of other articles")
-    assert len(lacking_kept(store, run_id)) == 3
-
-
-def test_the_other_article_is_of_the_same_dataset_where_another_has_the_article_too(
-    store: Store, tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], console: Console
-) -> None:
-    short = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows]
-    both, names = short[9], ["one.jsonl", "two.jsonl"]
-    for name, rows in zip(names, (short[:4], short[4:8]), strict=True):
-        (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in [*rows, both]))
-    bert = str(tiny_models["bert"])
-
-    def of(first: str, second: str) -> Plan:
-        asked = {
-            **{"encoder": bert, "systems": ["reference-words"], "n": [7], "bundle_size": 2},
-            "bertscore": {"model": bert, "num_layers": 2},
-            "datasets": [{"name": str(tmp_path / first)}, {"name": str(tmp_path / second)}],
-        }
-        return make_plan(load_recipe(BaselinesRecipe, "sample", asked))
-
-    for what in (of(*names), of(*reversed(names))):  # SQLite copies whichever it finds first
-        computed = run(store, what, console)
-        again = run(store, what, console)
-        assert again.reused == again.summaries
-        assert kept("nws.db", again.run_id) == kept("nws.db", computed.run_id)

@@ -121,9 +121,3 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     assert after.revisions == before.revisions
     assert (after.mixed, after.code_version) == (True, f"{before.code_version}, numpy 0.0.1, no scipy, apex 2")
     assert run(store).reused == 0
-
-
-def test_a_run_that_is_resumed_as_it_began_is_not_mixed(store: Store) -> None:
-    outcome = run(store)
-    assert not resume(store, outcome.run_id, io.StringIO()).mixed
-    assert run(store).reused == outcome.summaries

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jobs.drive import progress
-from jobs.drive.progress import Pace, Span, duration
+from jobs.drive.progress import Pace, duration
 
 
 @pytest.fixture
@@ -31,19 +31,6 @@ def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
         "2/12 articles · 15 s",
         "6/12 articles · 20 s",
         "8/12 articles, 1 failed · 30 s · about 10 s left",
-    ]
-
-
-def test_a_line_comes_every_five_seconds_at_most(clock: list[float]) -> None:
-    stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), 12) as advance:
-        for second in range(1, 13):
-            clock[0] = float(second)
-            advance(1, 0)
-    assert [line.split(" · ")[0] for line in stream.getvalue().splitlines()] == [
-        "5/12 articles",
-        "10/12 articles",
-        "12/12 articles",
     ]
 
 
@@ -76,20 +63,6 @@ def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:
     assert shown[-1] == {"finished": 6, "failed": 2, "total": 9, "span_seconds": 2.0, "span_finished": 2}
 
 
-def test_an_unknown_total() -> None:
-    stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), None) as advance:
-        advance(2, 0)
-    assert stream.getvalue().splitlines()[-1].startswith("2/? articles")
-
-
-def test_nothing_to_do() -> None:
-    stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), 0):
-        pass
-    assert stream.getvalue() == "0/0 articles · 0 s · done\n"
-
-
 def test_a_line_is_noted_now_and_then_and_at_the_end(clock: list[float]) -> None:
     notes: list[str] = []
     with progress.run_progress(Console(file=io.StringIO()), 9, 2, note=notes.append) as advance:
@@ -113,13 +86,6 @@ def test_a_steady_pace_is_told_exactly_whenever_a_bundle_lands(every: float, siz
     span = landed(every, size, times).span((times - 1) * every)
     assert span.rate == pytest.approx(size / every)
     assert span.seconds_left(10 * size) == pytest.approx(10 * every)
-
-
-def test_loading_the_models_is_no_part_of_the_pace() -> None:
-    pace = Pace()
-    for at, finished in ((60.0, 4), (61.0, 8), (62.0, 12)):
-        pace.add(at, finished)
-    assert pace.span(62.0) == Span(2.0, 8, 1.0)
 
 
 @given(silence=st.floats(0, 1e6), more=st.floats(0, 1e6))
@@ -161,13 +127,6 @@ def test_nothing_is_told_before_a_second_bundle_has_landed() -> None:
     pace.add(14.0, 11)
     assert pace.span(14.0).seconds_left(1) == 1.0
     assert pace.span(14.0).seconds_left(0) == 0.0
-
-
-def test_a_new_pace_is_told_within_minutes() -> None:
-    pace = landed(10, 1, 31)  # 300 s at one in ten seconds
-    for number in range(1, 251):  # then one a second
-        pace.add(300.0 + number, 31 + number)
-    assert pace.span(550.0).rate == pytest.approx(1.0, rel=0.05)
 
 
 @pytest.mark.parametrize(

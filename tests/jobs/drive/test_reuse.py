@@ -20,11 +20,8 @@ from core.stage import NO_SEGMENTS, Stage
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver, reuse
 from jobs.drive.run import Outcome
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
-from jobs.report.run_view import Viewer, print_facts, status_facts
 from jobs.store import RunWriter, Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -63,7 +60,7 @@ def file(tmp_path: Path) -> Path:
 def pinned_to(file: Path, **changes: object) -> Plan:
     asked = {"datasets": [{"name": str(file), "limit": changes.pop("limit", None)}], "n": [1, 7], "bundle_size": 4}
     asked["rulers"] = []  # of which one depends on what other articles there are
-    return make_plan(load_recipe(Phase1Recipe, "sample", asked | changes))
+    return plan_job("phase1", "sample", asked | changes)
 
 
 def drive(store: Store, plan: Plan, *, again: bool = True, **how: str) -> tuple[Outcome, list[tuple[str, str, int]]]:
@@ -95,43 +92,21 @@ def test_the_same_run_again_computes_nothing(store: Store, file: Path) -> None:
     assert equals_computed(store, plan, second.run_id)
     info = store.run_info(second.run_id)
     assert (info.reuse, info.total_articles, len(info.arithmetic)) == (True, 12, 1)
-    (names, curves), (_, of_first) = (_curves(store, run.run_id) for run in (second, first))
-    assert len(names) == SYSTEMS * 2
-    assert curves == pytest.approx(of_first)  # sums of rows in another order
+    outcome, computed = drive(store, plan, again=False)
+    assert (outcome.reused, len(computed)) == (0, 120)
 
 
-def _curves(store: Store, run_id: str) -> tuple[list[tuple[object, ...]], list[float]]:
-    """The points of the curves of a run by system and n, and their means and deviations one after another."""
-    sql = f"select system, n, * from sweep_curve where run_id = '{run_id}' order by 1, 2"
-    with store.query(sql) as answer:
-        rows = list(answer.rows)
-    return [row[:2] for row in rows], [value for row in rows for value in row if isinstance(value, float)]
-
-
-def test_without_reuse_everything_is_computed_and_can_be_reused_by_others(store: Store, file: Path) -> None:
-    plan = pinned_to(file)
-    for _ in range(2):
-        outcome, computed = drive(store, plan, again=False)
-        assert (outcome.reused, len(computed)) == (0, 120)
-    assert drive(store, plan)[1] == []
-
-
-def test_an_n_more_costs_that_n(store: Store, file: Path) -> None:
+@pytest.mark.parametrize("more", ["n", "encoder"])
+def test_an_n_or_an_encoder_more_costs_that_alone(
+    store: Store, file: Path, tiny_models: dict[str, Path], more: str
+) -> None:
     drive(store, pinned_to(file))
-    plan = pinned_to(file, n=[1, 7, 17])
+    changes = {"n": {"n": [1, 7, 17]}, "encoder": {"encoders": ["all-MiniLM-L6-v2", str(tiny_models["bert"])]}}
+    plan = pinned_to(file, **changes[more])
     outcome, computed = drive(store, plan)
-    assert {n for _, _, n in computed} == {17}
-    assert len(computed) == 12 * SYSTEMS
-    assert (outcome.articles, outcome.summaries, outcome.reused) == (12, 180, 120)
-    assert equals_computed(store, plan, outcome.run_id)
-
-
-def test_an_encoder_more_costs_its_systems(store: Store, file: Path, tiny_models: dict[str, Path]) -> None:
-    drive(store, pinned_to(file))
-    plan = pinned_to(file, encoders=["all-MiniLM-L6-v2", str(tiny_models["bert"])])
-    outcome, computed = drive(store, plan)
-    assert {system.split("|")[0] for _, system, _ in computed} == {"tiny-bert"}
-    assert (outcome.summaries, outcome.reused) == (120 + len(computed), 120)
+    new = {n for _, _, n in computed} if more == "n" else {system.split("|")[0] for _, system, _ in computed}
+    assert new == ({17} if more == "n" else {"tiny-bert"})
+    assert (outcome.articles, outcome.summaries, outcome.reused) == (12, 120 + len(computed), 120)
     assert equals_computed(store, plan, outcome.run_id)
 
 
@@ -164,23 +139,6 @@ def test_an_edited_reference_or_text_is_another_article(store: Store, file: Path
     assert outcome.reused == 100
 
 
-@pytest.mark.parametrize(("change", "computed_systems"), [({"seed": 1}, 1), ({"precision": "float16"}, SYSTEMS)])
-def test_what_differs_in_a_signature_is_computed(
-    store: Store, file: Path, change: dict[str, object], computed_systems: int
-) -> None:
-    drive(store, pinned_to(file))
-    outcome, computed = drive(store, pinned_to(file, **change))
-    assert len({system for _, system, _ in computed}) == computed_systems
-    assert (outcome.summaries, outcome.reused) == (120, (SYSTEMS - computed_systems) * 12 * 2)
-
-
-def test_other_code_computes_everything(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drive(store, pinned_to(file))
-    monkeypatch.setattr("jobs.drive.reuse.code_as_imported", lambda: "abcdefabcdef")
-    outcome, computed = drive(store, pinned_to(file))
-    assert (outcome.reused, len(computed)) == (0, 120)
-
-
 def test_another_kind_of_machine_computes_everything(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drive(store, pinned_to(file))
     monkeypatch.setattr("core.arithmetic.describe_arithmetic", lambda: "NEON")
@@ -203,26 +161,17 @@ def log(store: Store, run_id: str) -> str:
         return " ".join(text for (text,) in answer.rows)
 
 
-def status(store: Store, run_id: str) -> str:
-    console = Console(file=io.StringIO(), width=1000)
-    print_facts(status_facts(store, Viewer(store, run_id).glance()), console)
-    return console.file.getvalue()
-
-
 def test_where_nobody_knows_how_workers_multiply_that_of_the_rows_is_taken_and_told(
     store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of_copies = "arithmetic   NEON (of the copied rows: this run has computed none)"
     multiply(monkeypatch, "NEON")
     drive(store, pinned_to(file, limit=8))
     multiply(monkeypatch, "SVE", is_known=False)
     whole, _ = drive(store, pinned_to(file, limit=8))
     partly, _ = drive(store, pinned_to(file))
     assert (whole.reused, partly.reused) == (80, 80)
-    assert [of_copies in status(store, run.run_id) for run in (whole, partly)] == [True, False]
     assert "multiply in 2 ways: NEON; SVE" in log(store, partly.run_id)
     assert [store.run_info(run.run_id).mixed for run in (whole, partly)] == [False, True]
-    assert ["no other run copies its rows" in status(store, run.run_id) for run in (whole, partly)] == [False, True]
 
 
 def test_a_run_whose_workers_have_told_how_they_multiply_copies_nothing_else(
@@ -339,12 +288,12 @@ def test_real_summaries_have_equal_texts_and_scores_that_agree(
         return {**tiny, "datasets": [{"name": str(short), "limit": limit}], "n": n, **more}
 
     def plan(limit: int, n: list[int]) -> Plan:
-        return make_plan(load_recipe(BaselinesRecipe, "sample", asked(limit, n, encoder=bert, systems=systems)))
+        return plan_job("baselines", "sample", asked(limit, n, encoder=bert, systems=systems))
 
     def run(to: Store, what: Plan, again: bool = True) -> Outcome:
         return driver.start(to, what, "inline", QUIET, reuse=again)
 
-    run(store, make_plan(load_recipe(Phase1Recipe, "sample", asked(1, [5], encoders=[bert]))))
+    run(store, plan_job("phase1", "sample", asked(1, [5], encoders=[bert])))
     run(store, plan(2, [1, 5]))
     whole = plan(3, [1, 5, 9])
     outcome = run(store, whole)

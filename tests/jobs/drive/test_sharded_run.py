@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from drivers_here import QUIET, DriversHere, Killed
+from failing_work import failing_work
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,10 +16,8 @@ from core.provenance import software
 from jobs.drive import driver, shard_drivers, sharded_run
 from jobs.drive.pools import MakeWork, stage_work
 from jobs.drive.sharded_run import parts_of
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import RunInfo, Store
 from jobs.store.runs import DRIVER_DIED
 
@@ -36,8 +35,8 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
 
 
-def planned(recipe: type[Any] = Phase1Recipe, **changes: object) -> Plan:
-    return make_plan(load_recipe(recipe, "sample", {"n": [3, 7], "bundle_size": 2, **changes}))
+def planned(**changes: object) -> Plan:
+    return plan_job("phase1", "sample", {"n": [3, 7], "bundle_size": 2, **changes})
 
 
 @pytest.fixture
@@ -51,6 +50,17 @@ def news(tmp_path: Path) -> Path:
     for name, begin, end in (("a", 0, 5), ("b", 5, 9), ("c", 9, 17)):
         (folder / f"{name}.jsonl").write_text("".join(lines[begin:end]))
     return folder
+
+
+@pytest.fixture
+def plan(news: Path) -> Plan:
+    return planned(datasets=[{"name": str(news)}])
+
+
+@pytest.fixture
+def undisturbed(store: Store, plan: Plan) -> list[tuple[object, ...]]:
+    """The rows of one run."""
+    return rows(store, driver.start(store, plan, "inline", QUIET, STUB).run_id)
 
 
 def start(store: Store, plan: Plan, shards: int | None = None, articles: int | None = None) -> list[str]:
@@ -88,15 +98,14 @@ def test_real_rows_are_those_of_one_run(store: Store) -> None:
     # All that a report reads of a run.
     assert set(store.content_hashes(NAME)) == set(store.content_hashes(one.run_id))
     assert sorted(map(str, store.points(NAME).articles)) == sorted(map(str, store.points(one.run_id).articles))
-    for mean, of_one in zip(store.curve_means(NAME), store.curve_means(one.run_id), strict=True):
-        assert (mean.system, mean.n, mean.articles) == (of_one.system, of_one.n, of_one.articles)
-        assert mean.means == pytest.approx(of_one.means, abs=1e-12)
+    for (place, means), (same, of_one) in zip(
+        store.curve_means(NAME).items(), store.curve_means(one.run_id).items(), strict=True
+    ):
+        assert (place[1:], means) == (same[1:], pytest.approx(of_one, abs=1e-12))
 
 
-def test_files_of_shards(store: Store, news: Path) -> None:
+def test_files_of_shards(store: Store, plan: Plan, news: Path, undisturbed: list[tuple[object, ...]]) -> None:
     """A change of a file behind those of a shard is no change of its articles."""
-    plan = planned(datasets=[{"name": str(news)}])
-    one = driver.start(store, plan, "inline", QUIET, STUB)
     ids = start(store, plan, articles=5)  # three bundles
     assert [store.run_info(shard).total_articles for shard in ids] == [4, 6, 5]
 
@@ -106,7 +115,7 @@ def test_files_of_shards(store: Store, news: Path) -> None:
         (news / "c.jsonl").write_text("broken" if shard.shard == 1 else last)
 
     assert drive(store, here(store, change)).state == "done"
-    assert rows(store, NAME) == rows(store, one.run_id)
+    assert rows(store, NAME) == undisturbed
 
 
 def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path) -> None:
@@ -127,9 +136,7 @@ def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path
     assert (language, [len(panel.articles) for panel in panels or ()]) == ("en", [5])
 
 
-def test_a_shard_that_fails_is_resumed_alone(store: Store, news: Path) -> None:
-    plan = planned(datasets=[{"name": str(news)}])
-    one = driver.start(store, plan, "inline", QUIET, STUB)
+def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]) -> None:
     start(store, plan, shards=4)
 
     def fail(shard: RunInfo) -> None:
@@ -146,7 +153,7 @@ def test_a_shard_that_fails_is_resumed_alone(store: Store, news: Path) -> None:
     again = here(store)
     assert drive(store, again).state == "done"
     assert again.driven == [2]
-    assert rows(store, NAME) == rows(store, one.run_id)
+    assert rows(store, NAME) == undisturbed
     assert drive(store, none := here(store)).state == "done"
     assert none.driven == []
 
@@ -176,26 +183,22 @@ def killed(store: Store, times: int) -> Any:
     return kill
 
 
-def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(store: Store, news: Path) -> None:
-    plan = planned(datasets=[{"name": str(news)}])
-    one = driver.start(store, plan, "inline", QUIET, STUB)
+def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(
+    store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]
+) -> None:
     start(store, plan, shards=3)
-    drivers = here(store, killed(store, 2))
-    assert drive(store, drivers).state == "done"
-    assert drivers.driven == [1, 2, 3, 2, 2], "those that wait come first"
-    assert rows(store, NAME) == rows(store, one.run_id)
-
-
-def test_a_driver_is_started_three_times_at_most(store: Store, news: Path) -> None:
-    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
     drivers = here(store, killed(store, 9))
     with pytest.raises(ClusterError, match=r"1 are not done .*the last driver: was killed: out of memory"):
         drive(store, drivers)
-    assert drivers.driven == [1, 2, 3, 2, 2]
+    assert drivers.driven == [1, 2, 3, 2, 2], "those that wait come first, and a driver is started three times at most"
+    drivers = here(store, killed(store, 2))
+    assert drive(store, drivers).state == "done"
+    assert drivers.driven == [2, 2, 2]
+    assert rows(store, NAME) == undisturbed
 
 
-def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: Store, news: Path) -> None:
-    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
+def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: Store, plan: Plan) -> None:
+    start(store, plan, shards=3)
 
     def refuse(epoch: int) -> Any:
         raise ClusterError("no agent")
@@ -206,8 +209,8 @@ def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: 
     assert drive(store, here(store)).state == "done"
 
 
-def test_shards_that_all_fail_stop_the_run(store: Store, news: Path) -> None:
-    start(store, planned(datasets=[{"name": str(news)}]), shards=8)
+def test_shards_that_all_fail_stop_the_run(store: Store, plan: Plan) -> None:
+    start(store, plan, shards=8)
 
     def fail(shard: RunInfo) -> None:
         raise ClusterError("the plugin is broken")
@@ -222,9 +225,8 @@ def test_shards_that_all_fail_stop_the_run(store: Store, news: Path) -> None:
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, news: Path, is_told: bool) -> None:
+def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, plan: Plan, is_told: bool) -> None:
     """Whether its watchdog could tell or not."""
-    plan = planned(datasets=[{"name": str(news)}])
     one = driver.start(store, plan, "inline", QUIET, STUB)
     start(store, plan, shards=3)
     epoch = store.claim_run(NAME, HOST, DEAD)
@@ -240,8 +242,8 @@ def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, news
         assert next(iter(answer.rows))[0]
 
 
-def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store: Store, news: Path) -> None:
-    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
+def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store: Store, plan: Plan) -> None:
+    start(store, plan, shards=3)
     others: list[int] = []
 
     def take(shard: RunInfo) -> None:
@@ -256,8 +258,8 @@ def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store
         drive(store, here(store))
 
 
-def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, news: Path) -> None:
-    start(store, planned(datasets=[{"name": str(news)}]), shards=3)
+def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, plan: Plan) -> None:
+    start(store, plan, shards=3)
     drivers = here(store, lambda shard: shard.shard == 2 and store.cancel_run(NAME, HOST))
     assert drive(store, drivers).state == "interrupted"
     assert drivers.driven == [1, 2]
@@ -266,47 +268,24 @@ def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, news: Pa
     assert again.driven[-1] == 3
 
 
-def test_articles_that_failed_are_tried_again_by_resume(store: Store, news: Path) -> None:
-    plan = planned(datasets=[{"name": str(news)}])
+def test_articles_that_failed_are_tried_again_by_resume(
+    store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]
+) -> None:
+    last = list(plan.corpora[0])[-1]
     start(store, plan, shards=2)
-    drive(store, here(store))
-    whole = store.run_info(NAME)
-    with store.writing() as connection:  # as if one of its articles had failed
-        article = connection.exec_driver_sql(
-            f"SELECT MIN(article_id) FROM summaries WHERE run_id = '{NAME}-02'"
-        ).scalar()
-        found = connection.exec_driver_sql(f"DELETE FROM summaries WHERE article_id = '{article}'").rowcount
-        connection.exec_driver_sql(
-            f"INSERT INTO failures VALUES ('{NAME}-02', '{article}', '{plan.stages[0].name}', "
-            "'E', '', 1, '', '2026-01-01 00:00:00.000000')"
-        )
-        connection.exec_driver_sql(
-            "UPDATE runs SET failures = 1, articles_done = articles_done - 1, "
-            f"summaries = summaries - {found} WHERE id = '{NAME}-02'"
-        )
-    assert store.run_info(NAME).failures == 1
+    drive(store, here(store, make_work=failing_work(lambda article: article == last, ValueError, "cannot")))
+    assert (store.run_info(NAME).state, store.run_info(NAME).failures) == ("done", 1)
     drive(store, again := here(store))
     assert again.driven == [2]
-    info = store.run_info(NAME)
-    assert (info.failures, info.articles_done, info.summaries) == (0, whole.articles_done, whole.summaries)
+    assert store.run_info(NAME).failures == 0
+    assert rows(store, NAME) == undisturbed
 
 
-def test_what_cannot_be_divided_is_refused(store: Store, news: Path) -> None:
-    plan = planned(datasets=[{"name": str(news)}])
+def test_what_cannot_be_divided_is_refused(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(start(store, plan, shards=100)) == 8, "there are no more shards than bundles"
-    with pytest.raises(RecipeError, match="there may be 10000"):
-        sharded_run.create_sharded_run(store, "other", _with_bundles(plan), plan.run_spec(), 1, None, 1)
-
-
-def _with_bundles(plan: Plan) -> Plan:
-    """A run of more bundles than there may be shards, as far as its size says."""
-    from dataclasses import replace
-    from types import SimpleNamespace
-
-    import numpy as np
-
-    many = SimpleNamespace(ids=np.zeros(30_000), name="many")
-    return replace(plan, corpora=(many,))  # type: ignore[arg-type]
+    monkeypatch.setattr(sharded_run, "MOST_SHARDS", 7)
+    with pytest.raises(RecipeError, match="That is 8 shards; there may be 7"):
+        sharded_run.create_sharded_run(store, "other", plan, plan.run_spec(), 1, None, 1)
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 40))

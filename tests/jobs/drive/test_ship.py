@@ -1,3 +1,5 @@
+"""What is sent to a cluster, under which names, and how a run is followed there and ended."""
+
 import functools
 import os
 import shlex
@@ -7,56 +9,24 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fake_head import FakeHead
 
 from bench import stub_work
-from cluster.job_api import RayJob
 from core.errors import ClusterError, RecipeError
 from core.provenance import file_sha256
-from jobs import cli
 from jobs.drive import driver, pools, ship
-from jobs.drive.ship import START, Place, follow_run
+from jobs.drive.ship import follow_run
 from jobs.installation import ROOT, VERSION_FILE, code_version
-from jobs.recipes.job import make_plan, plan_job
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
-from jobs.store import LogLine, Store, open_store
+from jobs.store import LogLine, Store
 
 PASSWORD = "s3cret-w0rd"
 URL = f"postgresql://nws:{PASSWORD}@db.example/results"
-
-
-class FakeHead:
-    """A head that takes every job, or refuses with an error; `shipped` looks at what it is sent."""
-
-    def __init__(self, error: ClusterError | None = None, jobs: tuple[RayJob, ...] = ()) -> None:
-        self.address = "http://head:8265"
-        self.error = error
-        self.found = list(jobs)
-        self.calls: list[tuple[object, ...]] = []
-        self.shipped: dict[str, str] = {}
-
-    def submit_job(self, *arguments: object) -> None:
-        if self.error:
-            raise self.error
-        self.calls.append(arguments)
-        folder = Path(str(arguments[2]))
-        self.shipped = {str(path.relative_to(folder)): path.read_text() for path in files(folder)}
-
-    def jobs(self) -> list[RayJob]:
-        return self.found
-
-    def job(self, name: str) -> RayJob:
-        return next(job for job in self.found if job.submission_id == name)
-
-    def stop(self, name: str) -> bool:
-        self.calls.append(("stop", name))
-        return True
-
-    def log(self, name: str) -> str:
-        return f"{name}: No module named 'core'\n"
+HEAD = "http://head:8265"
 
 
 @pytest.fixture
@@ -67,100 +37,50 @@ def head(monkeypatch: pytest.MonkeyPatch) -> FakeHead:
 
 
 @pytest.fixture
-def store(tmp_path: Path):
-    with open_store(f"sqlite:///{tmp_path / 'store.db'}") as opened:
-        yield opened
-
-
-@pytest.fixture
 def plan() -> Plan:
-    return make_plan(load_recipe(Phase1Recipe, "sample", {}))
+    return plan_job("phase1", "sample", {})
 
 
-def files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def make_checkout(root: Path) -> Path:
-    """A checkout with what must be shipped, and with what must not."""
-    contents = {
-        "core/text/words.py": "words",
-        "core/sample/english.jsonl": "{}",
-        "jobs/new.py": "not added to git yet",
-        "alembic/versions/0001.py": "",
-        "jobs/nws.db": "",
-        "jobs/nws.db-wal": "",
-        "core/.env": PASSWORD,
-        "core/server.pem": PASSWORD,
-        "core/__pycache__/words.cpython-311.pyc": "",
-        "core/Server.PEM": PASSWORD,
-        "core/id_rsa": PASSWORD,
-        "core/Credentials": PASSWORD,
-        "core/news.jsonl": "data",
-        "core/articles.csv": "data",
-        "core/articles.parquet": "data",
-        "core/weights.safetensors": "data",
-        "core/notes.txt": "",
-        "core/recipe.yaml": "",
-        "jobs/NWS.DB": "",
-        "jobs/store.SQLite3": "",
-        "jobs/dump.sql.gz": "",
-        "data/news.jsonl": "",
-        "tests/test_words.py": "",
-    }
-    for name, text in contents.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    (root / "jobs" / "link.py").symlink_to(root / "core" / "server.pem")
-    (root / "jobs" / "linked").symlink_to(root / "data", target_is_directory=True)
-    (root / "data" / "code.py").write_text("behind a link")
-    return root
+ADDED = {".nws_code_version", ".nws_store_url", ".nws_submission"}
+SHIPPED = {"core/sample/english.jsonl", "core/text/words.py", "jobs/new.py"}
+KEPT = [
+    *("jobs/nws.db", "jobs/nws.db-wal", "jobs/NWS.DB", "jobs/store.SQLite3", "jobs/dump.sql.gz", "data/news.jsonl"),
+    *("core/.env", "core/server.pem", "core/Server.PEM", "core/id_rsa", "core/Credentials", "core/notes.txt"),
+    *("core/news.jsonl", "core/articles.csv", "core/articles.parquet", "core/weights.safetensors", "core/recipe.yaml"),
+    *("core/__pycache__/words.cpython-311.pyc", "tests/test_words.py", "data/code.py"),
+]
 
 
-ADDED = [".nws_code_version", ".nws_store_url", ".nws_submission"]
-SHIPPED = ["alembic/versions/0001.py", "core/sample/english.jsonl", "core/text/words.py", "jobs/new.py"]
-
-
-def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(tmp_path: Path) -> None:
-    checkout, target = make_checkout(tmp_path / "checkout"), tmp_path / "target"
+@pytest.mark.parametrize(
+    "own", ["alembic/versions/0001.py", "jobs/store/migrations/env.py"], ids=["checkout", "installed wheel"]
+)
+def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(own: str, tmp_path: Path) -> None:
+    checkout, target = tmp_path / "checkout", tmp_path / "target"
+    for name in (*SHIPPED, *KEPT, "alembic/versions/0001.py", own):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("")
+    (checkout / "jobs" / "link.py").symlink_to(checkout / "core" / "server.pem")
+    (checkout / "jobs" / "linked").symlink_to(checkout / "data", target_is_directory=True)
     target.mkdir()
     ship.stage(target, URL, "r1", checkout)
-    assert [str(path.relative_to(target)) for path in files(target)] == [*ADDED, *SHIPPED]
+    assert files(target) == {*ADDED, *SHIPPED, own}
 
 
-def test_all_code_of_this_checkout_is_shipped(tmp_path: Path) -> None:
+def test_all_code_is_shipped_and_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> None:
     ship.stage(tmp_path, URL, "r1")
-    assert (tmp_path / "nws_start.py").is_file()
+    shipped = files(tmp_path)
     for folder in ("core", "cluster", "jobs", "nws", "alembic"):
-        code = {
-            path.relative_to(ROOT) for kind in ("py", "j2", "css", "js") for path in (ROOT / folder).rglob(f"*.{kind}")
-        }
-        assert code <= {path.relative_to(tmp_path) for path in files(tmp_path / folder)}
+        code = {path for kind in ("py", "j2", "css", "js") for path in (ROOT / folder).rglob(f"*.{kind}")}
         assert code
-
-
-def test_of_an_installed_wheel_our_packages_are_shipped_and_no_library(tmp_path: Path) -> None:
-    packages, target = make_checkout(tmp_path / "site-packages"), tmp_path / "target"
-    (packages / "jobs/store/migrations").mkdir(parents=True)
-    (packages / "jobs/store/migrations/env.py").write_text("")
-    target.mkdir()
-    ship.stage(target, URL, "r1", packages)
-    found = {str(path.relative_to(target)) for path in files(target)}
-    assert found == {*ADDED, *SHIPPED[1:], "jobs/store/migrations/env.py"}
-
-
-def test_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> None:
-    ship.stage(tmp_path, URL, "r1")
-    assert [path.name for path in files(tmp_path) if PASSWORD in path.read_text()] == [ship.URL_FILE]
-    secret = tmp_path / ship.URL_FILE
-    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+        assert {str(path.relative_to(ROOT)) for path in code} <= shipped
+    assert {"nws_start.py", "jobs/recipes/bundled/phase1/paper.yaml", "core/sample/korean.jsonl"} <= shipped
+    assert [name for name in shipped if PASSWORD in (tmp_path / name).read_text()] == [ship.URL_FILE]
+    assert stat.S_IMODE((tmp_path / ship.URL_FILE).stat().st_mode) == 0o600
     assert (tmp_path / VERSION_FILE).read_text() == code_version()
-    assert {
-        "core/sweep.py",
-        "jobs/recipes/bundled/phase1/paper.yaml",
-        "alembic/env.py",
-        "core/sample/korean.jsonl",
-    } <= {str(path.relative_to(tmp_path)) for path in files(tmp_path)}
 
 
 def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path) -> None:
@@ -169,131 +89,98 @@ def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path)
         "from jobs.drive.ship import take_store_url; from jobs.installation import code_version; "
         "print(code_version(), take_store_url(), take_store_url())"
     )
-    command = [str(Path(os.sys.executable)), "-c", script]
+    command = [sys.executable, "-c", script]
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert told == f"{code_version()} sqlite:///{Path.cwd() / 'relative.db'} None\n"
     assert not (tmp_path / ship.URL_FILE).exists()
 
 
 def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, head: FakeHead, plan: Plan) -> None:
-    run_id = ship.ship_run(store, plan, "http://head:8265")
-    (call,) = head.calls
-    assert call[:2] == (run_id, f"python -m jobs.cli drive {run_id} --epoch 0")
-    assert call[4] == {"run_id": run_id, "job": "phase1", "store": store.shown_url}
+    run_id = ship.ship_run(store, plan, HEAD)
+    assert head.entrypoints == {run_id: f"python -m jobs.cli drive {run_id} --epoch 0"}
+    assert head.metadata == {"run_id": run_id, "job": "phase1", "store": store.shown_url}
     assert [name for name, text in head.shipped.items() if store.url in text] == [ship.URL_FILE]
-    assert not Path(str(call[2])).exists()
     run = store.run_info(run_id)
-    assert (run.state, run.address) == ("pending", "http://head:8265")
+    assert (run.state, run.address) == ("pending", HEAD)
 
 
 def test_predictions_go_along_with_every_submission_of_their_run(store: Store, head: FakeHead, tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     file.write_text('{"id": "a", "prediction": "a text"}')
     named = {"systems": ["lead"], "predictions": [{"name": "mine", "file": str(file)}]}
-    run_id = ship.ship_run(store, plan_job("baselines", "sample", named), "http://head:8265")
     shipped = f".nws_files/{file_sha256(file)}.jsonl"
+    run_id = ship.ship_run(store, plan_job("baselines", "sample", named), HEAD)
     assert head.shipped[shipped] == file.read_text()
-
-    head.shipped = {}
-    ship.ship_again(store, run_id, "http://head:8265", None, None, True)
+    ship.ship_again(store, run_id, HEAD, None, None, True)
     assert head.shipped[shipped] == file.read_text()
     file.write_text('{"id": "a", "prediction": "another"}')
     with pytest.raises(RecipeError, match="was changed"):
-        ship.ship_again(store, run_id, "http://head:8265", None, None, True)
+        ship.ship_again(store, run_id, HEAD, None, None, True)
 
 
 def test_a_refused_submission_leaves_no_pending_run(store: Store, head: FakeHead, plan: Plan) -> None:
     head.error = ClusterError("the head is full")
     with pytest.raises(ClusterError):
-        ship.ship_run(store, plan, "http://head:8265")
+        ship.ship_run(store, plan, HEAD)
     (run,) = store.list_runs()
     assert (run.state, run.error) == ("failed", "the head is full")
 
 
-def test_a_run_is_submitted_again_under_the_next_name(store: Store, head: FakeHead, plan: Plan) -> None:
-    run_id = ship.ship_run(store, plan, "http://head:8265")
-    others = (f"{run_id}-a10", f"{run_id}-a2", run_id, "another", f"{run_id}x", f"{run_id}-ab")
-    head.found = [RayJob(name, "STOPPED", "") for name in others]
-    assert ship.ship_again(store, run_id, "http://head:8265", "T4", 2, True) == (f"{run_id}-a11", 1)
-    assert head.calls[-1][1] == f"python -m jobs.cli drive {run_id} --epoch 1 --accelerator T4 --actors 2"
-    assert ship.jobs_of(head, run_id) == [run_id, f"{run_id}-a2", f"{run_id}-a10"]
-
-    head.found = []  # the head was started again
-    assert ship.ship_again(store, run_id, "http://head:8265", None, None, False) == (f"{run_id}-a2", 2)
-
-
-def test_only_jobs_that_live_are_stopped(head: FakeHead) -> None:
-    head.found = [
-        RayJob("r", "FAILED", ""),
-        RayJob("r-a2", "RUNNING", ""),
-        RayJob("r-a3", "PENDING", ""),
-        RayJob("q", "RUNNING", ""),
-    ]
-    assert ship.stop_jobs(head, "r") == ["r-a2", "r-a3"]
+def test_a_run_is_submitted_again_under_the_next_name_and_only_jobs_that_live_are_stopped(
+    store: Store, head: FakeHead, plan: Plan
+) -> None:
+    run_id = ship.ship_run(store, plan, HEAD)
+    for name in (f"{run_id}-a10", f"{run_id}-a2", run_id, "another", f"{run_id}x", f"{run_id}-ab"):
+        head.becomes(name, "STOPPED")
+    assert ship.ship_again(store, run_id, HEAD, "T4", 2, True) == (f"{run_id}-a11", 1)
+    assert head.entrypoints[f"{run_id}-a11"].endswith(f"drive {run_id} --epoch 1 --accelerator T4 --actors 2")
+    head.becomes(f"{run_id}-a2", "RUNNING")
+    assert ship.jobs_of(head, run_id) == [run_id, f"{run_id}-a2", f"{run_id}-a10", f"{run_id}-a11"]
+    assert ship.stop_jobs(head, run_id) == [f"{run_id}-a2", f"{run_id}-a11"] == head.stopped
+    head.known = {}  # the head was started again
+    assert ship.ship_again(store, run_id, HEAD, None, None, False) == (run_id, 2)
 
 
 def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head: FakeHead, plan: Plan) -> None:
-    run_id = ship.ship_run(store, plan, "http://head:8265")
-    head.found = [RayJob(run_id, "FAILED", "exit code 1")]
+    run_id = ship.ship_run(store, plan, HEAD)
+    head.becomes(run_id, "FAILED", "exit code 1")
     with pytest.raises(ClusterError, match=r"exit code 1(.|\n)*No module named 'core'"):
-        follow_run(store, run_id, Place(0, 0), lambda line: None, (head, run_id))
+        follow_run(store, run_id, lambda line: None, epoch=0, job=(head, run_id))
     run = store.run_info(run_id)
     assert run.state == "failed"
     assert "No module named 'core'" in str(run.error)
 
 
 def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head: FakeHead, plan: Plan) -> None:
-    run_id = ship.ship_run(store, plan, "http://head:8265")
+    run_id = ship.ship_run(store, plan, HEAD)
     said: list[str] = []
 
-    def drive(text: str) -> Callable[[LogLine], None]:
+    def drive(text: str) -> None:
         epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
         now = store.run_info(run_id).created_at
         store.writer(run_id, epoch).heartbeat([LogLine(now, text), LogLine(now, "the end")])
-        return lambda line: said.append(line.text)
 
-    say = drive("one")
+    drive("one")
     store.writer(run_id, 1).finish("interrupted")
-    assert follow_run(store, run_id, START, say).state == "interrupted"
+    assert follow_run(store, run_id, lambda line: said.append(line.text)).state == "interrupted"
     assert said == ["one", "the end"]
-
-    say = drive("two")
-    head.found = [RayJob(run_id, "SUCCEEDED", "")]
+    drive("two")
+    head.becomes(run_id, "SUCCEEDED")
 
     def say_and_finish(line: LogLine) -> None:
-        say(line)
+        said.append(line.text)
         if line.text == "the end":
             store.writer(run_id, 2).finish("done")
 
-    assert follow_run(store, run_id, Place(1, 2), say_and_finish, (head, run_id)).state == "done"
+    assert follow_run(store, run_id, say_and_finish, 1, 2, (head, run_id)).state == "done"
     assert said == ["one", "the end", "two", "the end"]
 
 
-def test_a_driver_that_is_gone_is_told(
-    store: Store, head: FakeHead, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_id = ship.ship_run(store, plan, "http://head:8265")
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    store.claim_run(run_id, socket.gethostname(), ended.pid)
-    monkeypatch.setattr("jobs.drive.ship.SILENT_SECONDS", 0.5)
-    with pytest.raises(ClusterError, match=f"is gone.*nws resume {run_id}"):
-        follow_run(store, run_id, Place(0, 0), lambda line: None)
-
-
 @pytest.fixture
-def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("signal.signal", lambda *args: None)
-    monkeypatch.setenv("NWS_STORE", f"sqlite:///{tmp_path / 'store.db'}")
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["nws", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        return int(stopped.value.code or 0), *capsys.readouterr()
-
-    return run
+def in_store(nws: Any, store: Store, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`nws`, with this store."""
+    monkeypatch.setenv("NWS_STORE", store.url)
+    return nws
 
 
 @pytest.mark.parametrize(
@@ -302,67 +189,35 @@ def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         (("--address", "10.0.0.1:6379"), "http://HEAD:8265"),
         (("--address", "ray://10.0.0.1:10001"), "RAY_ADDRESS unset"),
         (("--address", f"http://me:{PASSWORD}@head:8265"), "must hold no user or password"),
-        (("--address", "http://head:8265", "--engine", "inline"), "leave one out"),
+        (("--address", HEAD, "--engine", "inline"), "leave one out"),
     ],
 )
-def test_an_address_that_cannot_be_meant_is_refused(nws, arguments: tuple[str, ...], message: str) -> None:
+def test_an_address_that_cannot_be_meant_is_refused(nws: Any, arguments: tuple[str, ...], message: str) -> None:
     for command in (("submit", "phase1"), ("submit", "baselines"), ("resume", "some-run")):
-        code, out, err = nws(*command, *arguments)
-        assert (code, out) == (2, "")
-        assert message in err
-        assert PASSWORD not in err
+        refused = nws(*command, *arguments)
+        assert (refused.code, refused.out, message in refused.err) == (2, "", True), refused.err
+        assert PASSWORD not in refused.err
 
 
-def test_ray_address_means_the_cluster_and_an_empty_one_this_machine(nws, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_address_means_the_cluster_and_an_empty_one_this_machine(nws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    assert nws("submit", "phase1")[0] == 2
+    assert nws("submit", "phase1").code == 2
     monkeypatch.setenv("RAY_ADDRESS", "")
-    assert nws("submit", "phase1", "--engine", "inline", "--limit", "1", "--n", "1")[0] == 0
+    assert nws("submit", "phase1", "--engine", "inline", "--limit", "1", "--n", "1").code == 0
 
 
-def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(nws, store: Store, tmp_path: Path) -> None:
-    (tmp_path / "news.jsonl").write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
-    dataset = [{"name": str(tmp_path / "news.jsonl")}]
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": dataset}))
-    run_id = store.create_run(plan.run_spec("http://head:8265"))
-    (tmp_path / "news.jsonl").unlink()
-    code, _, err = nws("drive", run_id)
-    assert code == 1
-    assert "must lie at the same path on the head" in err
-    run = store.run_info(run_id)
-    assert run.state == "failed"
-    assert "must lie at the same path on the head" in str(run.error)
-
-
-def test_logs_of_a_run_are_lines_with_times(nws, store: Store) -> None:
-    assert nws("submit", "phase1", "--engine", "inline", "--limit", "2", "--n", "1")[0] == 0
-    run_id = store.list_runs()[0].id
-    code, out, _ = nws("logs", run_id)
-    assert code == 0
-    assert f"Run {run_id} in sqlite:///" in out.splitlines()[0]
-    assert nws("logs", run_id, "--follow")[1] == out
-    code, _, err = nws("logs", run_id, "--job")
-    assert code == 2
-    assert "was not submitted to a cluster" in err
-
-
-def test_a_run_that_no_driver_has_is_cancelled_at_once(nws, store: Store, plan: Plan) -> None:
-    run_id = store.create_run(plan.run_spec())
-    assert nws("cancel", run_id)[:2] == (0, f"Run {run_id} is interrupted.\n")
-    assert (
-        nws("cancel", run_id, "--json")[1] == f'{{"run_id": "{run_id}", "state": "interrupted", "stopped_jobs": []}}\n'
-    )
-
-
-def test_a_local_driver_that_does_not_react_is_named(
-    nws, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
+def test_cancelling_ends_a_run_without_a_driver_and_names_a_driver_that_does_not_react(
+    in_store: Any, store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.commands.manage._PATIENCE_SECONDS", 0.0)
     run_id = store.create_run(plan.run_spec())
+    assert in_store("cancel", run_id).out == f"Run {run_id} is interrupted.\n"
+    told = in_store("cancel", run_id, "--json").json
+    assert told == {"run_id": run_id, "state": "interrupted", "stopped_jobs": []}
+    monkeypatch.setattr("jobs.commands.manage._PATIENCE_SECONDS", 0.0)
     store.claim_run(run_id, socket.gethostname(), os.getpid())
-    code, out, err = nws("cancel", run_id)
-    assert (code, out) == (1, f"Run {run_id} is running.\n")
-    assert f"pid {os.getpid()} on {socket.gethostname()}, has not reacted yet" in err
+    cancelled = in_store("cancel", run_id)
+    assert (cancelled.code, cancelled.out) == (1, f"Run {run_id} is running.\n")
+    assert f"pid {os.getpid()} on {socket.gethostname()}, has not reacted yet" in cancelled.err
 
 
 @pytest.fixture
@@ -372,78 +227,75 @@ def news(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def begin(nws, head: FakeHead, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], tuple[int, str, str]]:
+def submitted(store: Store, head: FakeHead, news: Path) -> str:
+    """A run that waits for its job."""
+    changes = {"datasets": [{"name": str(news)}], "n": [1, 3]}
+    return ship.ship_run(store, plan_job("phase1", "sample", changes), HEAD)
+
+
+@pytest.fixture
+def begin(in_store: Any, head: FakeHead, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Any]:
     """Runs the entrypoint of the head's n-th job, with work that costs nothing, on the in-process pool."""
-
-    def inline(recipe, engine, *rest):
-        return pools.open_pools(recipe, "inline", *rest)
-
-    monkeypatch.setattr(driver, "open_pools", inline)
+    monkeypatch.setattr(driver, "open_pools", lambda recipe, engine, *rest: pools.open_pools(recipe, "inline", *rest))
     monkeypatch.setattr(driver, "resume", functools.partial(driver.resume, make_work=stub_work.work))
-
-    def job(number: int) -> tuple[int, str, str]:
-        return nws(*shlex.split(str(head.calls[number][1]))[3:])
-
-    return job
-
-
-def pinned_to(news: Path) -> Plan:
-    return make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(news)}], "n": [1, 3]}))
+    return lambda number: in_store(*shlex.split(list(head.entrypoints.values())[number])[3:])
 
 
 def test_of_two_jobs_of_a_pending_run_the_later_one_drives_it(
-    store: Store, head: FakeHead, news: Path, begin: Callable[[int], tuple[int, str, str]]
+    store: Store, submitted: str, news: Path, begin: Callable[[int], Any]
 ) -> None:
-    run_id = ship.ship_run(store, pinned_to(news), "http://head:8265")
-    ship.ship_again(store, run_id, "http://head:8265", None, None, False)
+    ship.ship_again(store, submitted, HEAD, None, None, False)
     text = news.read_text()
     news.unlink()
-    code, _, err = begin(0)  # it could not drive the run, either
-    assert code == 1
-    assert store.run_info(run_id).state == "pending", err
-    assert "no longer this job's" in err
-
+    earlier = begin(0)  # it could not drive the run, either
+    assert (earlier.code, "no longer this job's" in earlier.err) == (1, True), earlier.err
+    assert store.run_info(submitted).state == "pending"
     news.write_text(text)
-    assert begin(1)[0] == 0
-    assert store.run_info(run_id).state == "done"
-    assert begin(0)[0] == begin(1)[0] == 1
-    run = store.run_info(run_id)
+    assert begin(1).code == 0
+    assert store.run_info(submitted).state == "done"
+    assert begin(0).code == begin(1).code == 1
+    run = store.run_info(submitted)
     assert (run.state, run.articles_done, run.error) == ("done", 4, None)
 
 
-def test_a_job_of_a_cancelled_run_does_not_drive_it(
-    store: Store, news: Path, begin: Callable[[int], tuple[int, str, str]]
+def test_a_driver_that_cannot_begin_ends_the_run_and_says_why(
+    store: Store, submitted: str, news: Path, begin: Callable[[int], Any]
 ) -> None:
-    run_id = ship.ship_run(store, pinned_to(news), "http://head:8265")
-    assert not store.cancel_run(run_id, "elsewhere")
-    assert begin(0)[0] == 1
-    assert (store.run_info(run_id).state, store.run_info(run_id).summaries) == ("interrupted", 0)
+    news.unlink()
+    failed = begin(0)
+    assert (failed.code, "must lie at the same path on the head" in failed.err) == (1, True), failed.err
+    run = store.run_info(submitted)
+    assert (run.state, "must lie at the same path on the head" in str(run.error)) == ("failed", True)
+
+
+def test_a_job_of_a_cancelled_run_does_not_drive_it(store: Store, submitted: str, begin: Callable[[int], Any]) -> None:
+    assert not store.cancel_run(submitted, "elsewhere")
+    assert begin(0).code == 1
+    assert (store.run_info(submitted).state, store.run_info(submitted).summaries) == ("interrupted", 0)
 
 
 @pytest.mark.faults
 def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
-    store: Store, head: FakeHead, news: Path, tmp_path: Path, begin: Callable[[int], tuple[int, str, str]], nws
+    store: Store, head: FakeHead, submitted: str, in_store: Any, begin: Callable[[int], Any]
 ) -> None:
-    run_id = ship.ship_run(store, pinned_to(news), "http://head:8265")
-    waits = f"pending, waits for its Ray job at http://head:8265. If that is gone: nws resume {run_id}"
-    assert waits in nws("status", run_id)[1]
+    waits = f"pending, waits for its Ray job at {HEAD}. If that is gone: nws resume {submitted}"
+    assert waits in " ".join(in_store("status", submitted).out.split())
     # The driver gets ready: it reads its datasets, here without an end.
     script = (
         "import sys, time; from jobs import cli; from jobs.drive import driver; "
         "driver.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
     )
     job = subprocess.Popen(
-        [sys.executable, "-c", script, *shlex.split(str(head.calls[0][1]))[3:]],
-        env={**os.environ, "PYTHONPATH": str(ship.ROOT), "NWS_STORE": f"sqlite:///{tmp_path / 'store.db'}"},
+        [sys.executable, "-c", script, *shlex.split(head.entrypoints[submitted])[3:]],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
     )
     assert job.stdout is not None
     assert job.stdout.readline() == b"ready\n"
     job.kill()
     job.communicate()
-    run = store.run_info(run_id)
+    run = store.run_info(submitted)
     assert (run.state, run.driver_pid) == ("running", job.pid)
-
-    ship.ship_again(store, run_id, "http://head:8265", None, None, False)  # the driver is seen to be gone
-    assert begin(1)[0] == 0
-    assert store.run_info(run_id).state == "done"
+    ship.ship_again(store, submitted, HEAD, None, None, False)  # the driver is seen to be gone
+    assert begin(1).code == 0
+    assert store.run_info(submitted).state == "done"

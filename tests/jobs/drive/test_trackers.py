@@ -13,7 +13,6 @@ from training_run import small_training
 from core.errors import RecipeError
 from jobs.drive import driver, trackers
 from jobs.store import Store, open_store
-from tests.support.run_infos import run_info
 
 pytestmark = pytest.mark.slow
 
@@ -116,37 +115,6 @@ def test_a_tracker_that_fails_is_warned_of_once_and_the_run_goes_on(
     assert "TensorBoard:" not in swept.err
     assert "MLflow:" not in swept.err
     assert "secret" not in swept.err + nws("logs", swept.json["run_id"]).out
-
-
-def test_one_that_fails_later_is_left_out_and_no_password_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    said: list[str] = []
-
-    class Working:
-        def __init__(self, run: object) -> None: ...
-
-        @staticmethod
-        def failures() -> trackers.Failures:
-            return (OSError,)
-
-        def log(self, scalars: object) -> None:
-            told.append("log")
-
-        def close(self, done: bool) -> str:
-            return f"Working: {done} at https://ann:secret@tracker.example"
-
-    class Failing(Working):
-        def log(self, scalars: object) -> None:
-            raise OSError("no room left")
-
-    monkeypatch.setattr(trackers, "TRACKERS", {"failing": Failing, "working": Working})
-    with trackers.Trackers(["failing", "working"], run_info(), said.append) as both:
-        for _ in range(3):
-            both.log([])
-    assert told == ["log", "log", "log"]
-    assert len(said) == 2
-    assert "Warning: failing fails, so nothing more is logged to it (OSError: no room left)." in said[0]
-    assert said[1] == "Working: True at https://tracker.example"
 
 
 def test_what_cannot_be_logged_to_is_refused_before_a_run_begins(nws, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,35 +3,21 @@
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from rich.console import Console
+from stored_rows import everything
 
 from core.episodes import EpisodeRunner
 from core.errors import NwsError
-from core.learning.checkpoint import to_bytes
 from core.learning.exchange import ArticleGradient, Request
-from core.learning.learner import Learner
-from core.learning.policies import make_policies
-from core.learning.training_config import PolicyConfig, TrainingConfig
 from core.types import Article
 from jobs.drive import driver, training
-from jobs.drive.run import Run
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
-TABLES = {
-    "policies": "select name, updates, total_updates, state from policies order by name",
-    "updates": "select policy, update_number, reward, entropy, grad_norm, loss from updates order by 1, 2",
-    "episodes": "select policy, update_number, article_id, n, sample, decoding, text, reward, advantage, entropy, "
-    "log_probability from episodes order by 1, 2, 3, 4, 5",
-    "summaries": "select article_id, system, n, text, bertscore_f1 from summaries order by 1, 2, 3",
-}
 METHODS = [
     {"name": "quick", "passes": 3, "articles_per_update": 3, "reinforce": {"samples": 2}},
     {
@@ -57,7 +43,7 @@ def plan_with(tiny_models: dict[str, Path], **changes: object) -> Plan:
         "systems": ["textrank", "lead"],
     }
     few |= {"decodings": [{"method": "rerank", "k": 6}, "greedy"]}
-    return make_plan(load_recipe(Phase2Recipe, "sample", {**tiny, **few, "methods": METHODS, **changes}))
+    return plan_job("phase2", "sample", {**tiny, **few, "methods": METHODS, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -65,13 +51,18 @@ def plan(tiny_models: dict[str, Path]) -> Plan:
     return plan_with(tiny_models)
 
 
-def stored(store: Store, run_id: str) -> dict[str, list[tuple[object, ...]]]:
-    """Everything a run stored."""
-    found = {}
-    for name, sql in TABLES.items():
-        with store.query(sql.replace(f"from {name}", f"from {name} where run_id = '{run_id}'")) as answer:
-            found[name] = list(answer.rows)
-    return found
+def interrupted_in(monkeypatch: pytest.MonkeyPatch, *interrupted: int) -> list[list[int]]:
+    """Interrupts rounds of these numbers, from 0 on, whoever drives them; the updates of all rounds."""
+    learn, rounds = EpisodeRunner.learn, list[list[int]]()
+
+    def learn_or_die(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
+        rounds.append([broadcast.update for broadcast, _ in requests])
+        if len(rounds) - 1 in interrupted:
+            raise KeyboardInterrupt
+        return learn(self, requests)
+
+    monkeypatch.setattr(EpisodeRunner, "learn", learn_or_die)
+    return rounds
 
 
 def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
@@ -81,18 +72,17 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     assert {p.name: (p.updates, p.total_updates) for p in store.policy_infos(outcome.run_id)} == {
         name: (updates, updates) for name, updates in UPDATES.items()
     }
-    rows = stored(store, outcome.run_id)
+    rows = everything(store, outcome.run_id)
     assert len(rows["updates"]) == sum(UPDATES.values())
-    greedy = [row for row in rows["episodes"] if row[5] == "greedy"]
-    assert {(row[0], row[3]) for row in greedy} == {
-        (name, n) for name in UPDATES for n in (3, 5) if f"n={8 - n}" not in name
-    }
+    sql = f"select policy, n, decoding from episodes where run_id = '{outcome.run_id}'"
+    with store.query(sql) as answer:
+        greedy = [row[:2] for row in answer.rows if row[2] == "greedy"]
+    assert set(greedy) == {(name, n) for name in UPDATES for n in (3, 5) if f"n={8 - n}" not in name}
     assert len(greedy) == 4 * 3 * 2
     curve = store.learning_curve(outcome.run_id)
     assert sum(row.episodes for row in curve) == len(rows["episodes"]) - len(greedy)
     assert store.run_info(outcome.run_id).signatures == plan.signatures
-    systems = {row[1] for row in rows["summaries"]}
-    assert systems == {"textrank", "lead"} | {
+    assert {row[1] for row in rows["summaries"]} == {"textrank", "lead"} | {
         f"policy|{m}{how}|seed={s}"
         for m in ("quick", "study")
         for how in ("", "|rerank-6-lead3-adjacent0.05")
@@ -100,29 +90,11 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     }
 
 
-def test_every_part_of_a_run_is_shown(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, show = [], Run.show
-
-    def noted(self: Run, **changes: object) -> None:
-        show(self, **changes)
-        shown.append(self._at)
-
-    monkeypatch.setattr(Run, "show", noted)
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert {(at.stage, at.unit): (at.finished, at.failed, at.total) for at in shown} == {
-        ("preparation", "articles"): (3, 0, 3),
-        ("training", "updates"): (24, 0, 24),
-        ("evaluation", "articles"): (2, 0, 2),
-    }
-    assert store.progress(outcome.run_id) == shown[-1]
-    assert len(store.summaries_of(outcome.run_id, shown[-1].newest)) == 10 * 2
-
-
 def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (driver.start(store, plan, "inline", QUIET) for _ in range(2))
-    assert stored(store, first.run_id) == stored(store, second.run_id)
+    assert everything(store, first.run_id) == everything(store, second.run_id)
     monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
 
@@ -132,61 +104,30 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, dies_in: int
 ) -> None:
     whole = driver.start(store, plan, "inline", QUIET)
-    learn, rounds = EpisodeRunner.learn, []
-
-    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
-        rounds.append(len(requests))
-        if len(rounds) == dies_in + 1:
-            raise KeyboardInterrupt
-        return learn(self, requests)
-
-    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
+    rounds = interrupted_in(monkeypatch, dies_in)
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
     assert {p.updates for p in store.policy_infos(outcome.run_id)} <= {dies_in, 3}
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.run_id, resumed.state) == (outcome.run_id, "done")
     assert len(rounds) == 6 + 1  # none was learnt twice
-    assert stored(store, resumed.run_id) == stored(store, whole.run_id)
+    assert everything(store, resumed.run_id) == everything(store, whole.run_id)
 
 
 def test_updates_after_the_checkpoint_kept_are_learnt_again_to_the_last_bit(
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = driver.start(store, plan, "inline", QUIET)
-    learn, rounds = EpisodeRunner.learn, []
-
-    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
-        rounds.append([broadcast.update for broadcast, _ in requests])
-        if len(rounds) == 5:
-            raise KeyboardInterrupt
-        return learn(self, requests)
-
-    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
+    rounds = interrupted_in(monkeypatch, 4)
     monkeypatch.setattr(training, "CHECKPOINT_BYTES", 1)  # every pair is a large one
     outcome = driver.start(store, plan, "inline", QUIET)
     assert {p.name: p.updates for p in store.policy_infos(outcome.run_id)} == {
         name: 1 if updates == 6 else 3 for name, updates in UPDATES.items()
     }
-    assert len(stored(store, outcome.run_id)["updates"]) == 2 * 4 + 4 * 3
+    assert len(everything(store, outcome.run_id)["updates"]) == 2 * 4 + 4 * 3
     assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
     assert rounds[5:] == [[update, update] for update in range(1, 6)]
-    assert stored(store, outcome.run_id) == stored(store, whole.run_id)
-
-
-@pytest.mark.parametrize(("inputs", "hidden", "expected"), [("features", 32, 40), ("embeddings", 128, 3)])
-def test_a_large_pair_is_kept_now_and_then(
-    inputs: Literal["features", "embeddings"], hidden: int, expected: int
-) -> None:
-    config = TrainingConfig("x", passes=10, articles_per_update=1, policies=PolicyConfig(inputs, hidden))
-    learner = Learner(config, make_policies(config.policies, 384, 0).state_dict())
-    kept = []
-    for learner.update in range(1, 41):
-        kept += [learner.update] if training.is_kept(learner, articles=1) else []
-    assert len(kept) == expected
-    assert kept[0] == 1
-    assert kept[-1] == 40
-    assert len(to_bytes(learner.state())) < learner.state_bytes  # without moments yet
+    assert everything(store, outcome.run_id) == everything(store, whole.run_id)
 
 
 def test_an_evaluation_that_was_killed_does_not_train_again(
@@ -199,7 +140,7 @@ def test_an_evaluation_that_was_killed_does_not_train_again(
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
     monkeypatch.setattr(EpisodeRunner, "prepare", None)
     assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
-    assert stored(store, outcome.run_id) == stored(store, whole.run_id)
+    assert everything(store, outcome.run_id) == everything(store, whole.run_id)
 
 
 def news(path: Path, texts: Sequence[str]) -> list[dict[str, str]]:
@@ -213,15 +154,7 @@ def test_an_article_that_cannot_be_trained_on_is_a_failure_and_the_others_are_le
 ) -> None:
     datasets = news(tmp_path / "a.jsonl", ["The mayor opened a bridge.", "...", "Snow fell on Dover and on Alder."])
     plan = plan_with(tiny_models, train_datasets=datasets, methods=METHODS[:1])
-    learn, calls = EpisodeRunner.learn, []
-
-    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return learn(self, requests)
-
-    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
+    interrupted_in(monkeypatch, 1)
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
@@ -236,7 +169,7 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_with(tiny_models, methods=METHODS[:1])
-    prepare, learn, ill, asked = EpisodeRunner.prepare, EpisodeRunner.learn, [], []
+    prepare, ill = EpisodeRunner.prepare, list[str]()
     (first, *_) = plan.train_corpora[0]
 
     def sometimes(self: EpisodeRunner, article: Article) -> None:
@@ -244,14 +177,8 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
             raise MemoryError
         prepare(self, article)
 
-    def interrupted(self: EpisodeRunner, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
-        asked.append(1)
-        if len(asked) in (1, 3):
-            raise KeyboardInterrupt
-        return learn(self, requests)
-
     monkeypatch.setattr(EpisodeRunner, "prepare", sometimes)
-    monkeypatch.setattr(EpisodeRunner, "learn", interrupted)
+    interrupted_in(monkeypatch, 0, 2)
     ill.append("first driver")
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures) == ("interrupted", 1)
@@ -264,11 +191,10 @@ def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_
             driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
         assert store.failures(outcome.run_id) == []
     ill.clear()
-    asked.append(1)
     outcome = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     monkeypatch.undo()
     whole = driver.start(store, plan, "inline", QUIET)
-    assert stored(store, outcome.run_id) == stored(store, whole.run_id)
+    assert everything(store, outcome.run_id) == everything(store, whole.run_id)
 
 
 def test_no_article_to_learn_from(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:

@@ -7,24 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from core.analysis.points import POLICY
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
 from core.stage import Stage
-from core.systems.chunk_systems import ChunkSystem
 from core.systems.predictions import PredictionsSpec
 from jobs.drive.reuse import obstacles, works
 from jobs.recipes.job import make_plan, plan_job
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 
 CHUNKS = "all-MiniLM-L6-v2|position|chunks"
 
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 2, "n": [1, 7]}))
+    return plan_job("phase1", "sample", {"datasets.limit": 2, "n": [1, 7]})
 
 
 def with_stage(plan: Plan, change: Callable[[Stage], Stage]) -> Plan:
@@ -50,6 +48,7 @@ def with_libraries(plan: Plan, **changes: str) -> Plan:
 EVERYTHING: dict[str, Callable[[Plan], Plan]] = {
     "segmentation": lambda plan: with_revision(plan, segmentation="en_core_web_sm-3.7.1"),
     "libraries": lambda plan: with_libraries(plan, torch="9.9"),
+    "unit of length": lambda plan: with_stage(plan, lambda stage: replace(stage, length_unit="characters")),
     "language": lambda plan: with_stage(plan, lambda stage: replace(stage, language="ko")),
     "layer of BERTScore": lambda plan: with_bertscore(plan, num_layers=5),
     "language data": lambda plan: with_revision(plan, language_data={"en_core_web_sm": "sha256:0"}),
@@ -67,13 +66,6 @@ def test_what_decides_every_number_makes_another_work_of_every_system(
     old, new = works(plan), works(change(plan))
     assert old.keys() == new.keys() == plan.systems.keys()
     assert not set(old.values()) & set(new.values())
-
-
-def test_other_code_is_another_work(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = works(plan)
-    monkeypatch.setattr("jobs.drive.reuse.code_as_imported", lambda: "123456789abc")
-    assert not set(old.values()) & set(works(plan).values())
-    assert len(set(old.values())) == len(plan.systems)
 
 
 IN_HALF = "a row depends on what else is in its batch"
@@ -104,12 +96,6 @@ def test_where_rows_cannot_be_known_there_is_no_work_and_it_is_said_why(
     assert obstacles(plan) == {}
 
 
-def test_edited_sources_have_no_work(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.drive.reuse.are_as_imported", lambda: False)
-    assert works(plan) == {}
-    assert [*obstacles(plan)] == ["NWS's sources were edited after this process had begun"]
-
-
 def test_predictions_have_no_work_beside_systems_that_have(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("id,prediction\n1,Some words.\n")
     spec = PredictionsSpec("mine", str(tmp_path / "mine.csv"))
@@ -126,36 +112,15 @@ def test_predictions_have_no_work_beside_systems_that_have(tmp_path: Path) -> No
         ({"seed": 1}, {"random"}),
         ({"n": [1, 7, 9]}, set()),
         ({"datasets.limit": 3, "bundle_size": 4, "actors": 2}, set()),
-        ({"importance": ["position"]}, set()),
+        ({"importance": ["position"], "labels": {"lexrank": "LexRank"}}, set()),
     ],
 )
 def test_of_the_recipe_only_what_a_system_is_made_of_counts(
     plan: Plan, change: dict[str, object], others: set[str]
 ) -> None:
     asked = {"datasets.limit": 2, "n": [1, 7], **change}
-    old, new = works(plan), works(make_plan(load_recipe(Phase1Recipe, "sample", asked)))
+    old, new = works(plan), works(plan_job("phase1", "sample", asked))
     assert {name for name in new if new[name] != old[name]} == others
-
-
-def test_an_encoder_counts_for_those_that_ask_for_it(plan: Plan) -> None:
-    def other(stage: Stage) -> Stage:
-        return replace(stage, encoders=tuple(replace(encoder, revision="0" * 40) for encoder in stage.encoders))
-
-    def added(stage: Stage) -> Stage:
-        bert = ModelRef("bert", "org/bert", "1" * 40)
-        return replace(
-            stage, encoders=(*stage.encoders, bert), systems=(*stage.systems, ChunkSystem("bert", "position"))
-        )
-
-    old = works(plan)
-    changed = works(with_stage(plan, other))
-    assert {name for name in old if old[name] == changed[name]} == {
-        "lead",
-        "random",
-        "reference-words",
-        "other-article",
-    }
-    assert works(with_stage(plan, added)).items() > old.items()
 
 
 @pytest.mark.parametrize("name", ["tiny\\bert", "tiny\u00a0bert", "tiny'\"bert", "e", "(", "tiny\tbert"])
@@ -167,7 +132,7 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
     def of() -> dict[str, str]:
         asked = {"datasets.limit": 2, "n": [1], "systems": ["lead", "textrank", "lead2+chunks", "oracle", "random"]}
         asked |= {"encoder": str(tmp_path / name)}
-        return works(make_plan(load_recipe(BaselinesRecipe, "sample", asked)))
+        return works(plan_job("baselines", "sample", asked))
 
     old = of()
     weights = tmp_path / name / "model.safetensors"
@@ -176,26 +141,10 @@ def test_the_weights_of_an_encoder_count_whatever_its_folder_is_called(
     assert {system for system in old if old[system] == new[system]} == {"lead", "random"}
 
 
-def test_the_oracle_is_made_of_the_seed_and_the_encoder_of_those_it_is_held_against() -> None:
-    def of(**change: object) -> dict[str, str]:
-        asked = {"datasets.limit": 2, "n": [1], "systems": ["oracle", "lead", "textrank"], **change}
-        return works(make_plan(load_recipe(BaselinesRecipe, "sample", asked)))
-
-    old, new = of(), of(seed=1)
-    assert {name for name in old if old[name] != new[name]} == {"oracle"}
-
-
-def test_policies_have_no_work() -> None:
-    """They are their run's own, and so is what they were rewarded with."""
-    plan = plan_job("phase2", "sample", {})
-    assert {name for name in plan.systems if not name.startswith(POLICY)} == works(plan).keys()
-    assert any(name.startswith(POLICY) for name in plan.systems)
-
-
 def test_a_generator_is_its_files_its_settings_and_the_seed(tiny_models: dict[str, Path]) -> None:
     def of(model: str, **change: object) -> tuple[str, ...]:
         asked = {"datasets.limit": 2, "n": [1], "systems": [str(tiny_models[model])], **change}
-        return tuple(works(make_plan(load_recipe(BaselinesRecipe, "sample", asked))).values())
+        return tuple(works(plan_job("baselines", "sample", asked)).values())
 
     assert of("bart") == of("bart", n=[3])
     assert len({of("bart"), of("t5"), of("bart", seed=1)}) == 3
@@ -206,18 +155,3 @@ def test_what_is_written_of_another_article_hangs_on_which_others_there_are(plan
     more = tuple(replace(panel, articles=panel.articles[:1]) for panel in others)
     of_others, of_more = (works(replace(plan, panels=panels).with_panels()) for panels in (others, more))
     assert {name for name in of_others if of_others[name] != of_more[name]} == {"other-article"}
-
-
-def test_labels_make_no_other_work(plan: Plan) -> None:
-    labelled = load_recipe(Phase1Recipe, "sample", {"datasets.limit": 2, "n": [1, 7], "labels": {"lexrank": "LexRank"}})
-    assert works(make_plan(labelled)) == works(plan)
-
-
-def test_characters_are_another_work_of_every_system() -> None:
-    words, characters = (
-        make_plan(load_recipe(Phase1Recipe, "sample", {"datasets.limit": 2, **given}))
-        for given in ({"n": [50]}, {"max_chars": [50]})
-    )
-    old, new = works(words), works(characters)
-    assert old.keys() == new.keys()
-    assert not set(old.values()) & set(new.values())

@@ -1,18 +1,18 @@
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from cluster.worker_info import WorkerInfo, this_worker
-from core.arithmetic import ROWS_DEPEND, describe_arithmetic
-from jobs.drive import driver
+from cluster.worker_info import Busy, WorkerInfo
+from core.arithmetic import ROWS_DEPEND
+from jobs.drive import pools
 from jobs.drive.pools import PoolWatch
 from jobs.drive.run import Run
 from jobs.recipes.job import plan_job
-from jobs.store import RunInfo, open_store
+from jobs.store import ActorShare, RunInfo, open_store
 
 HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN layers")
 
@@ -55,19 +55,39 @@ def test_a_run_that_is_resumed_on_another_kind_of_cpu_says_so_once(run: Run, sai
     assert (info(run).arithmetic, info(run).mixed) == ([HERE.arithmetic, THERE.arithmetic], True)
 
 
-def test_workers_of_two_kinds_are_told_of_at_once(run: Run, said: io.StringIO) -> None:
-    PoolWatch(run, "2 x 1 CPU").look(actors(HERE, THERE))
-    assert "A training that is resumed here may draw other summaries" in said.getvalue()
-
-
 def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run: Run, said: io.StringIO) -> None:
     for _ in range(2):
         PoolWatch(run, "1 x 1 CPU").look(actors(WorkerInfo("Xeon", "here", f"AVX2, MKL AVX2, {ROWS_DEPEND}")))
     assert said.getvalue().count("agree to about 1e-6 only") == 1
 
 
-def test_a_real_run_records_how_it_multiplied(tmp_path: Path) -> None:
-    plan = plan_job("phase1", "sample", {"datasets.limit": 1, "n": [3]})
-    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
-        outcome = driver.start(store, plan, "inline", Console(file=io.StringIO()))
-        assert store.run_info(outcome.run_id).arithmetic == [describe_arithmetic()] == [this_worker().arithmetic]
+@pytest.fixture
+def look(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[ActorShare, ...]]]:
+    """Lets a watch look at busy actors at a time; all that it has shown so far."""
+    now, shown = [0.0], list[tuple[ActorShare, ...]]()
+    monkeypatch.setattr(pools.time, "monotonic", lambda: now[0])
+    watch = PoolWatch(SimpleNamespace(show=lambda actors: shown.append(actors)), "1 CPU")  # type: ignore[arg-type]
+
+    def look_at(seconds: float, *busy: Busy) -> list[tuple[ActorShare, ...]]:
+        now[0] = seconds
+        watch.look(SimpleNamespace(workers=(), busy=busy))  # type: ignore[arg-type]
+        return shown
+
+    return look_at
+
+
+def test_the_share_of_the_last_minute(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
+    assert look(0.0, Busy(0, HERE, 5.0)) == [(ActorShare(0, "Xeon", "here", None),)]
+    for second in range(5, 301, 5):  # half of the time for four minutes, then all of it
+        shown = look(float(second), Busy(0, HERE, 5.0 + (second / 2 if second <= 240 else second - 120)))
+        if second == 240:
+            assert shown[-1][0].busy == 0.5
+    assert shown[-1][0].busy == 1.0
+    # One that was replaced, and one that came later.
+    assert [actor.busy for actor in look(360.0, Busy(0, HERE, 12.0), Busy(1, HERE, 30.0))[-1]] == [0.2, 0.5]
+
+
+def test_looking_often_costs_nothing(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
+    for millisecond in range(10_000):
+        shown = look(millisecond / 1000, Busy(0, HERE, millisecond / 1000))
+    assert len(shown) == 10

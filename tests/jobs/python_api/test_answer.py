@@ -25,11 +25,10 @@ def answer() -> ShownAnswer:
 
 
 def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
-    assert answer.sentences[0].startswith(
-        "a: 3 words keep 30 % of the reference's content, 7 keep 42 %, 21 keep 55 % ("
-    )
+    assert answer.headlines[0].startswith("21 words keep 55 % (52–58 %) of the reference's content (a)")
+    assert answer.sentences[0].startswith("a: 3 words keep 30 % of the reference's content, 7 keep 42 %. ")
     shown = str(answer)
-    assert all(sentence in shown for sentence in answer.sentences)
+    assert all(sentence in shown for sentence in (*answer.headlines, *answer.sentences))
     assert shown.index("news: how many words keep how much? (60 articles, 3 lengths from 3 to 21 words)") == 0
     assert "\ntalks: how many words keep how much? (5 articles, 2 lengths from 3 to 7 words)\n" in shown
     assert "98 % with changed numbers" in shown
@@ -66,4 +65,3 @@ def test_a_run_that_was_scored_but_has_no_score_says_why() -> None:
     points = [*kept_points({"a": {3: float("nan")}}, articles=1)]
     answer = ShownAnswer(answer_of(points), FULL_NAMES)
     assert "it takes references of other articles" in str(answer)
-    assert answer.sentences[0] in str(answer)

@@ -77,14 +77,9 @@ def test_columns_of_a_frame_are_lists_of_texts() -> None:
     [
         ([], [], {}, CorpusError, "predictions holds no row"),
         (["a"], [], {}, CorpusError, "There are 1 predictions and 0 references: give one for each"),
-        (["a"], ["a"], {"sources": ["a", "b"], "metrics": ["density"]}, CorpusError, "1 predictions and 2 sources"),
         ("a", ["a"], {}, CorpusError, "`predictions` is one text, and must be a list"),
-        (["a"], "a", {}, CorpusError, "`references` is one text, and must be a list"),
         (["a", 3], ["a", "b"], {}, CorpusError, "predictions, row 2: Field 'prediction' holds 3, not text"),
-        (["a", "b"], ["a", " "], {}, CorpusError, "predictions, row 2: There is no reference"),
         (["a"], ["a"], {"metrics": []}, RecipeError, "There is no metric to compute"),
-        (["a"], ["a"], {"metrics": ["rogue1"]}, RecipeError, "no metric 'rogue1'. The metrics are rouge1, rouge2"),
-        (["a"], ["a"], {"metrics": "density"}, CorpusError, "row 1: Field 'source' is missing"),
         (["서울에 눈이 왔다"], ["눈이 왔다"], {}, LanguageError, "predictions, row 1"),
     ],
 )

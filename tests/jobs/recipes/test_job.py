@@ -1,12 +1,20 @@
+"""What every job has, and which models it refuses for Korean articles."""
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import RecipeError
 from jobs import cli
-from jobs.recipes.job import plan_again, plan_job
-from jobs.recipes.load import BUNDLED, RECIPES
+from jobs.recipes.job import make_plan, plan_again, plan_job
+from jobs.recipes.load import BUNDLED, RECIPES, recipe_class
+from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.report.report_files import REPORTS
 
 
 def test_every_job_has_what_contributing_asks_for() -> None:
     for name in RECIPES:
-        assert RECIPES[name].job == name
+        assert recipe_class(name).job == name
         assert (BUNDLED / name / "sample.yaml").is_file()
     assert REPORTS.keys() == set(RECIPES)
     assert {command.name for command in cli.submit_app.registered_commands} == set(RECIPES)
@@ -18,3 +26,39 @@ def test_a_stored_recipe_plans_the_same_run_again() -> None:
         again = plan_again(job, planned.recipe.model_dump(mode="json"))
         assert again.recipe == planned.recipe
         assert again.run_spec() == planned.run_spec()
+
+
+KOREAN = {"datasets": [{"name": "sample-ko"}]}
+OF_JOB = {
+    "phase1": {},
+    "baselines": {},
+    "phase2": {"train_datasets": [{"name": "sample-ko", "limit": 3}], "datasets": [{"name": "sample-ko", "skip": 3}]},
+}
+
+
+@pytest.mark.parametrize("job", RECIPES)
+def test_models_that_read_no_korean_are_refused_for_korean_articles(tiny_models: dict[str, Path], job: str) -> None:
+    with pytest.raises(RecipeError, match=r"encoder all-MiniLM-L6-v2, BERTScore backbone all-MiniLM-L6-v2.* --encoder"):
+        plan_job(job, "sample", KOREAN | OF_JOB[job])
+    multilingual = str(tiny_models["multilingual"])
+    encoder = {"encoders": [multilingual]} if job == "phase1" else {"encoder": multilingual}
+    bertscore = {"bertscore.model": multilingual, "bertscore.num_layers": 2}
+    plan = plan_job(job, "sample", KOREAN | OF_JOB[job] | encoder | bertscore)
+    assert plan.revisions["bertscore"].startswith(multilingual)
+    with pytest.raises(RecipeError, match=r"read them: BERTScore backbone all-MiniLM-L6-v2\."):
+        plan_job(job, "sample", KOREAN | OF_JOB[job] | encoder)
+
+
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_an_english_generator_is_refused_for_korean_articles(tiny_models: dict[str, Path], name: str) -> None:
+    bertscore = {"bertscore.model": str(tiny_models["multilingual"]), "bertscore.num_layers": 2}
+    systems = {"systems": [str(tiny_models[name])]}  # it needs no encoder, so that one is not asked
+    with pytest.raises(RecipeError, match=rf"read them: generator tiny-{name}\. .*--system with a checkpoint"):
+        plan_job("baselines", "sample", KOREAN | bertscore | systems)
+
+
+def test_a_korean_run_that_has_begun_may_end() -> None:
+    plan = make_plan(
+        Phase1Recipe(**KOREAN, encoders=["all-MiniLM-L6-v2"], pipeline="auto", bertscore={"model": "all-MiniLM-L6-v2"})
+    )
+    assert plan_again("phase1", plan.recipe.model_dump(mode="json")).recipe == plan.recipe

@@ -1,7 +1,6 @@
 """Which lengths a training takes from the answer of a sweep."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from core.types import SystemKind
 from jobs.drive import driver
 from jobs.recipes.job import plan_again, plan_job
 from jobs.recipes.phase2_plan import lengths_from, named_lengths
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 GRID = (3, 7, 11, 15, 21)
 
@@ -43,12 +42,6 @@ def test_who_keeps_nothing_names_none() -> None:
     of_reference, _ = kept("news", "best", -0.1, None, None)
     assert named_lengths([of_reference]) == ()
     assert named_lengths(kept("news", "best", 0.1, None, None)) == ()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
-        yield opened
 
 
 def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, tmp_path: Path) -> None:

@@ -39,32 +39,40 @@ def test_the_paper_recipe_is_the_study() -> None:
 
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}, {"name": "b.jsonl"}], "seed": 1, "n": [9, 3]}))
+    path.write_text("datasets: [{name: a.jsonl}, b.jsonl]\nseed: 1\nn: 9,3-4\n")
     recipe = load_recipe(Phase1Recipe, str(path), {"seed": 2, "datasets.limit": 5})
-    assert (recipe.seed, recipe.n) == (2, (3, 9))
+    assert (recipe.seed, recipe.n) == (2, (3, 4, 9))
     assert [(d.name, d.limit) for d in recipe.datasets] == [("a.jsonl", 5), ("b.jsonl", 5)]
     replaced = load_recipe(Phase1Recipe, str(path), {"datasets": [{"name": "c.csv"}], "datasets.text_field": "body"})
     assert [(d.name, d.text_field) for d in replaced.datasets] == [("c.csv", "body")]
 
 
-# Ten million times "x", in 300 bytes.
-_BILLION_LAUGHS = "\n".join(
-    ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
-    + [f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]" for before, name in zip("abcdef", "bcdefg", strict=True)]
-)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (_BILLION_LAUGHS, r"mine.yaml: its aliases \(\*name\) stand for more than 100000 values"),
-        ("n: &one [*one]", "stand for more than 100000 values"),
-        ("seed: 2024-99-99", "not valid YAML: month must be in"),
-        ("[" * 3000 + "]" * 3000, "not valid YAML"),
-        ("seed: " + "9" * 5000, "not valid YAML"),
+        ("a: &a [x, x]\nb: [*a, *a]", r"mine.yaml cannot be read as YAML: a recipe has no aliases \(\*name\)"),
+        ("n: &one [*one]", "has no aliases"),
+        ("seed: 2024-99-99", "cannot be read as YAML: month must be in"),
+        ("[" * 3000 + "]" * 3000, "cannot be read as YAML"),
+        ("seed: " + "9" * 5000, "cannot be read as YAML"),
         ("n: [99999999999]", "n.0: should be less than 2147483648, not 99999999999"),
         ("actors: 99999999999999999999", "actors: should be less than 2147483648, not 99999"),
-        ("? {a: b}\n: c", "not valid YAML"),
+        ("? {a: b}\n: c", "cannot be read as YAML"),
+        ("- a\n- b", "holds no keys"),
+        (
+            "datasets: [{name: sample}]\nsede: 3",
+            r"sede: unknown key; a recipe has: datasets, pipeline.*Did you mean 'seed'\?",
+        ),
+        ("seed: 1", r"datasets: Field required"),
+        ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0: should be greater than or equal to 1, not 0$"),
+        ("datasets: [{name: sample}]\nn: [1.5]", r"n\.0: should be a valid integer, .*, not 1\.5$"),
+        ("datasets: [{name: sample}]\nn: []", r"n: Value should have at least 1 item"),
+        ("datasets: [3]", r"datasets\.0: should be a dictionary .*, not 3$"),
+        ("datasets: [{split: test}]", r"datasets\.0\.name: Field required$"),
+        ("datasets: [{name: sample}]\nimportance: [luhn]", "'luhn' is not one of textrank, centroid"),
+        ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
+        ("datasets: [{name: sample}]\nlabels: {a: ' '}", r"labels\.a: String should have at least 1"),
+        ("datasets: [{name: sample}]\nlabels: {a: A, b: A}", "are called 'A'"),
     ],
 )
 def test_what_no_recipe_holds_is_refused_at_once(tmp_path: Path, content: str, message: str) -> None:
@@ -74,26 +82,20 @@ def test_what_no_recipe_holds_is_refused_at_once(tmp_path: Path, content: str, m
         load_recipe(Phase1Recipe, str(path), {})
 
 
-@pytest.mark.parametrize("name", ["a\0b.yaml", "a" * 5000 + ".yaml"])
-def test_what_no_file_is_called_is_no_recipe(name: str) -> None:
-    with pytest.raises(RecipeError, match="There is no recipe"):
-        load_recipe(Phase1Recipe, name, {})
-
-
 def test_another_backbone_leaves_the_layer_of_the_recipe_behind(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    own = {"model": "org/own", "num_layers": 5, "rescale": True}
+    own = {"model": "org/own", "num_layers": 5}
     path.write_text(yaml.safe_dump({"datasets": [{"name": "a.jsonl"}], "bertscore": own}))
 
-    def chosen(**given: object) -> tuple[str, int | None, bool]:
+    def chosen(**given: object) -> tuple[str, int | None]:
         asked = {f"bertscore.{key}": value for key, value in given.items()}
         bertscore = load_recipe(Phase1Recipe, str(path), asked).bertscore
-        return bertscore.model, bertscore.num_layers, bertscore.rescale
+        return bertscore.model, bertscore.num_layers
 
-    assert chosen() == ("org/own", 5, True)
-    assert chosen(num_layers=3) == ("org/own", 3, True)
-    assert chosen(model="FacebookAI/roberta-base") == ("FacebookAI/roberta-base", None, True)
-    assert chosen(model="FacebookAI/roberta-base", num_layers=3) == ("FacebookAI/roberta-base", 3, True)
+    assert chosen() == ("org/own", 5)
+    assert chosen(num_layers=3) == ("org/own", 3)
+    assert chosen(model="FacebookAI/roberta-base") == ("FacebookAI/roberta-base", None)
+    assert chosen(model="FacebookAI/roberta-base", num_layers=3) == ("FacebookAI/roberta-base", 3)
 
 
 def test_a_setting_is_a_key_and_yaml_and_may_be_inside_a_part() -> None:
@@ -111,10 +113,8 @@ def test_a_setting_is_a_key_and_yaml_and_may_be_inside_a_part() -> None:
     ("setting", "message"),
     [
         ("sede=3", "sede: unknown key; a recipe has: .*Did you mean 'seed'"),
-        ("endpoint.concurency=4", "endpoint.concurency: unknown key; .*base_url, concurrency.*Did you mean 'concurr"),
         ("bertscore.num_layers=many", "bertscore.num_layers: should be a valid integer, .*, not 'many'"),
         ("seed.first=1", "seed.first: 0 has no keys"),
-        ("seed", "--set takes a key and its value, such as"),
         ("=3", "--set takes a key and its value, such as"),
         ("systems=[", "--set systems: the value is not valid YAML"),
     ],
@@ -122,47 +122,6 @@ def test_a_setting_is_a_key_and_yaml_and_may_be_inside_a_part() -> None:
 def test_a_setting_that_cannot_be_used_is_named(setting: str, message: str) -> None:
     with pytest.raises(RecipeError, match=message):
         load_recipe(BaselinesRecipe, "sample", parse_settings([setting]))
-
-
-def test_people_name_datasets_and_type_lengths(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text("datasets: [sample, sample-ko]\nn: 5-7,9\n")
-    recipe = load_recipe(Phase1Recipe, str(tmp_path / "r.yaml"), {"datasets.limit": 2})
-    assert [(dataset.name, dataset.limit) for dataset in recipe.datasets] == [("sample", 2), ("sample-ko", 2)]
-    assert recipe.n == (5, 6, 7, 9)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            "datasets: [{name: sample}]\nsede: 3",
-            r"sede: unknown key; a recipe has: datasets, pipeline.*Did you mean 'seed'\?",
-        ),
-        ("datasets: [{name: sample, spilt: x}]", r"datasets\.0\.spilt"),
-        ("seed: 1", r"datasets: Field required"),
-        ("datasets: [{name: sample}]\nn: [0, 3]", r"n\.0: should be greater than or equal to 1, not 0$"),
-        ("datasets: [{name: sample}]\nn: [many]", r"n\.0: should be a valid integer, .*, not 'many'$"),
-        ("datasets: [{name: sample}]\nn: [1.5]", r"n\.0: should be a valid integer, .*, not 1\.5$"),
-        ("datasets: [{name: sample}]\nn: 7", r"n: should be a valid tuple, not 7$"),
-        ("datasets: [{name: sample}]\nn: []", r"n: Value should have at least 1 item"),
-        ("datasets: [{name: sample}]\nstuck_after: soon", r"stuck_after: should be a valid number, .*, not 'soon'$"),
-        ("datasets: [{name: sample}]\nstuck_after: 0", r"stuck_after: should be greater than 0, not 0$"),
-        ("datasets: [{name: sample}]\nseed: -1", r"seed: should be greater than or equal to 0, not -1$"),
-        ("datasets: [{name: sample}]\npipeline: 3", r"pipeline: should be a valid string, not 3$"),
-        ("datasets: [{name: sample, streaming: perhaps}]", r"streaming: should be a valid boolean, .*, not 'perhaps'$"),
-        ("datasets: [3]", r"datasets\.0: should be a dictionary .*, not 3$"),
-        ("datasets: [{split: test}]", r"datasets\.0\.name: Field required$"),
-        ("datasets: [{name: sample}]\nimportance: [luhn]", "'luhn' is not one of textrank, centroid"),
-        ("datasets: [{name: sample}]\nencoders: [org/m, other/m]", "two encoders are called 'm'"),
-        ("- a\n- b", "holds no keys"),
-        ("a: [", "not valid YAML"),
-    ],
-)
-def test_what_cannot_be_used_is_named(tmp_path: Path, content: str, message: str) -> None:
-    path = tmp_path / "bad.yaml"
-    path.write_text(content)
-    with pytest.raises(RecipeError, match=message):
-        load_recipe(Phase1Recipe, str(path), {})
 
 
 def test_the_baselines_are_all_there() -> None:
@@ -178,17 +137,8 @@ def test_the_baselines_are_all_there() -> None:
 def test_systems_that_cannot_be_used_are_named() -> None:
     with pytest.raises(RecipeError, match=r"there is no system 'luhn'\. The baselines are lead3, .*bart-large-cnn"):
         load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "luhn"]})
-    with pytest.raises(RecipeError, match="two systems are called 'lead'"):
-        load_recipe(BaselinesRecipe, "sample", {"systems": ["lead", "lead"]})
     with pytest.raises(RecipeError, match=r"unknown key; a recipe has: .*systems, encoder"):
         load_recipe(BaselinesRecipe, "sample", {"importance": ["textrank"]})
-
-
-def test_unknown_recipes_and_models() -> None:
-    with pytest.raises(RecipeError, match="one of paper, sample"):
-        load_recipe(Phase1Recipe, "papre", {})
-    with pytest.raises(RecipeError, match="no model 'nonsense'"):
-        load_recipe(Phase1Recipe, "sample", {"encoders": ["nonsense"]})
 
 
 @pytest.mark.parametrize(
@@ -218,15 +168,6 @@ def test_the_hash_is_of_what_decides_the_numbers() -> None:
     ):
         assert base.hash != load_recipe(Phase1Recipe, "sample", change).hash, change
     assert Phase1Recipe.model_validate(base.model_dump(mode="json")) == base
-
-
-@pytest.mark.parametrize(
-    ("labels", "said"),
-    [({"a": " "}, "labels: String should have at least 1"), ({"a": "A", "b": "A"}, "are called 'A'")],
-)
-def test_labels_that_tell_nothing_apart_are_refused(labels: dict[str, str], said: str) -> None:
-    with pytest.raises(RecipeError, match=said):
-        load_recipe(Phase1Recipe, "sample", {"labels": labels})
 
 
 def test_an_unknown_key_is_told_the_keys_of_its_place_and_nothing_else() -> None:
@@ -262,17 +203,3 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="not both") as caught:
         load_recipe(Phase1Recipe, "sample", {"n": [7], "max_chars": [30]})
     assert caught.value.settings == ("n", "max_chars")
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"exact": True}, "exact: true counts words"),
-        ({"cut": True}, "kept to n words"),
-        ({"max_chars": [0]}, "max_chars: should be greater than or equal to 1, not 0"),
-        ({"max_chars": []}, "max_chars: Value should have at least 1 item"),
-    ],
-)
-def test_what_counts_words_is_refused_of_characters(given: dict[str, object], said: str) -> None:
-    with pytest.raises(RecipeError, match=said):
-        load_recipe(BaselinesRecipe, "sample", {"max_chars": [50], "systems": ["lead", "openai:x"], **given})

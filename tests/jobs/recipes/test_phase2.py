@@ -55,14 +55,8 @@ def test_decodings_may_be_named() -> None:
     mine = load_recipe(Phase2Recipe, "sample", {"decodings": ["greedy", {"method": "rerank", "k": 9}]})
     assert mine.decodings == (Decoding("greedy"), Decoding("rerank", k=9))
     assert load_recipe(Phase2Recipe, "as-written", {}).decodings == (Decoding("greedy"),)
-    assert parse_recipe(Phase2Recipe, mine.model_dump(mode="json"), "stored") == mine
-
-
-def test_a_stored_recipe_comes_back() -> None:
-    recipe = load_recipe(Phase2Recipe, "paper", {"seeds": [4, 4, 2]})
-    assert recipe.seeds == (4, 2)
-    again = parse_recipe(Phase2Recipe, recipe.model_dump(mode="json"), "stored")
-    assert (again, again.hash) == (recipe, recipe.hash)
+    again = parse_recipe(Phase2Recipe, mine.model_dump(mode="json"), "stored")
+    assert (again, again.hash) == (mine, mine.hash)
 
 
 @pytest.mark.parametrize(
@@ -72,26 +66,15 @@ def test_a_stored_recipe_comes_back() -> None:
         ({"methods": [{"name": "a b"}]}, "String should match pattern"),
         ({"methods": [{"name": "a"}, {"name": "a"}]}, "two methods are called 'a'"),
         ({"methods": [{"name": "a", "reinforce": {"samples": 1}}]}, "methods.0.reinforce: 1 samples are too few"),
-        ({"methods": [{"name": "a", "reinforce": {"sample": 1}}]}, "methods.0.reinforce.sample"),
-        ({"methods": [{"name": "a", "reinforce": {"advantage_baseline": "critic"}}]}, "'leave-one-out'"),
-        ({"methods": [{"name": "a", "articles_per_update": 0}]}, "methods.0.articles_per_update"),
-        ({"decodings": [{"method": "rerank", "anchor": "end"}]}, "'lead' or 'chosen'"),
-        ({"methods": [{"name": "a", "optimizer": {"learning_rate": 0}}]}, "learning rate"),
         ({"seeds": []}, "seeds"),
-        ({"seeds": [-1]}, "seeds.0"),
-        ({"systems": ["bart-large-cnn"]}, "'bart-large-cnn' is not one of"),
         ({"reward": {"weights": {}}}, "reward.weights"),
         ({"reward": {"weights": {"bertscore": 0}}}, "reward.weights.bertscore"),
         ({"reward": {"weights": {"beauty": 1}}}, "no metric 'beauty'"),
         ({"reward": "kept_words"}, "'kept_words' is no reward"),
-        ({"encoder": "no such thing"}, "no model"),
         ({"train_datasets": [{"name": "a.jsonl", "limit": 0}]}, r"train_datasets.0: a.jsonl: limit is 0"),
-        ({"methods": [{"name": "a", "policies": {"hidden": 0}}]}, r"methods.0.policies: A policy needs at least one"),
         ({"methods": [{"name": "a", "optimizer": {"learning_rate": ".inf"}}]}, "methods.0.optimizer.learning_rate"),
-        ({"train_datasets": []}, "train_datasets"),
-        ({"decodings": []}, "decodings"),
         ({"decodings": ["beam"]}, "no decoding 'beam': rerank and greedy"),
-        ({"decodings": [{"method": "rerank", "k": 0}]}, "decodings.0: Reranking needs at least one draw"),
+        ({"decodings": [{"method": "rerank", "k": 0}]}, "decodings.0.k"),
         ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead3-adjacent0.05'"),
     ],
 )
@@ -102,15 +85,9 @@ def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: st
         load_recipe(Phase2Recipe, str(tmp_path / "x.yaml"), {})
 
 
-@pytest.mark.parametrize("recipe", ["sample", "paper"])
-def test_passes_are_those_of_every_method(recipe: str) -> None:
-    asked = load_recipe(Phase2Recipe, recipe, {"methods.passes": 3})
-    assert {method.passes for method in asked.methods} == {3}
-    others = [method.model_copy(update={"passes": 1}) for method in load_recipe(Phase2Recipe, recipe, {}).methods]
-    assert [method.model_copy(update={"passes": 1}) for method in asked.methods] == others
-
-
-def test_passes_of_a_recipe_that_names_no_method(tmp_path: Path) -> None:
+def test_passes_are_those_of_every_method_also_where_none_is_named(tmp_path: Path) -> None:
+    asked = load_recipe(Phase2Recipe, "paper", {"methods.passes": 3})
+    assert [(method.name, method.passes) for method in asked.methods] == [("reinforce", 3), ("as-written", 3)]
     mine = tmp_path / "mine.yaml"
     mine.write_text("train_datasets: [{name: sample, limit: 4}]\ndatasets: [{name: sample, skip: 4}]\n")
     plain, asked = (load_recipe(Phase2Recipe, str(mine), given) for given in ({}, {"methods.passes": 2}))
@@ -118,10 +95,3 @@ def test_passes_of_a_recipe_that_names_no_method(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="passes: should be greater than or equal to 1, not 0") as refused:
         load_recipe(Phase2Recipe, str(mine), {"methods.passes": 0})
     assert refused.value.settings == ("passes",)
-
-
-def test_policies_are_trained_on_words_or_characters() -> None:
-    recipe = load_recipe(Phase2Recipe, "sample", {"max_chars": [50, 30]})
-    assert (recipe.n, recipe.length_unit) == ((30, 50), "characters")
-    assert Phase2Recipe.model_validate(recipe.model_dump(mode="json")) == recipe
-    assert load_recipe(Phase2Recipe, "sample", {}).length_unit == "words"

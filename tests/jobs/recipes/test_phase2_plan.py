@@ -5,21 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import CorpusError, RecipeError
+from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
-from core.text.dataset import Dataset, open_dataset
 from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
-
-
-def test_pinning_again_gives_the_same() -> None:
-    plan = make_plan(load_recipe(Phase2Recipe, "sample", {}))
-    again = make_plan(parse_recipe(Phase2Recipe, plan.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.revisions) == (plan.recipe, plan.revisions)
-    assert again.training is not None
-    assert plan.training is not None
-    assert (again.trainings, again.training) == (plan.trainings, plan.training)
 
 
 def test_policies_are_systems_beside_the_others() -> None:
@@ -55,35 +45,15 @@ def test_an_article_may_not_be_both_trained_on_and_judged_on(tmp_path: Path) -> 
         f"{which}datasets": [{"name": str(tmp_path / name)}]
         for which, name in (("train_", "train.jsonl"), ("", "test.jsonl"))
     }
-    copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100% .* 50%"
+    copied = r"Test article '2' of test\.jsonl is a near copy of training article '2' of train\.jsonl: .* 100 % .* 50 %"
     with pytest.raises(RecipeError, match=copied):
         make_plan(load_recipe(Phase2Recipe, "sample", datasets))
     assert make_plan(load_recipe(Phase2Recipe, "sample", {**datasets, "train_datasets.limit": 2})).articles == 2
 
 
-def test_a_copy_that_was_edited_is_still_a_copy(tmp_path: Path) -> None:
-    learnt = [article.text for article in open_dataset(Dataset("sample", limit=16))]
-    words = learnt[3].split()
-    edited = "(CNN) -- " + " ".join(words[:40] + words[45:]).upper().replace('"', "\u201d")
-    rows = [{"id": "new", "article": "Snow fell on the town.", "summary": "Snow."}]
-    rows += [{"id": f"copy-{i}", "article": text, "summary": "S."} for i, text in enumerate((edited, learnt[5] + "\n"))]
-    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    test = {"datasets": [{"name": str(tmp_path / "test.jsonl")}]}
-    with pytest.raises(RecipeError, match=r"'copy-1' of test\.jsonl .* 100% .* There are 2 such pairs\."):
-        make_plan(load_recipe(Phase2Recipe, "sample", test))
-    with pytest.raises(RecipeError, match=r"'copy-0' of test\.jsonl .* shares 9[0-9]% of its word 8-grams"):
-        make_plan(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 4}))
-    assert make_plan(load_recipe(Phase2Recipe, "sample", {**test, "train_datasets.limit": 3})).articles == 3
-
-
 def test_training_and_test_are_in_one_language() -> None:
     with pytest.raises(RecipeError, match="'en' and the test articles in 'ko'"):
         make_plan(load_recipe(Phase2Recipe, "sample", {"datasets": [{"name": "sample-ko"}], "pipeline": "auto"}))
-
-
-def test_articles_that_are_all_skipped() -> None:
-    with pytest.raises(CorpusError, match="holds no article after the first 99"):
-        make_plan(load_recipe(Phase2Recipe, "sample", {"train_datasets": [{"name": "sample", "skip": 99}]}))
 
 
 def test_a_korean_reward_counts_morphemes() -> None:

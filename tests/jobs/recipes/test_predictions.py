@@ -95,14 +95,6 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     assert (again.state, again.summaries, again.failures) == ("done", outcome.summaries, 1)
 
 
-def test_predictions_of_other_articles_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", ["a", "b"]))
-    with pytest.raises(
-        RecipeError, match=r"No prediction of mine belongs to an article .*look like 'a', 'b'; the articles'"
-    ):
-        misfits(plan)
-
-
 def test_a_key_of_two_articles_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     news = tmp_path / "news.jsonl"
     rows = [{"id": "k", "article": f"Article {i} has some words.", "summary": "Some words."} for i in range(2)]
@@ -112,12 +104,6 @@ def test_a_key_of_two_articles_is_refused(tiny_models: dict[str, Path], tmp_path
         RecipeError, match="Of the ids in the predictions of mine, 1 may stand for several articles: 'k'"
     ):
         misfits(plan)
-
-
-@pytest.mark.parametrize("name", ["lead", "textrank", "bart-large-cnn"])
-def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path], tmp_path: Path, name: str) -> None:
-    with pytest.raises(RecipeError, match=f"cannot be called '{name}': there is another system"):
-        planned(tiny_models, predicted(tmp_path / f"{name}.jsonl", ["a"]))
 
 
 def news(folder: Path, **articles: str) -> dict[str, object]:

@@ -1,12 +1,10 @@
-import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from korean_tokenizers import korean_tokenizer
 
-from core.errors import LanguageError, RecipeError, SegmentationError
+from core.errors import RecipeError
 from core.models import MINILM, MINILM_COMMIT
 from core.provenance import code_as_imported
 from jobs import installation
@@ -31,9 +29,6 @@ def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:
     assert plan.revisions["encoders"] == {"all-MiniLM-L6-v2": f"{MINILM}@{MINILM_COMMIT}"}
     assert plan.revisions["bertscore"] == f"{MINILM}@{MINILM_COMMIT}"
     assert plan.revisions["datasets"]["sample"].startswith("all@sha256:")
-    stored = json.loads(json.dumps(plan.recipe.model_dump(mode="json")))
-    again = make_plan(parse_recipe(Phase1Recipe, stored, "stored"))
-    assert (again.recipe, again.stages, again.revisions) == (plan.recipe, plan.stages, plan.revisions)
 
 
 def test_a_file_and_a_folder_are_pinned_by_their_content(
@@ -53,20 +48,6 @@ def test_a_file_and_a_folder_are_pinned_by_their_content(
     changed = make_plan(plan.recipe)
     with pytest.raises(RecipeError, match=r"Run r1 cannot be resumed: its datasets changed from .*news\.jsonl"):
         require_same_revisions(plan.revisions, changed.revisions, "r1")
-
-
-def test_an_encoder_and_a_backbone_of_the_same_name_are_both_recorded(
-    tiny_models: dict[str, Path], tmp_path: Path
-) -> None:
-    for folder in ("a/m", "b/m"):
-        shutil.copytree(tiny_models["bert"], tmp_path / folder)
-    recipe = {"encoders": [str(tmp_path / "a/m")], "bertscore": {"model": str(tmp_path / "b/m"), "num_layers": 2}}
-    before = make_plan(load_recipe(Phase1Recipe, "sample", recipe)).revisions
-    (tmp_path / "a/m/config.json").write_text((tiny_models["bert"] / "config.json").read_text() + " ")
-    now = make_plan(load_recipe(Phase1Recipe, "sample", recipe)).revisions
-    assert before["bertscore"] == now["bertscore"]
-    with pytest.raises(RecipeError, match="its encoders changed from"):
-        require_same_revisions(before, now, "r1")
 
 
 def test_the_layer_of_a_backbone_is_the_tuned_one_unless_it_is_named(tiny_models: dict[str, Path]) -> None:
@@ -92,11 +73,6 @@ def test_changed_libraries_are_told_and_allowed() -> None:
 
 
 def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
-    with pytest.raises(SegmentationError, match="spacy download absent_pipeline"):
-        make_plan(load_recipe(Phase1Recipe, "sample", {"pipeline": "absent_pipeline"}))
-    (tmp_path / "greek.jsonl").write_text('{"text": "Ένα νέο", "summary": "Νέο"}\n')
-    with pytest.raises(LanguageError, match="neither Korean nor in Latin script"):
-        make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(tmp_path / "greek.jsonl")}]}))
     with pytest.raises(RecipeError, match="A run is in one language"):
         make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample"}, {"name": "sample-ko"}]}))
     rouge = {"tokenizer": "rouge_score"}
@@ -122,15 +98,6 @@ def test_the_code_version_names_the_commit_or_the_package_and_the_sources() -> N
     name, _, sources = code_version().partition("+")
     assert name.removesuffix("-dirty")
     assert sources == code_as_imported()
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Path:
-    """A clean checkout of another project."""
-    (tmp_path / "file").touch()
-    for command in ("init -q", "add -A", "-c user.name=t -c user.email=t@localhost commit -qm First"):
-        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
-    return tmp_path
 
 
 def test_a_version_is_told_in_words() -> None:
@@ -164,12 +131,12 @@ def test_sources_that_git_does_not_know_are_in_no_commit(tmp_path: Path) -> None
     assert described_commit(tmp_path) == clean
 
 
-def test_a_git_of_the_environment_changes_nothing(other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_git_of_the_environment_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hook of another repository sets these variables."""
     known = described_commit(ROOT)
-    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    monkeypatch.setenv("GIT_WORK_TREE", str(other))
-    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git" / "index"))
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path))
     assert described_commit(ROOT) == known
 
 

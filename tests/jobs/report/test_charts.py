@@ -50,10 +50,6 @@ def test_a_mean_over_fewer_articles_is_hollow_and_that_is_explained(run, make_po
         assert [at.hollow for at in lines(chart)["few"].points] == [False, True]
 
 
-def test_a_sweep_without_random_has_no_second_row(run, make_points):
-    assert len(curves_sheet(analyse(run, make_points(("a", "lead")))).rows) == 1
-
-
 def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
     systems = [f"s{i:02}" for i in range(14)]
     looks = system_looks({system: kind_of(system) for system in (*systems, *UPPER_BOUNDS, *CONTROLS)})

@@ -94,22 +94,13 @@ def test_lines_that_charts_share_are_named_once(run):
     assert above.get_ylim() == beside.get_ylim()
 
 
-@pytest.fixture
-def files(tmp_path):
-    """A picture and its SVG."""
-
-    def files(sheet):
-        png, svg = tmp_path / "plot.png", tmp_path / "plot.svg"
-        save(draw(sheet), png, svg)
-        return imread(png), svg.read_text()
-
-    return files
-
-
-def test_files_are_pictures_with_text(files, run, make_points):
-    picture, text = files(curves_sheet(analyse(run, make_points() + make_points(dataset="xsum"))))
-    height, width, _ = picture.shape
+def test_files_are_pictures_with_text_and_global_settings_are_left_alone(run, make_points, tmp_path):
+    png, svg, before = tmp_path / "plot.png", tmp_path / "plot.svg", dict(mpl.rcParams)
+    save(draw(curves_sheet(analyse(run, make_points() + make_points(dataset="xsum")))), png, svg)
+    assert dict(mpl.rcParams) == before
+    height, width, _ = imread(png).shape
     assert width > height > 250
+    text = svg.read_text()
     # The text is drawn as outlines; matplotlib writes each string as a comment beside them.
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     for shown in (
@@ -122,12 +113,6 @@ def test_files_are_pictures_with_text(files, run, make_points):
         "0.1.0+gabc1234",
     ):
         assert shown in text, shown
-
-
-def test_global_settings_are_left_alone(files, run, make_points):
-    before = dict(mpl.rcParams)
-    files(curves_sheet(analyse(run, make_points(articles=2))))
-    assert dict(mpl.rcParams) == before
 
 
 @pytest.mark.parametrize(
@@ -150,29 +135,19 @@ def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, pape
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("sheet", "make"),
     [
-        {"articles": 1, "lengths": (7,), "seeds": (0,)},
-        {"others": {}},
-        {"others": {"textrank": 0.0}, "methods": {}},
-        {"others": OTHERS | {f"s{i}": 0.0 for i in range(12)}, "articles": 3},
-        {"methods": {"cost-$5$": 3}, "dataset": "a_b^c"},
+        (policies_sheet, {"articles": 1, "lengths": (7,), "seeds": (0,)}),
+        (policies_sheet, {"others": {}}),
+        (policies_sheet, {"others": {"textrank": 0.0}, "methods": {}}),
+        (policies_sheet, {"others": OTHERS | {f"s{i}": 0.0 for i in range(12)}, "articles": 3}),
+        (policies_sheet, {"methods": {"cost-$5$": 3}, "dataset": "a_b^c"}),
+        (learning_sheet, {"points": [], "methods": {"a": 1}, "lengths": (7,), "seeds": (0,)}),
+        (learning_sheet, {"points": [], "methods": {"a": 1, "b": 200}, "lengths": (9,)}),
+        (learning_sheet, {"points": [], "methods": {f"method-{i}": 3 + i for i in range(9)}, "lengths": (7, 9)}),
+        (learning_sheet, {"points": [], "methods": {"cost-$5$": 3}, "lengths": tuple(range(1, 22, 2))}),
     ],
 )
-def test_small_and_odd_tests_draw_without_warnings(files, run, make):
-    picture, _ = files(policies_sheet(analyse_policies(run, make_results(**make))))
-    assert picture.std() > 0.01
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        {"methods": {"a": 1}, "lengths": (7,), "seeds": (0,)},
-        {"methods": {"a": 1, "b": 200}, "lengths": (9,)},
-        {"methods": {f"method-{i}": 3 + i for i in range(9)}, "lengths": (7, 9)},
-        {"methods": {"cost-$5$": 3}, "lengths": tuple(range(1, 22, 2))},
-    ],
-)
-def test_small_and_odd_trainings_draw_without_warnings(files, run, make):
-    picture, _ = files(learning_sheet(analyse_policies(run, make_results(**{"points": []} | make))))
-    assert picture.std() > 0.01
+def test_small_and_odd_trainings_draw_without_warnings(run, sheet, make, tmp_path):
+    save(draw(sheet(analyse_policies(run, make_results(**make)))), tmp_path / "x.png")
+    assert imread(tmp_path / "x.png").std() > 0.01

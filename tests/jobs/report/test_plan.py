@@ -58,7 +58,8 @@ def test_what_is_printed_says_how_many_articles_and_for_what(nws, add_run) -> No
     lines = printed.out.splitlines()
     assert "news: articles for an interval of one step of n" in lines
     assert "news: articles to detect the observed difference from lead, at each n" in lines
-    assert "80% of studies" in printed.out
+    assert "80 % of studies" in printed.out
+    assert "80%" not in printed.out
     assert max(map(len, lines)) <= 80
     assert nws("plan").out == printed.out  # of the newest run
 
@@ -95,16 +96,14 @@ def test_a_difference_against_a_system_stands_in_brackets(nws, add_run) -> None:
     rows = {line.split()[0]: line.split()[1:] for line in nws("plan").out.splitlines() if line.strip()}
     assert not any("(" in cell for cell in rows["lexrank"])
     assert all(re.fullmatch(r"\([\d,]+\)\*?", cell) for cell in rows["random"][-3:])
-    assert "In brackets: the system scored lower than lead." in nws("plan").out
-    assert "In brackets" not in nws("plan", "--difference", ".02").out
+    assert "In brackets: the system scored lower than lead." in " ".join(nws("plan").out.split())
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--power", "80"], "give a share between 0 and 1, such as .9 (--power)"),
-        (["--alpha", "0"], "alpha is 0: give a share between 0 and 1"),
-        (["--difference", "-1"], "give the least that matters, such as .01 (--difference)"),
+        (["--power", "80"], "Invalid value for '--power': "),
+        (["--difference", "-1"], "Invalid value for '--difference': "),
         (["--metric", "rogue"], "There is no metric 'rogue' to plan by"),
     ],
 )
@@ -117,18 +116,3 @@ def test_what_makes_no_sense_is_refused(nws, add_run, options: list[str], said: 
 
 def test_a_run_without_lead_says_what_it_lacks(nws, add_run) -> None:
     assert "has no 'lead'" in " ".join(nws("plan", add_run(("lexrank", "random"))).err.split())
-
-
-def test_the_figure_is_drawn_and_repeats(nws, add_run, tmp_path: Path) -> None:
-    run = add_run()
-    drawn = []
-    for name in ("a.png", "b.png"):
-        printed = nws("plan", run, "--plot", f"plots/{name}")
-        assert printed.code == 0, printed.err
-        assert f"plots/{name}" in printed.out
-        drawn.append((tmp_path / "plots" / name).read_bytes())
-    assert drawn[0] == drawn[1]
-    svg = (tmp_path / "plots/a.svg").read_text(encoding="utf-8")
-    assert "articles to tell from lead" in svg
-    (tmp_path / "file").write_text("")
-    assert "Choose another file" in " ".join(nws("plan", run, "--plot", "file/a.png").err.split())

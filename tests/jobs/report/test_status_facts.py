@@ -1,91 +1,81 @@
+"""What `nws status` prints of a run, on any screen."""
+
 import io
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from run_infos import run_info
 
 from jobs.drive.progress import Span
 from jobs.report.console import PrintableConsole
-from jobs.report.run_view import View, facts, line, print_facts, state_text
-from jobs.store import ActorShare, FailureInfo, Progress
+from jobs.report.run_view import View, line, print_facts, status_facts
+from jobs.store import ActorShare, FailureInfo, Progress, Store
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
-RUN = run_info(state="running", finished_at=None)
-AT = Progress(
-    NOW,
-    "sweep",
-    finished=42,
-    failed=2,
-    total=100,
-    actors=(
-        ActorShare(0, "Tesla T4", "gpu-1", 0.97),
-        ActorShare(1, "Tesla T4", "gpu-1", 0.4),
-        ActorShare(2, "Tesla T4", "gpu-2", None),
-    ),
+ACTORS = (
+    ActorShare(0, "Tesla T4", "gpu-1", 0.97),
+    ActorShare(1, "Tesla T4", "gpu-1", 0.4),
+    ActorShare(2, "Tesla T4", "gpu-2", None),
 )
-TOLD = "it has no words\x1b[2J\nand says so"
-REASON = FailureInfo("news", "story-17", "id", "sweep", "EmptyArticleError", TOLD, 1, "node", NOW)
-VIEW = View(RUN, AT, Span(90.0, 45), 2.0, (REASON,))
+SPAN = Span(90.0, 45)
+AT = Progress(NOW, "sweep", finished=42, failed=2, total=100, actors=ACTORS)
 
 
-def printed(view: View, width: int) -> list[str]:
+def view(at: Progress | None = AT, span: Span = SPAN, reasons: Any = (), **changes: Any) -> View:
+    running = {"state": "running", "finished_at": None, "heartbeat_at": datetime.now(UTC)}
+    return View(run_info(**(running | changes)), at, span, reasons)
+
+
+def printed(store: Store, seen: View, width: int = 80, *, is_brief: bool = False) -> list[str]:
     stream = io.StringIO()
     console = PrintableConsole(file=stream, width=width, color_system=None, force_terminal=True)
-    print_facts([("state", state_text(view)), *facts(view)], console)
+    print_facts(status_facts(store, seen, is_brief=is_brief), console)
     return [text.rstrip() for text in stream.getvalue().splitlines()]
 
 
 def test_a_line_for_where_there_is_no_terminal() -> None:
-    assert line(VIEW) == (
-        "running, 40/42 articles done, 2 failed, sweep: 42/100 articles, 0.5 articles/s in the last 90 s, "
-        "about 116 s left"
-    )
-    assert line(replace(VIEW, silent_seconds=40)).endswith("not heard of for 40 s")
-    assert line(replace(VIEW, run=run_info(), progress=None)) == "done, 40/42 articles done, 2 failed"
-    slow = replace(VIEW, span=Span(600.0, 5))
-    assert "0.5 articles/min in the last 10 min, about 116 min left" in line(slow)
-
-
-def test_what_is_not_known_is_not_told() -> None:
-    assert line(replace(VIEW, span=Span(5.0, 0))).endswith("sweep: 42/100 articles")
-    unknown = replace(AT, total=None)
-    assert line(replace(VIEW, progress=unknown)).endswith("sweep: 42/? articles, 0.5 articles/s in the last 90 s")
+    speed = "0.5 articles/s in the last 90 s"
+    assert line(view()) == f"running, sweep: 42/100 articles, 2 failed, {speed}, about 116 s left"
+    assert line(view(None, state="done")) == "done, 40/42 articles, 2 failed"
+    assert "0.5 articles/min in the last 10 min, about 116 min left" in line(view(span=Span(600.0, 5)))
+    assert line(view(span=Span(5.0, 0))).endswith("42/100 articles, 2 failed")
+    assert line(view(replace(AT, total=None))).endswith(f"sweep: 42/? articles, 2 failed, {speed}")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_facts_fold_and_loses_nothing(width: int) -> None:
-    lines = printed(VIEW, width)
+def test_facts_fold_and_lose_nothing(store: Store, width: int) -> None:
+    lines = printed(store, view(), width)
     assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
-    for part in (
-        "running, pid 1 on here",
-        "2 on gpu-1, Tesla T4: 97 % 40 % busy",
-        "1 on gpu-2, Tesla T4",
-        "about 116 s left",
-    ):
+    for part in ("running, pid 1 on here", "2 on gpu-1, Tesla T4: 40 % to 97 % busy", "1 on gpu-2, Tesla T4"):
         assert part in text
 
 
-def test_no_text_from_outside_can_steer_the_terminal() -> None:
-    failed = replace(VIEW, run=run_info(state="failed", error=TOLD), progress=None)
-    lines = "\n".join(printed(failed, 80))
-    assert "\x1b" not in lines
-    assert "\\x1b[2J\\nand says so" in lines
+def test_in_brief_it_fits_a_small_screen_with_what_changes_first(store: Store) -> None:
+    actors = tuple(ActorShare(i, "NVIDIA H100 80GB HBM3", f"gpu-{i // 8:02}.cluster", i / 160) for i in range(160))
+    reasons = [
+        FailureInfo("news", f"story-{i}", "id", "sweep", f"Error{i}", f"why {i} " + "x y " * 200, 1, "node", NOW)
+        for i in range(9)
+    ]
+    seen = view(replace(AT, actors=actors), reasons=reasons, name="a long run", note="of many words " * 20)
+    lines = printed(store, seen, is_brief=True)
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+    names = [text.split()[0] for text in lines if text[0] != " "]
+    assert list(dict.fromkeys(names)) == [
+        *("run", "name", "state", "progress", "speed", "actors", "summaries", "failed", "time")
+    ]
+    text = "\n".join(lines)
+    for told in ("gpu-05", "and those of 14 more machines", "why 1", "and for 7 more reasons: nws status p1-0421"):
+        assert told in text
+    assert "why 8" in "\n".join(printed(store, seen))
 
 
-def test_of_many_machines_some_are_named() -> None:
-    many = replace(AT, actors=tuple(ActorShare(i, "Tesla T4", f"gpu-{i:02}", 0.5) for i in range(40)))
-    text = "\n".join(printed(replace(VIEW, progress=many), 80))
-    assert "gpu-07" in text
-    assert "gpu-08" not in text
-    assert "and those of 32 more machines" in text
-
-
-def test_a_run_that_waits_and_one_whose_models_are_loading() -> None:
-    pending = replace(VIEW, run=run_info(state="pending", address="http://head:8265"), progress=None)
-    assert "pending, waits for its Ray job at http://head:8265" in " ".join(" ".join(printed(pending, 80)).split())
-    loading = replace(VIEW, progress=replace(AT, actors=()), span=Span(0.0, 0))
-    text = "\n".join(printed(loading, 80))
-    assert "none is ready" in text
-    assert "not known yet" in text
+def test_a_run_that_waits_and_one_whose_models_are_loading(store: Store) -> None:
+    pending = " ".join(printed(store, view(None, state="pending", address="http://head:8265"), 200))
+    assert "pending, waits for its Ray job at http://head:8265. If that is gone: nws resume p1-0421" in pending
+    loading = "\n".join(printed(store, view(replace(AT, actors=()), Span(0.0, 0))))
+    assert "none is ready" in loading
+    assert "not known yet" in loading

@@ -1,10 +1,6 @@
 """The rows of a run in files, read by those who will read them."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -19,16 +15,10 @@ from core.metrics.specs import BY_COLUMN
 from core.types import Article, BundleResult, Summary
 from jobs.report import summary_rows
 from jobs.report.summary_rows import STDOUT, row_columns, write_summary_rows
-from jobs.store import RunSpec, open_store
+from jobs.store import RunSpec
 
 TEXTS = ('=HYPERLINK("x")', "-1", 'He said: "no",\nthen left.', "시장이 말했다", "")
 SYSTEMS = {"m|lexrank|chunks": "system", "random": "control"}
-
-
-@pytest.fixture
-def store(tmp_path):
-    with open_store(f"sqlite:///{tmp_path}/nws.db") as opened:
-        yield opened
 
 
 def summary(article: Article, system: str, n: int, rng: np.random.Generator) -> Summary:
@@ -149,34 +139,6 @@ def test_what_cannot_be_written_leaves_the_older_file(store, tmp_path, monkeypat
         write_summary_rows(store, run, path, False)
     assert sorted(file.name for file in tmp_path.iterdir() if "rows" in file.name) == ["rows.csv"]
     assert path.read_text() == "older"
-
-
-IS_KILLED = """
-import os, signal, sys
-from pathlib import Path
-from jobs.report import summary_rows
-from jobs.store import open_store
-
-def kill(file, columns, rows):
-    file.write("half of it")
-    file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-
-summary_rows.put_csv = kill
-with open_store(sys.argv[1]) as store:
-    summary_rows.write_summary_rows(store, store.list_runs()[0], Path("rows.csv"), False)
-"""
-
-
-def test_an_export_that_is_killed_leaves_nothing_behind_the_next(store, tmp_path):
-    run, folder = filled(store), tmp_path / "here"
-    folder.mkdir()
-    command = [sys.executable, "-c", IS_KILLED, store.url]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    assert subprocess.run(command, cwd=folder, env=environment, check=False).returncode == -signal.SIGKILL
-    assert [path.read_text() for path in folder.iterdir()] == ["half of it"]
-    write_summary_rows(store, run, folder / "rows.csv", False)
-    assert sorted(path.name for path in folder.iterdir()) == ["rows.csv", "rows.csv.run.json"]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])

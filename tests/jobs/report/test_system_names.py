@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from run_infos import run_info
 
 from core.errors import RecipeError
-from jobs.report.system_names import FULL_NAMES, names_of, system_names
+from jobs.report.system_names import names_of, system_names
 
 SWEEP = (*(f"all-MiniLM-L6-v2|{name}|chunks" for name in ("lexrank", "position", "textrank")), "lead", "random")
 POLICIES = ("policy|joint|seed=0", "policy|joint|seed=1", "policy|joint", "lead")
@@ -64,26 +64,6 @@ def test_every_system_is_found_by_either_of_its_names(systems: list[str]) -> Non
         assert names.find(system, systems, "run a") == system
         if names[system] not in systems and f"policy|{names[system]}" not in systems:
             assert names.find(names[system], sorted(set(systems)), "run a") == system
-
-
-def test_a_name_that_fits_two_systems_lists_both() -> None:
-    systems = ("m|textrank|chunks", "m|lexrank|chunks", "lead")
-    names = system_names(systems)
-    assert names.find("lex", systems, "run a") == "m|lexrank|chunks"
-    with pytest.raises(RecipeError, match=r"'rank' fits 2 systems of run a: textrank \(m\|textrank\|chunks\) and lexr"):
-        names.find("rank", systems, "run a")
-    with pytest.raises(
-        RecipeError, match=r"no system 'laed' in run a. Its systems are textrank, lexrank, lead. Did yo"
-    ):
-        names.find("laed", systems, "run a")
-
-
-def test_labels_go_in_the_place_of_names() -> None:
-    names = system_names(SWEEP).labelled({"lexrank": "LexRank", "random": "Chance"}, "run a")
-    assert [names[system] for system in SWEEP] == ["LexRank", "position", "textrank", "lead", "Chance"]
-    assert names.shared == ("LexRank, position and textrank: with all-MiniLM-L6-v2, chunks",)
-    assert names.find("LexRank", SWEEP, "run a") == names.find("MiniLM-L6-v2|lexrank", SWEEP, "run a") == SWEEP[0]
-    assert FULL_NAMES["a|b|chunks"] == "a|b|chunks"
 
 
 @pytest.mark.parametrize(

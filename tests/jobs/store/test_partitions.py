@@ -1,15 +1,15 @@
 """Postgres: the summaries of a run are a table of their own, which goes with the run."""
 
-import dataclasses
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 from sqlalchemy import text
 
 from core.errors import StoreError, StoreUnavailableError
-from core.types import Article, BundleResult
-from jobs.store import Store, open_store
+from core.types import Article
+from jobs.store import Store, open_store, removal
 from jobs.store.results import insert_summaries, new_summaries
 
 PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'summaries'::regclass ORDER BY 1"
@@ -35,13 +35,13 @@ def ended(store, spec, articles, sweep, run_id=None) -> str:
 
 
 def test_a_run_has_one_from_its_creation_to_its_removal(store, spec, articles, sweep):
-    first, second = ended(store, spec, articles, sweep), ended(store, spec, articles, sweep, "Another.one_2")
+    first, second = ended(store, spec, articles, sweep), ended(store, spec, articles, sweep, "another-2")
     assert len(partitions(store)) == 2
     with store.query("SELECT tableoid::regclass::text, COUNT(*) FROM summaries GROUP BY 1") as answer:
         assert sorted(count for _, count in answer.rows) == [24, 24]
-    assert store.remove_run(second, "elsewhere").articles == 0
+    assert store.remove_run(second, "elsewhere") == 0
     assert partitions(store) == [f"summaries_{first}"]
-    assert store.remove_run(first, "elsewhere").articles == 4
+    assert store.remove_run(first, "elsewhere") == 4
     assert partitions(store) == []
 
 
@@ -50,20 +50,13 @@ def test_a_row_of_no_run_is_refused(store, articles, summary):
         insert_summaries(connection, new_summaries("phase1-of-nobody", [summary(articles[0])]))
 
 
-@pytest.mark.parametrize("run_id", ["x" * 54, "it's", 'a"b', "a%s", ""])
-def test_a_run_id_that_a_table_cannot_be_named_after_is_refused(store, spec, run_id):
-    with pytest.raises(StoreError, match="must be letters"):
-        store.create_run(spec, run_id or " ")
-    assert store.list_runs() == []
-
-
 def test_while_somebody_reads_another_run_a_removal_goes_on_and_the_next_one_drops_both(
     store, spec, articles, sweep, postgres_url
 ):
     read, removed, last = (ended(store, spec, articles, sweep) for _ in range(3))
     with psycopg.connect(postgres_url) as reader:
         reader.execute("SELECT COUNT(*) FROM summaries WHERE run_id = %s", (read,))  # locks until it commits
-        assert store.remove_run(removed, "elsewhere").summaries == 24
+        assert store.remove_run(removed, "elsewhere") == 0
         assert f"summaries_{removed}" in partitions(store)
         reader.rollback()
     store.remove_run(last, "elsewhere")
@@ -88,8 +81,6 @@ def test_what_a_driver_does_locks_no_partition_but_its_own(store, run, spec, art
 def test_an_article_that_is_being_removed_is_stored_again_by_who_uses_it(store, spec, articles, sweep, monkeypatch):
     """No foreign key would tell: who removes articles keeps others from storing any until it has done so."""
     old, is_removing, may_go_on = ended(store, spec, articles, sweep), threading.Event(), threading.Event()
-    from jobs.store import removal
-
     remove = removal._remove_orphans
 
     def slowly(connection):
@@ -99,20 +90,17 @@ def test_an_article_that_is_being_removed_is_stored_again_by_who_uses_it(store, 
         return number
 
     monkeypatch.setattr(removal, "_remove_orphans", slowly)
-    remover = threading.Thread(target=store.remove_run, args=(old, "elsewhere"))
-    remover.start()
-    assert is_removing.wait(60)
-    new = threading.Thread(target=ended, args=(store, spec, articles, sweep, "new"))
-    new.start()
-    with store.reading() as connection:
-        waits = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
-        while new.is_alive() and not connection.execute(waits).scalar_one():
-            pass
-    has_waited = new.is_alive()
-    may_go_on.set()
-    remover.join()
-    new.join()
-    assert has_waited
+    with ThreadPoolExecutor(2) as threads:
+        removed = threads.submit(store.remove_run, old, "elsewhere")
+        assert is_removing.wait(60)
+        new = threads.submit(ended, store, spec, articles, sweep, "new")
+        with store.reading() as connection:
+            waits = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
+            while not new.done() and not connection.execute(waits).scalar_one():
+                pass
+        has_waited = not new.done()
+        may_go_on.set()
+        assert (removed.result(), new.result(), has_waited) == (4, "new", True)
     assert len(store.points("new")) == 24
     with store.query("SELECT COUNT(*) FROM articles") as answer:
         assert list(answer.rows) == [(4,)]
@@ -141,11 +129,3 @@ def test_a_connection_that_is_lost_while_rows_are_copied_is_tried_again(store, r
     assert told[-1] == "The store is back."
     info = store.run_info(run[0])
     assert (info.summaries, info.articles_done, len(store.points(run[0]))) == (24, 4, 24)
-
-
-def test_of_two_summaries_in_one_place_the_first_stays(store, run, articles, summary):
-    first = summary(articles[0])
-    second = dataclasses.replace(first, text="another")
-    store.writer(*run).record([(articles, BundleResult((first, second), ()))] * 2)
-    with store.query("SELECT text FROM summaries") as answer:
-        assert list(answer.rows) == [(first.text,)]

@@ -27,22 +27,15 @@ def failing(times: int, error: Exception) -> Callable[[], str]:
 
 def test_what_comes_back_is_waited_for_and_told_once() -> None:
     told: list[str] = []
+    assert patiently(lambda: 3, told.append) == 3
+    assert told == []
     assert patiently(failing(5, StoreUnavailableError("refused")), told.append) == "done"
     assert told == ["Waiting for the store, for up to 60 minutes: refused", "The store is back."]
 
 
-def test_nothing_is_told_when_nothing_is_wrong() -> None:
-    told: list[str] = []
-    assert patiently(lambda: 3, told.append) == 3
-    assert told == []
-
-
-def test_what_will_not_change_is_not_waited_for() -> None:
-    with pytest.raises(StoreError, match="permission denied"):
-        patiently(failing(1, StoreError("permission denied")), print)
-
-
-def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patience_ends_and_what_will_not_change_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.0)
     with pytest.raises(StoreUnavailableError, match="refused"):
         patiently(failing(2, StoreUnavailableError("refused")), lambda text: None)
+    with pytest.raises(StoreError, match="permission denied"):
+        patiently(failing(1, StoreError("permission denied")), print)

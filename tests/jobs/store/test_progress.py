@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import FencedError
 from core.types import BundleResult
-from jobs.store import ActorShare, NewSummary, Progress
+from jobs.store import ActorShare, Progress
 
 NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
 AT = Progress(
@@ -23,45 +23,21 @@ AT = Progress(
 )
 
 
-def test_what_is_noted_replaces_what_was_noted(store, run):
+def test_what_is_noted_replaces_what_was_noted(store, run, spec):
+    other = store.create_run(spec)
     assert store.progress(run[0]) is None
     for at in (AT, replace(AT, total=9, actors=(), newest=None, noted_at=NOW + timedelta(seconds=5))):
         assert not store.writer(*run).heartbeat(at=at)
         assert store.progress(run[0]) == at
     store.writer(*run).heartbeat()  # which has nothing to tell
     assert store.progress(run[0]).total == 9
-
-
-def test_a_replaced_driver_notes_nothing_and_the_new_one_begins_anew(store, run):
-    store.writer(*run).heartbeat(at=AT)
+    assert store.progress(other) is None
     epoch = store.claim_run(run[0], "host-b", 12, take_over=True)
-    assert store.progress(run[0]) is None
     with pytest.raises(FencedError):
         store.writer(*run).heartbeat(at=AT)
-    assert store.progress(run[0]) is None
+    assert store.progress(run[0]) is None  # the new driver begins anew
     store.writer(run[0], epoch).heartbeat(at=AT)
     assert store.progress(run[0]) == AT
-
-
-def test_each_run_has_its_own(store, run, spec):
-    other = store.create_run(spec)
-    store.writer(*run).heartbeat(at=AT)
-    assert store.progress(other) is None
-
-
-def test_the_summaries_of_an_article(store, run, articles, sweep):
-    kinds = {"lead": "control", "mini|centroid": "system"}
-    store.writer(*run).start(None, "v", kinds)
-    result = sweep(articles)
-    store.writer(*run).record([(articles, result)])
-    expected = [
-        NewSummary("news", "a1", one.system, kinds[one.system], one.n, one.text, one.scores["bertscore_f1"])
-        for one in result.summaries
-        if one.article_id == articles[1].id
-    ]
-    assert len(expected) == 6
-    assert sorted(store.summaries_of(run[0], articles[1].id), key=str) == sorted(expected, key=str)
-    assert store.summaries_of(run[0], "no-such") == []
 
 
 def test_the_newest_failures_first(store, run, articles, failure):

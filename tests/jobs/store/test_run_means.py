@@ -62,36 +62,18 @@ def test_the_views_of_a_run_that_has_ended_say_what_they_said_while_it_went_on(s
     assert_same(views(store), before)
 
 
-def test_a_run_that_goes_on_again_is_live_again(store, going_on, summary):
-    store.writer(*going_on).finish("interrupted")
-    ended = views(store)
-    epoch = store.claim_run(going_on[0], "host-b", 12)
-    assert_same(views(store), ended)
-    late = Article("c", "test", "0", "late", ("r",))
-    store.writer(going_on[0], epoch).record([([late], BundleResult((summary(late, "lead", 3),), ()))])
-    assert "c" in {row[1] for row in views(store)["sweep_curve"]}
-    live = views(store)
-    store.writer(going_on[0], epoch).finish("done")
-    assert kept(store) == (13, 12)
-    assert_same(views(store), live)
-
-
 def test_what_was_kept_before_is_not_kept_again(store, going_on, monkeypatch):
     """Neither where a driver ends the run, nor where it is cancelled without one."""
     store.writer(*going_on).finish("interrupted")
-    epoch = store.claim_run(going_on[0], "host-b", 12)
-    with store.writing() as connection:
-        connection.exec_driver_sql("DELETE FROM summaries WHERE n = 3")
-    live = views(store)
-    store.writer(going_on[0], epoch).finish("interrupted")
-    assert_same(views(store), live)
-    store.claim_run(going_on[0], "host-b", 13)
-    with store.writing() as connection:
-        connection.exec_driver_sql("DELETE FROM summaries WHERE n = 5")
-    live = views(store)
     monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", 0.0)
-    assert not store.cancel_run(going_on[0], "host-a")
-    assert_same(views(store), live)
+    for n in (3, 5):
+        epoch = store.claim_run(going_on[0], "host-b", 12)
+        with store.writing() as connection:
+            connection.exec_driver_sql(f"DELETE FROM summaries WHERE n = {n}")
+        live = views(store)
+        store.writer(going_on[0], epoch).finish("interrupted") if n == 3 else store.cancel_run(going_on[0], "host-a")
+        assert kept(store)[0] == len(live["sweep_curve"])
+        assert_same(views(store), live)
 
 
 def test_a_driver_that_dies_before_all_is_kept_leaves_the_views_live(store, going_on, monkeypatch):

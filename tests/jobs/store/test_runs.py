@@ -24,26 +24,20 @@ def test_a_new_run_is_pending_and_comes_back_as_it_was(store, spec):
     assert (info.articles_done, info.summaries, info.failures) == (0, 0, 0)
 
 
-def test_a_specification_that_cannot_be_stored_is_refused(store, spec):
-    with pytest.raises(StoreError, match="no text that a database can read"):
-        store.create_run(dataclasses.replace(spec, signatures={"bleu": "\ud800"}))
-    assert store.list_runs() == []
-
-
 def test_claiming_and_finishing(store, spec):
     run_id = store.create_run(spec)
     epoch = store.claim_run(run_id, "host-a", 11)
-    store.writer(run_id, epoch).start("2 x 1 CPU", "0.1.0+abc", {})
+    for version, ways in (("0.1.0+abc", ["MKL"]), ("0.2.0", ["MKL", "oneDNN"]), ("0.2.0", ["MKL"])):
+        store.writer(run_id, epoch).start("2 x 1 CPU", version, {})
+        store.writer(run_id, epoch).note_workers("2 x 1 CPU: some", ways)
     store.writer(run_id, epoch).set_total(400)
     running = store.run_info(run_id)
-    assert (running.state, running.driver_epoch, running.driver_host, running.driver_pid) == (
-        "running",
-        epoch,
-        "host-a",
-        11,
-    )
-    assert (running.total_articles, running.device) == (400, "2 x 1 CPU")
+    assert (running.state, running.driver_epoch, running.total_articles) == ("running", epoch, 400)
+    assert (running.driver_host, running.driver_pid, running.device) == ("host-a", 11, "2 x 1 CPU: some")
+    assert (running.code_version, running.arithmetic) == ("0.1.0+abc, 0.2.0", ["MKL", "oneDNN"])
     store.writer(run_id, epoch).finish("failed", "disk full")
+    with pytest.raises(FencedError, match=f"is 'failed'.*nws resume {run_id}"):
+        store.writer(run_id, epoch).set_total(1)
     failed = store.run_info(run_id)
     assert (failed.state, failed.error) == ("failed", "disk full")
     assert failed.started_at <= failed.finished_at
@@ -59,24 +53,12 @@ def test_claiming_an_unknown_run_lists_the_newest(store, spec):
     with pytest.raises(StoreError, match="no run 'phase1-x': it holds no run yet"):
         store.claim_run("phase1-x", "host", 1)
     ids = [store.create_run(spec) for _ in range(7)]
-    with pytest.raises(StoreError, match=f"no run 'phase1-x': the newest are {', '.join(reversed(ids[2:]))}"):
-        store.claim_run("phase1-x", "host", 1)
-    with pytest.raises(StoreError, match="no run 'phase1-x'"):
-        store.run_info("phase1-x")
-
-
-def test_every_code_version_that_worked_on_a_run_is_named(store, run):
-    for version in ("0.1.0+abc", "0.2.0", "0.2.0"):
-        store.writer(*run).start(None, version, {})
-    assert store.run_info(run[0]).code_version == "0.1.0+abc, 0.2.0"
-
-
-def test_every_way_in_which_workers_multiplied_is_named_once(store, run):
-    assert store.run_info(run[0]).arithmetic == []
-    for found in (["MKL"], ["MKL", "oneDNN"], ["MKL"]):
-        store.writer(*run).note_workers("2 x 1 CPU: some", found)
-    assert store.run_info(run[0]).arithmetic == ["MKL", "oneDNN"]
-    assert store.run_info(run[0]).device == "2 x 1 CPU: some"
+    for ask in (store.run_info, lambda name: store.claim_run(name, "host", 1)):
+        with pytest.raises(StoreError, match=f"no run 'phase1-x': the newest are {', '.join(reversed(ids[2:]))}"):
+            ask("phase1-x")
+    assert [run.id for run in store.list_runs()] == ids[::-1]
+    store.create_run(dataclasses.replace(spec, recipe_hash="beef"))
+    assert (store.find_run("cafe"), store.find_run("none")) == (ids[-1], None)
 
 
 def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failure):
@@ -91,7 +73,7 @@ def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failur
         lambda: store.writer(run_id, old).note_workers("cpu", ["MKL"]),
         lambda: store.writer(run_id, old).finish("done"),
     ):
-        with pytest.raises(FencedError, match=r"taken over by pid 22 on host-b \(driver 2; this is driver 1\)"):
+        with pytest.raises(FencedError, match=r"taken over by pid 22 on host-b .*\(driver 2; this is driver 1\)"):
             write()
     info = store.run_info(run_id)
     assert (info.state, info.articles_done, info.failures, info.total_articles) == ("running", 1, 0, None)
@@ -101,43 +83,14 @@ def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failur
     assert store.run_info(run_id).articles_done == 4
 
 
-def test_a_stopped_run_takes_no_more_results(store, run, articles, sweep):
-    run_id, epoch = run
-    store.writer(run_id, epoch).finish("interrupted")
-    with pytest.raises(FencedError, match=f"is 'interrupted'.*nws resume {run_id}"):
-        store.writer(run_id, epoch).record([(articles, sweep(articles))])
-    assert store.run_info(run_id).summaries == 0
-
-
-def test_the_newest_run_of_a_recipe_is_found(store, spec):
-    assert store.find_run("cafe") is None
-    first, second = (store.create_run(spec) for _ in range(2))
-    store.create_run(dataclasses.replace(spec, recipe_hash="beef"))
-    assert first != second
-    assert store.find_run("cafe") == second
-    store.writer(second, store.claim_run(second, "host", 1)).finish("done")
-    assert store.find_run("cafe") == second
-
-
-def test_runs_are_listed_newest_first_with_their_own_counts(store, spec, articles, sweep, failure):
-    first, second = store.create_run(spec), store.create_run(spec)
-    epoch = store.claim_run(first, "host", 1)
-    store.writer(first, epoch).record([(articles[:2], sweep(articles[:2]))])
-    store.writer(first, epoch).record([(articles[3:], failure(articles[3]))])
-    newest, oldest = store.list_runs()
-    assert (newest.id, newest.articles_done, newest.summaries, newest.failures) == (second, 0, 0, 0)
-    assert (oldest.id, oldest.articles_done, oldest.summaries, oldest.failures) == (first, 2, 12, 1)
-    assert store.run_info(first) == oldest
-
-
 def test_times_do_not_depend_on_the_time_zone(store_url, spec, monkeypatch):
     import time
 
     with open_store(store_url) as store:
         run_id = store.create_run(spec)
         created = store.run_info(run_id).created_at
-    monkeypatch.setenv("TZ", "Asia/Seoul")
-    monkeypatch.setenv("PGTZ", "Asia/Seoul")
+    for name in ("TZ", "PGTZ"):
+        monkeypatch.setenv(name, "Asia/Seoul")
     time.tzset()
     try:
         with open_store(store_url) as store:
@@ -230,7 +183,7 @@ def test_a_run_with_a_living_driver_is_submitted_again_only_to_replace_it(store,
     with pytest.raises(StoreError, match="is being driven by"):
         store.submit_again(run_id, "host-b", "http://head:8265", take_over=False)
     assert store.submit_again(run_id, "host-b", "http://head:8265", take_over=True) == epoch + 1
-    with pytest.raises(FencedError, match="cancelled or submitted again meanwhile"):
+    with pytest.raises(FencedError, match="cancelled or resubmitted meanwhile"):
         store.writer(run_id, epoch).heartbeat()
     info = store.run_info(run_id)
     assert (info.state, info.driver_host, info.driver_pid) == ("pending", None, None)

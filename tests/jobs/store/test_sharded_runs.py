@@ -2,8 +2,7 @@
 
 import dataclasses
 import json
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,13 @@ from core.errors import FencedError, StoreError
 from core.metrics.kept import Panel
 from core.types import BundleResult
 from jobs.report.summary_rows import write_summary_rows
-from jobs.store import ShardSpec, Store
+from jobs.store import Store, open_store
 from jobs.store.queries import VIEWS
 from jobs.store.runs import DRIVER_DIED
 from jobs.store.tables import Base
 
 PARENT = "phase1-20261124-abcdef"
 HOST = "elsewhere"
-ROOT = Path(__file__).parents[3]
 SYSTEMS = {"lead": "control", "mini|centroid": "system"}
 
 
@@ -27,7 +25,7 @@ SYSTEMS = {"lead": "control", "mini|centroid": "system"}
 def sharded(store, spec, articles):
     """A run of the four articles in three shards, and its epoch."""
     spec = dataclasses.replace(spec, revisions=spec.revisions | {"datasets": {"news": "test@1"}})
-    shards = [ShardSpec(spec, count) for count in (2, 1, 1)]
+    shards = [(spec, count) for count in (2, 1, 1)]
     panels = (Panel("news", tuple(sorted(articles, key=lambda article: article.id))),)
     ids = store.create_sharded_run(spec, PARENT, 2, "en", panels, SYSTEMS, shards)
     assert ids == [f"{PARENT}-{number:02}" for number in (1, 2, 3)]
@@ -101,7 +99,7 @@ def test_all_reads_of_a_run_read_a_sharded_one(store, spec, sharded, articles, s
     for count in ("articles_done", "summaries", "reused", "failures", "device", "code_version"):
         assert getattr(infos[0], count) == getattr(infos[1], count), count
     assert (infos[0].shards, infos[0].total_articles, infos[1].shards) == (3, 4, None)
-    for read in (store.content_hashes, store.article_keys, lambda run_id: sorted(store.finished_article_ids(run_id))):
+    for read in (store.content_hashes, lambda run_id: sorted(store.finished_article_ids(run_id))):
         assert read(ids[0]) == read(ids[1])
     of_all, of_one = ([dataclasses.replace(f, failed_at=None) for f in store.failures(run_id)] for run_id in ids)
     assert of_all == of_one
@@ -120,19 +118,6 @@ def test_all_reads_of_a_run_read_a_sharded_one(store, spec, sharded, articles, s
         lines = (tmp_path / f"{run_id}.jsonl").read_text().splitlines()
         exported.append([json.loads(line) | {"run_id": ""} for line in lines])
     assert exported[0] == exported[1]
-
-
-def test_a_sharded_run_is_one_line_and_its_shards_are_behind_it(store, spec, sharded):
-    store.create_run(spec, "phase1-20261123-123456")
-    assert {run.id for run in store.list_runs()} == {PARENT, "phase1-20261123-123456"}
-    shards = [f"{PARENT}-{number:02}" for number in (1, 2, 3)]
-    with_shards = [run.id for run in store.list_runs(with_shards=True)]
-    place = with_shards.index(PARENT)
-    assert with_shards[place : place + 4] == [PARENT, *shards]
-    assert [run.id for run in store.search_runs([], None, 0, 10)[0]].count(PARENT) == 1
-    assert store.search_runs([], None, 0, 10)[1] == 2
-    assert store.full_id("abc") == store.full_id("phase1-20261124") == PARENT
-    assert store.full_id(f"{PARENT}-02") == shards[1]
 
 
 def end(store, shard, state, error=None) -> None:
@@ -176,86 +161,39 @@ def test_nothing_is_claimed_of_a_run_that_was_cancelled_or_has_another_parent_pr
     assert claimed.id == f"{PARENT}-02"
 
 
-def of_shards(store, spec, count: int) -> tuple[str, int]:
-    """A run of so many shards, and its epoch."""
-    shards = [ShardSpec(spec, 1)] * count
-    store.create_sharded_run(spec, PARENT, 4, "en", (), SYSTEMS, shards)
-    return PARENT, store.claim_run(PARENT, HOST, 1)
+def test_of_several_drivers_at_once_each_claims_other_shards(store, spec):
+    store.create_sharded_run(spec, PARENT, 4, "en", (), SYSTEMS, [(spec, 1)] * 60)
+    epoch = store.claim_run(PARENT, HOST, 1)
 
+    def drive(number: int) -> list[str]:
+        claimed = []
+        with open_store(store.url) as own:
+            while shard := own.claim_shard(PARENT, epoch, f"host-{number}", 1)[0]:
+                claimed.append(shard.id)
+                own.writer(shard.id, shard.driver_epoch).finish("done")
+        return claimed
 
-def test_shards_that_fail_in_a_row_are_the_last_until_the_run_is_resumed(store, spec):
-    sharded = of_shards(store, spec, 5)
-    for state in ("failed", "done", "failed", "failed"):
-        shard, _ = store.claim_shard(*sharded, HOST, 1)
-        end(store, shard, state, "the plugin is broken")
-    waits = f"{PARENT}-05"
-    with store.writing() as connection:
-        connection.exec_driver_sql(f"UPDATE runs SET state = 'failed' WHERE id = '{PARENT}-02'")
-    assert store.claim_shard(*sharded, HOST, 1) == (None, False)
-    assert store.run_info(waits).state == "pending"
-    store.open_shards(*sharded, 1, "http://head:8265")
-    shard, _ = store.claim_shard(*sharded, HOST, 1)
-    assert (shard.id, shard.address, shard.error) == (f"{PARENT}-01", "http://head:8265", None)
-
-
-_CLAIMER = """
-import json, os, sys
-from jobs.store import open_store
-url, parent, epoch = sys.argv[1:]
-claimed = []
-with open_store(url) as store:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    while True:
-        shard, at_work = store.claim_shard(parent, int(epoch), "here", os.getpid())
-        if shard is None:
-            break
-        claimed.append(shard.id)
-        store.writer(shard.id, shard.driver_epoch).finish("done")
-print(json.dumps(claimed))
-"""
-
-
-def test_of_several_processes_each_claims_other_shards(store, spec):
-    _, epoch = of_shards(store, spec, 60)
-    command = [sys.executable, "-c", _CLAIMER, store.url, PARENT, str(epoch)]
-    claimers = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(4)
-    ]
-    try:
-        for one in claimers:
-            assert one.stdout.readline() == "ready\n"
-        for one in claimers:  # at once
-            one.stdin.write("go\n")
-            one.stdin.flush()
-        claimed = [json.loads(one.communicate(timeout=120)[0]) for one in claimers]
-    finally:
-        for one in claimers:
-            one.kill()
+    with ThreadPoolExecutor(4) as threads:
+        claimed = list(threads.map(drive, range(4)))
     assert sorted(shard for of_one in claimed for shard in of_one) == [shard.id for shard in store.shards(PARENT)]
     assert {shard.driver_epoch for shard in store.shards(PARENT)} == {1}
 
 
-def test_a_sharded_run_is_removed_with_all_that_is_its(store, sharded, articles, sweep, failure):
+def test_a_sharded_run_is_removed_with_all_that_is_its(store, spec, sharded, articles, sweep, failure):
     do_shards(store, sharded, articles, sweep, failure)
     with pytest.raises(StoreError, match=f"is running. Stop it and its shards first: nws cancel {PARENT}"):
         store.remove_run(PARENT, HOST)
     store.writer(*sharded).finish("done")
+    for run_id in (PARENT, f"{PARENT}-01"):
+        with pytest.raises(StoreError, match="nothing can be added"):
+            store.extend_run(run_id, HOST, spec)
     with pytest.raises(StoreError, match=f"is a shard of '{PARENT}'.*nws rm {PARENT}"):
         store.remove_run(f"{PARENT}-01", HOST)
     store.claim_run(f"{PARENT}-01", "another-host", 1)
     with pytest.raises(StoreError, match=r"is done\. Stop it and its shards first"):
         store.remove_run(PARENT, HOST)
     store.writer(f"{PARENT}-01", store.run_info(f"{PARENT}-01").driver_epoch).finish("done")
-    assert store.remove_run(PARENT, HOST).articles == 4
+    assert store.remove_run(PARENT, HOST) == 4
     for table in (*Base.metadata.tables, *VIEWS):
         with store.query(f"SELECT COUNT(*) FROM {table}") as answer:
             assert next(iter(answer.rows))[0] == 0, table
-
-
-def test_nothing_is_added_to_a_sharded_run_or_a_shard(store, sharded, spec, articles, sweep, failure):
-    do_shards(store, sharded, articles, sweep, failure)
-    store.writer(*sharded).finish("done")
-    for run_id in (PARENT, f"{PARENT}-01"):
-        with pytest.raises(StoreError, match="nothing can be added"):
-            store.extend_run(run_id, HOST, spec)

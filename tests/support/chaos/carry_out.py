@@ -18,10 +18,10 @@ from stored_rows import difference, everything
 
 from jobs.store import Store, open_store
 
-_PATIENCE_SECONDS = 400.0
-_POLL_SECONDS = 0.05
+PATIENCE_SECONDS = 400.0
+POLL_SECONDS = 0.05
 _ACTORS = (2, 3)
-_OUTAGE_SECONDS = (0.5, 3.0)
+OUTAGE_SECONDS = (0.5, 3.0)
 
 Driver = subprocess.Popen[str]
 
@@ -75,7 +75,7 @@ def carry_out(run: ChaosRun, around: Surroundings, tell: Callable[[str], None]) 
             when = "before a transaction" if kills[0].waiting else "at work"
             for kill in kills:
                 tell(f"{title}: {kill.victim} killed at {at} of {total} rows, {when}; {outcome}")
-        _, said = driver.communicate(timeout=_PATIENCE_SECONDS)
+        _, said = driver.communicate(timeout=PATIENCE_SECONDS)
         assert driver.returncode == 0, said
         info = store.run_info(run_id)
         # The first driver takes an epoch to hold the pending run, and one to drive it.
@@ -99,11 +99,11 @@ def _begin(subject: _Subject) -> Driver:
 
 
 def _wait_for_rows(subject: _Subject, driver: Driver, rows: int) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while subject.rows < rows:
         assert driver.poll() is None, driver.communicate()
         assert time.monotonic() < deadline, f"the run stands still: {subject.store.log(subject.id)}"
-        time.sleep(_POLL_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 def _strike(subject: _Subject, driver: Driver, kills: Sequence[Kill]) -> int:
@@ -122,11 +122,11 @@ def _ending(subject: _Subject, driver: Driver, kills: Sequence[Kill]) -> int | N
     """Bring the database back; the exit code of a driver that ends, because it was killed or its cluster was."""
     victims = {kill.victim for kill in kills}
     if "postgres" in victims:
-        time.sleep(subject.draw.uniform(*_OUTAGE_SECONDS))
+        time.sleep(subject.draw.uniform(*OUTAGE_SECONDS))
         subject.around.server.start_again()
     if not victims & {"driver", "head", "gcs"}:
         subject.around.mend()
         return None
-    code = driver.wait(timeout=_PATIENCE_SECONDS)
+    code = driver.wait(timeout=PATIENCE_SECONDS)
     assert code == -signal.SIGKILL if "driver" in victims else code != 0, driver.communicate()
     return code

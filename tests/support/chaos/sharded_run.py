@@ -7,10 +7,11 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from chaos.carry_out import OUTAGE_SECONDS, PATIENCE_SECONDS, POLL_SECONDS
 from chaos.draw import DATABASES, Database
 from chaos.surroundings import Surroundings
 from nws_process import STUB, end, start
@@ -24,9 +25,6 @@ ShardedVictim = Literal["parent process", "driver", "both", "postgres"]
 SHARDS = 6
 AT_ONCE = 2
 _PARTS = (0.02, 0.9)
-_PATIENCE_SECONDS = 400.0
-_POLL_SECONDS = 0.05
-_OUTAGE_SECONDS = (0.5, 3.0)
 # Each article of a bundle of four; two shards at once.
 _STUB_SECONDS = {"NWS_STUB_SECONDS": "0.04"}
 
@@ -85,10 +83,10 @@ def carry_out_sharded_run(run: ChaosShardedRun, around: Surroundings, tell: Call
                 parent, parents = begin(around, stack, name, url), parents + 1
             if victim == "postgres":
                 around.server.kill()
-                time.sleep(draw.uniform(*_OUTAGE_SECONDS))
+                time.sleep(draw.uniform(*OUTAGE_SECONDS))
                 around.server.start_again()
             tell(f"{title}: {victim} killed at {at} of {total} rows")
-        _, said = parent.communicate(timeout=_PATIENCE_SECONDS)
+        _, said = parent.communicate(timeout=PATIENCE_SECONDS)
         assert parent.returncode == 0, said
         info = store.run_info(name)
         assert (info.state, info.failures) == ("done", 0), info
@@ -97,28 +95,26 @@ def carry_out_sharded_run(run: ChaosShardedRun, around: Surroundings, tell: Call
         tell(f"{title}: done with {parents} parent processes, all {total} rows of {SHARDS} shards are those of one run")
 
 
-def begin(
-    around: Surroundings, stack: contextlib.ExitStack, name: str, url: str, work: Mapping[str, str] = _STUB_SECONDS
-) -> "subprocess.Popen[str]":
-    """Start a parent process, the stub work of whose drivers takes as long as `work` says."""
-    parent = start(around.folder, "resume", name, "--engine", "inline", "--store", url, program=STUB, **work)
+def begin(around: Surroundings, stack: contextlib.ExitStack, name: str, url: str) -> "subprocess.Popen[str]":
+    """Start a parent process."""
+    parent = start(around.folder, "resume", name, "--engine", "inline", "--store", url, program=STUB, **_STUB_SECONDS)
     stack.callback(parent.kill)
     return parent
 
 
 def wait_for_rows(store: Store, name: str, parent: "subprocess.Popen[str]", rows: int) -> int:
     """How many rows a sharded run has when it has these."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while (stored := store.run_info(name).summaries) < rows:
         assert parent.poll() is None, parent.communicate()
         assert time.monotonic() < deadline, f"the run stands still: {store.log(name)}"
-        time.sleep(_POLL_SECONDS)
+        time.sleep(POLL_SECONDS)
     return stored
 
 
 def kill_driver(store: Store, name: str, parent: "subprocess.Popen[str]", draw: random.Random) -> None:
     """Kill a driver that has a shard."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         pids = _pids(store, name)
         with contextlib.suppress(IndexError, ProcessLookupError):  # it may have ended just now
@@ -126,7 +122,7 @@ def kill_driver(store: Store, name: str, parent: "subprocess.Popen[str]", draw: 
             return
         assert parent.poll() is None, parent.communicate()
         assert time.monotonic() < deadline, "no shard is driven"
-        time.sleep(_POLL_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 def _pids(store: Store, name: str) -> list[int]:

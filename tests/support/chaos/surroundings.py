@@ -8,11 +8,9 @@ from typing import Self
 from chaos.draw import ChaosRun, Job
 from chaos.jobs_to_kill import Prepared, prepare
 from postgres_server import PostgresServer, postgres_server
-from ray_cluster import RayCluster, ray_cluster
+from ray_cluster import WORKER_NODES, RayCluster, ray_cluster
 
 from jobs.store import upgrade_schema
-
-WORKER_NODES = 2
 
 
 class Surroundings:

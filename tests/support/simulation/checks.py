@@ -26,7 +26,6 @@ class Checks:
         self._of = simulation
         self._expected = expected
         self._idle_from: dict[ActorProcess, float] = {}
-        self.longest_idle = 0.0
 
     def look(self) -> None:
         """No actor is idle while work waits and its driver can see it, and no driver waits for more than its calls."""
@@ -48,7 +47,6 @@ class Checks:
                     self._idle_from.pop(actor, None)
                     continue
                 idle = attentive - self._idle_from.setdefault(actor, attentive)
-                self.longest_idle = max(self.longest_idle, idle)
                 assert idle <= IDLE_SECONDS, f"{actor.name} has been idle for {idle:.1f} s while bundles wait"
 
     def lacking(self, run: RunInfo) -> bool:

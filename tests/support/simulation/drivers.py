@@ -1,7 +1,6 @@
 """Drivers of the run, as processes of the world: the real `jobs.drive.driver` on a pool of simulated actors."""
 
 import contextlib
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -20,7 +19,6 @@ from simulation.fleet import Fleet, Node
 from simulation.ray_face import RayFace, Session
 
 _GPU = ActorResources(num_gpus=1, num_cpus=0, accelerator_type=None)
-BUNDLES_PER_ACTOR = 2
 
 
 class Sweeper:
@@ -75,7 +73,8 @@ class Watched:
         for bundle in bundles:
             self._pulled += len(bundle)
             # Actors get new bundles before those that have just landed are handed on.
-            held, most = self._pulled - self._landed, (2 * BUNDLES_PER_ACTOR * len(self.actors) + 1) * self._bundle_size
+            in_flight = self._pool.bundles_per_actor * len(self.actors)
+            held, most = self._pulled - self._landed, (2 * in_flight + 1) * self._bundle_size
             assert held <= most, f"the driver holds {held} articles, and may hold {most}"
             yield bundle
         self._has_more = False
@@ -99,15 +98,13 @@ class Drivers:
     def open_pools(self, *_: object) -> Iterator[Pools]:
         """In the place of `jobs.drive.pools.open_pools`."""
         session = self._ray.init()
-        names = (f"sweep-{number}" for number in itertools.count())
 
         @contextlib.contextmanager
         def open_sweep(plan: Stage) -> Iterator[Watched]:
             make = partial(stub_work.make_sweeper, plan.signatures, plan.lengths, 0.0, 0.0)
-            pool = ActorPool(Sweeper, make, names, _GPU, self._case.actors, self._ray.segment, self._case.stuck_seconds)
+            pool = ActorPool(Sweeper, make, _GPU, self._case.actors, self._ray.segment, self._case.stuck_seconds)
             with contextlib.closing(pool):
-                sweeps = SweepPool(pool, bundles_per_actor=BUNDLES_PER_ACTOR)
-                watched = self.pools[session] = Watched(sweeps, self._fleet, self._case.bundle_size)
+                watched = self.pools[session] = Watched(SweepPool(pool), self._fleet, self._case.bundle_size)
                 yield watched
 
         try:

@@ -83,10 +83,9 @@ class Call:
 class ActorProcess:
     """An actor: it waits for a machine, and works off its calls in the order of sending."""
 
-    def __init__(self, fleet: "Fleet", name: str, make: Callable[[Node], Any]) -> None:
+    def __init__(self, fleet: "Fleet", make: Callable[[Node], Any]) -> None:
         self._fleet = fleet
         self._make = make
-        self.name = name
         self.node: Node | None = None
         self.is_dead = False
         self.has_lost_device = False
@@ -249,7 +248,6 @@ class Fleet:
         self.loading_deaths = self.device_errors = 0
         self._segmenter = segmenter
         self._waiting: deque[ActorProcess] = deque()
-        self._names: dict[str, ActorProcess] = {}
         self._ids = (f"node-{number}" for number in itertools.count())
 
     @property
@@ -272,12 +270,8 @@ class Fleet:
         else:
             self.strike(_articles(call))
 
-    def is_taken(self, name: str) -> bool:
-        actor = self._names.get(name)
-        return actor is not None and not actor.is_dead
-
-    def ask_for(self, name: str, make: Callable[[Node], Any]) -> ActorProcess:
-        actor = self._names[name] = ActorProcess(self, name, make)
+    def ask_for(self, make: Callable[[Node], Any]) -> ActorProcess:
+        actor = ActorProcess(self, make)
         self._waiting.append(actor)
         self.world.after(self.soon(), self._place)
         return actor

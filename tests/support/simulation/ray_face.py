@@ -4,13 +4,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ray.exceptions import ActorAlreadyExistsError, GetTimeoutError, RayTaskError
+from ray.exceptions import GetTimeoutError, RayTaskError
 
 from simulation.fleet import ActorProcess, Call, Fleet, Ref, SegmentTask
 from simulation.world import Process, World
 
 _RESOURCES = {"num_gpus", "num_cpus", "accelerator_type"}
-_ACTOR_OPTIONS = {"name", "max_restarts", "max_task_retries", "enable_task_events", *_RESOURCES}
+_ACTOR_OPTIONS = {"max_restarts", "max_task_retries", "enable_task_events", *_RESOURCES}
 
 
 class Session:
@@ -68,17 +68,15 @@ class RayFace:
             task.cancel()
 
     def remote(self, actor_class: type) -> types.SimpleNamespace:
-        def options(*, name: str, **pinned: Any) -> types.SimpleNamespace:
+        def options(**pinned: Any) -> types.SimpleNamespace:
             assert not (strangers := pinned.keys() - _ACTOR_OPTIONS), f"no options of an actor: {strangers}"
-            return types.SimpleNamespace(remote=lambda factory: self._new_actor(name, actor_class, factory))
+            return types.SimpleNamespace(remote=lambda factory: self._new_actor(actor_class, factory))
 
         return types.SimpleNamespace(options=options)
 
-    def _new_actor(self, name: str, actor_class: type, factory: Callable[[], object]) -> "Handle":
+    def _new_actor(self, actor_class: type, factory: Callable[[], object]) -> "Handle":
         session = self._session()
-        if self._fleet.is_taken(name):
-            raise ActorAlreadyExistsError(f"The name {name} is already taken")
-        actor = self._fleet.ask_for(name, lambda node: actor_class(factory, node))
+        actor = self._fleet.ask_for(lambda node: actor_class(factory, node))
         session.actors = [one for one in session.actors if not one.is_dead]
         session.actors.append(actor)
         return Handle(self, actor)
@@ -188,4 +186,4 @@ class Handle:
         def remote(*arguments: Any) -> Ref:
             return self._ray.call(self.process, method, arguments)
 
-        return types.SimpleNamespace(remote=remote, options=lambda name: types.SimpleNamespace(remote=remote))
+        return types.SimpleNamespace(remote=remote)

@@ -16,17 +16,14 @@ class Weather:
 
     Attributes:
         seconds: that a transaction takes to begin, at most.
-        seconds_a_row: that it takes for each row of `summaries`, besides.
         away_until: it cannot be reached before.
         lost_answers: of so many commits from now on nobody hears.
     """
 
-    def __init__(self, seconds: float, seconds_a_row: float = 0.0) -> None:
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.seconds_a_row = seconds_a_row
         self.away_until = 0.0
         self.lost_answers = 0
-        self.most_seconds = seconds  # so far
 
 
 class SlowStore(Store):

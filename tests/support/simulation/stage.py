@@ -35,14 +35,13 @@ class Stage:
 
     Args:
         articles: how many there are to choose from.
-        words: of each.
     """
 
-    def __init__(self, articles: int, words: int = 12) -> None:
+    def __init__(self, articles: int) -> None:
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self._folder = tempfile.TemporaryDirectory(prefix="nws-simulation-", dir=memory)
         self.folder = Path(self._folder.name)
-        stub_work.write_articles(self.folder / ARTICLES, articles, words)
+        stub_work.write_articles(self.folder / ARTICLES, articles, words=12)
         url = f"sqlite:///{self.folder}/nws.db"
         open_store(url).close()
         self._address = parse_address(url)
@@ -63,11 +62,11 @@ class Stage:
     def slow_store(self) -> SlowStore:
         return SlowStore(self._address, *self._engines)
 
-    def _plan(self, articles: int, bundle_size: int, stop_after: int | None = None) -> Plan:
+    def _plan(self, articles: int, bundle_size: int) -> Plan:
         asked: dict[str, Any] = {
             "datasets": [{"name": str(self.folder / ARTICLES), "limit": articles}],
             **{"n": [7], "importance": ["textrank"], "rulers": [], "accelerator": "cpu"},
-            **{"bundle_size": bundle_size, "stop_after_equal_failures": stop_after},
+            **{"bundle_size": bundle_size, "stop_after_equal_failures": None},
         }
         return make_plan(load_recipe(Phase1Recipe, "sample", asked))
 

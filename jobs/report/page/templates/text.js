@@ -82,6 +82,12 @@ function spansAt(words, positions) {
   return spans;
 }
 
+// The words of a text that a shorter one does not have, as it is aligned with it.
+function freshSpans(text, shorter) {
+  const words = bareWords(text), positions = align(words.map((word) => word.bare), bareWords(shorter).map((word) => word.bare));
+  return spansAt(words, words.map((_, i) => i).filter((i) => positions[i] < 0));
+}
+
 // A text cut where a span of any layer begins or ends; each piece lies in an element for every layer it is in.
 function marked(text, layers) {
   const cuts = new Set([0, text.length]);

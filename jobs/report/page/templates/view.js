@@ -167,42 +167,39 @@ function linkToHit(viewer, view, system, lengths) {
   return link;
 }
 
-// Keys, so that articles can be read without a mouse. They do nothing where somebody types, nor with Ctrl, Alt or Meta.
+// Keys, so that articles are read without a mouse: where the viewer is in sight. With Ctrl, Alt or Meta they do nothing, nor
+// in what has its own use for them: a form's controls, a table that scrolls sideways, a selection that Shift extends.
 
-const isTyping = (target) =>
-  target.closest("select, textarea, [contenteditable]") !== null ||
-  (target.matches("input") && !["checkbox", "radio", "range", "button"].includes(target.type));
+function hasOwnKeys(target) {
+  const scrolled = target.closest(".scroll");
+  const isWide = scrolled !== null && scrolled.scrollWidth > scrolled.clientWidth;
+  return isWide || target.closest("input:not([type=checkbox]), select, textarea, [contenteditable]") !== null;
+}
 
 function listenToKeys(viewer) {
-  const help = $("help");
   const keys = {
-    j: () => viewer.turnByKey(1),
-    k: () => viewer.turnByKey(-1),
-    n: () => viewer.lengthen(1),
-    p: () => viewer.lengthen(-1),
+    ArrowLeft: () => viewer.turn(-1),
+    ArrowRight: () => viewer.turn(1),
+    "Shift+ArrowUp": () => viewer.lengthen(-1),
+    "Shift+ArrowDown": () => viewer.lengthen(1),
+    s: () => viewer.turnSystem(1),
+    S: () => viewer.turnSystem(-1),
     "/": () => {
       $("search").focus();
       $("search").select();
     },
-    "?": () => help.showModal(),
     Escape: () => viewer.clearSearch(),
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.defaultPrevented) return;
-    if (help.open && event.key === "?") {
-      event.preventDefault();
-      help.close();
-    }
-    if (help.open || event.defaultPrevented || !(event.target instanceof Element) || isTyping(event.target)) return;
-    if (!Object.hasOwn(keys, event.key) || !$("keys-on").checked) return;
+    const key = event.shiftKey && event.key.startsWith("Arrow") ? `Shift+${event.key}` : event.key;
+    const { top, bottom } = $("viewer").getBoundingClientRect();
+    if (!Object.hasOwn(keys, key) || !$("keys-on").checked || top > innerHeight || bottom < 0) return;
+    if (!(event.target instanceof Element) || hasOwnKeys(event.target)) return;
+    if (key.startsWith("Shift") && !getSelection().isCollapsed) return;
     event.preventDefault(); // or "/" would be typed into the search, and a browser's own search might open
-    keys[event.key]();
+    keys[key]();
   });
-  $("open-help").onclick = () => help.showModal();
-  $("close-help").onclick = () => help.close();
-  help.onclick = (event) => {
-    if (event.target === help) help.close(); // beside what it says
-  };
   $("search").onkeydown = (event) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault(); // the browser would empty the field and leave the list as it is
@@ -213,7 +210,7 @@ function listenToKeys(viewer) {
   };
   $("articles").onkeydown = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!step || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     viewer.turn(step);
   };

@@ -91,13 +91,6 @@ class Viewer {
     this.remember();
   }
 
-  // By a key. From above the viewer, the first one leads to the article that is shown, where the page is long enough.
-  turnByKey(step) {
-    const before = scrollY;
-    if ($("shown").getBoundingClientRect().top > innerHeight / 2) this.bringUp();
-    if (scrollY === before) this.turn(step);
-  }
-
   goTo(article) {
     this.view.article = article;
     if (!this.listed.includes(article)) this.list();
@@ -112,6 +105,12 @@ class Viewer {
   lengthen(step) {
     const n = Math.min(this.lengths.length - 1, Math.max(0, this.view.n + step));
     if (n !== this.view.n) this.change({ n });
+  }
+
+  // To the next system of the list, and from the last one to the first.
+  turnSystem(step) {
+    const count = this.systems.length;
+    this.change({ system: (this.view.system + step + count) % count });
   }
 
   // The view in the address, once it has not changed for a while: so going back skips what was only passed.
@@ -173,13 +172,12 @@ class Viewer {
     const { key, title, words } = this.articles[i], { system, other, at, score } = this.view;
     const of = (s) => this.told(this.ranked[score], scaled(this.catalogue.raw(i, s, at, score)));
     const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${of(s)}`);
-    const button = element("button"), beginning = element("small", `${words} words · `);
+    const button = element("button"), name = element("span"), beginning = element("small", `${words} words · `);
     button.type = "button";
-    button.append(this.withHits("span", key));
+    name.append(...marked(key, [this.searched(key)]));
     const scored = `${this.ranked[score].label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`;
-    button.append(element("small", scored));
     beginning.append(...marked(title, [this.searched(title)]));
-    button.append(beginning);
+    button.append(name, element("small", scored), beginning);
     button.onclick = () => {
       this.goTo(i);
       this.show();
@@ -221,13 +219,13 @@ class Viewer {
     $("article-key").replaceChildren(...marked(key, [this.searched(key)]));
     $("hits").replaceChildren(...hits(this, body, view));
     $("article-facts").textContent = [dataset, `${words} words`, `id ${id}`].join(" · ");
-    $("link").href = fragmentOf(view, this);
     const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
     const shared = new Set(body.references.flatMap((reference) => bareWords(reference).map((word) => word.bare)));
     $("summaries").replaceChildren(...chosen.map((summary) => this.box(summary, body, shared)));
     $("scores").replaceChildren(...this.scoreRows(body, chosen));
     for (const note of document.querySelectorAll(".of-other")) note.hidden = view.other < 0;
-    $("all").replaceChildren(...this.allRows(body, view));
+    this.showLadder(body, view);
+    this.showSystems(body, view);
     this.showReferences(body, chosen);
     this.showText(body, chosen);
   }
@@ -246,14 +244,15 @@ class Viewer {
     $("resort").textContent = `sort at ${atLength(this.lengths[view.n])}`;
     const { label, percent: isPercent } = this.ranked[view.score];
     for (const named of document.querySelectorAll(".score-name")) named.textContent = label;
+    $("ladder-system").textContent = this.systems[view.system].label;
     $("in-percent").hidden = !isPercent;
     $("filters-on").textContent = isFiltered(view) ? " (on)" : "";
   }
 
   summary(body, system, n) {
     const place = body.at.findIndex(([s, k]) => s === system && k === n);
-    if (place < 0) return { system, text: null, words: 0, draws: 0, place };
-    return { system, place, text: body.texts[place], words: body.words[place], draws: body.draws[place] };
+    if (place < 0) return { system, n, place, text: null, words: 0, draws: 0 };
+    return { system, n, place, text: body.texts[place], words: body.words[place], draws: body.draws[place] };
   }
 
   score(body, place, column) {
@@ -318,27 +317,50 @@ class Viewer {
     return [top, rows];
   }
 
+  // What the first system wrote at every n, the shortest first.
+  showLadder(body, { system }) {
+    const all = this.lengths.map((_, n) => this.summary(body, system, n)), rungs = all.filter(({ place }) => place >= 0);
+    const lacking = all.filter(({ place }) => place < 0).map(({ n }) => lengthName(this.lengths[n]));
+    const lacks = `The page holds no summary of this article by this system at n = ${lacking.join(", ")}.`;
+    $("ladder-lacks").textContent = lacking.length ? lacks : "";
+    this.fill($("ladder"), rungs.map(({ n, place, text }, i) => {
+      const fresh = i ? freshSpans(text, rungs[i - 1].text) : [];
+      return this.row(body, place, { n }, lengthName(this.lengths[n]), [{ spans: fresh, name: "mark" }]);
+    }));
+  }
+
   // What every system wrote at this n, the highest score first.
-  allRows(body, { n, score: rank }) {
+  showSystems(body, { n, score: rank }) {
     const score = ({ place }) => this.score(body, place, this.ranked[rank].column);
     const written = this.systems.map((_, system) => this.summary(body, system, n)).filter(({ place }) => place >= 0);
-    return written.sort((a, b) => (score(b) ?? -2) - (score(a) ?? -2)).map((summary) => {
-      const row = element("tr"), text = Object.assign(this.withHits("td", summary.text), { dir: "auto" });
-      row.append(Object.assign(element("th", this.systems[summary.system].label), { scope: "row" }));
-      row.append(element("td", this.told(this.ranked[rank], score(summary))), text);
-      return row;
-    });
+    written.sort((a, b) => (score(b) ?? -2) - (score(a) ?? -2));
+    this.fill($("all"), written.map(({ system, place }) => this.row(body, place, { system }, this.systems[system].label)));
   }
 
+  // A summary as a row; a click on it makes the view of this choice. Who has selected a part of it wants to copy that.
+  row(body, place, choice, name, layers = []) {
+    const row = element("tr"), head = Object.assign(element("th"), { scope: "row" }), button = element("button", name);
+    const ranked = this.ranked[this.view.score], text = Object.assign(element("td"), { dir: "auto" });
+    text.append(...marked(body.texts[place], [...layers, this.searched(body.texts[place])]));
+    button.type = "button";
+    head.append(button);
+    row.append(head, element("td", this.told(ranked, this.score(body, place, ranked.column))), text);
+    const [system, n] = body.at[place];
+    if (system === this.view.system && n === this.view.n) row.setAttribute("aria-current", "true");
+    row.onclick = ({ target }) => (target === button || getSelection().isCollapsed) && this.change(choice);
+    return row;
+  }
+
+  // New rows for a table. The keyboard's focus stays in it, at the row of what is shown.
+  fill(table, rows) {
+    const hadFocus = table.contains(document.activeElement);
+    table.replaceChildren(...rows);
+    if (hadFocus) table.querySelector("[aria-current] button")?.focus({ preventScroll: true });
+  }
+
+  // What is sought, marked in a text.
   searched(text) {
     return { spans: foundSpans(text, this.sought()), name: "mark", classes: "sought" };
-  }
-
-  // An element with a text, in which what is sought is marked.
-  withHits(name, text) {
-    const made = element(name);
-    made.append(...marked(text, [this.searched(text)]));
-    return made;
   }
 
   // The references sentence by sentence, each with the words that the summaries have, too, and where they have them.

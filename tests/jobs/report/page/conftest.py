@@ -72,53 +72,36 @@ def run_of_points(store: Store) -> Callable[..., str]:
         systems: tuple[str, ...] = ("a", "lead", "random"),
         lengths: tuple[int, ...] = (7, 9),
         dataset: str = "news",
-        words: int = 30,
-        lacking: tuple[str, int] | None = None,
         failure: str | None = None,
         ended: bool = True,
-        at_most: Mapping[tuple[str, int], int] = {},
-        gain: Mapping[int, float] = {},
-        wrote: Mapping[str, int] = {},
         kept: Mapping[str, float] = {},
     ) -> str:
         signatures = SIGNATURES | ({"kept": "made"} if kept else {})
         spec = RunSpec("phase1", {}, "made", 0, "made", {"segmentation": "made"}, signatures, len(systems))
         run_id = store.create_run(spec)
-        epoch = store.claim_run(run_id, "here", 1)
-        store.writer(run_id, epoch).start("cpu", "made", {system: kind_of(system) for system in systems})
+        writer = store.writer(run_id, store.claim_run(run_id, "here", 1))
+        writer.start("cpu", "made", {system: kind_of(system) for system in systems})
         rng = np.random.default_rng(len(lengths))
-        for i in range(30):
-            article = Article(dataset, "test", f"k{i}", " ".join(f"w{j}" for j in range(words)), ("w1 w2 w3",))
-            made = [
-                _summary(
-                    article,
-                    system,
-                    n,
-                    min(n or 20, words, wrote.get(system, n or 20)),
-                    float(rng.uniform(0.3, 0.6)),
-                    gain.get(n, 0.3),
-                    {"kept": kept[system] + n / 100 + (i - 14.5) / 200, "kept_words": 0.1} if system in kept else {},
-                )
-                for system in systems
-                for n in lengths
-                if (system, n) != lacking and i < at_most.get((system, n), 30)
-            ]
-            store.writer(run_id, epoch).record([([article], BundleResult(tuple(made), ()))])
+        articles = [
+            Article(dataset, "test", f"k{i}", " ".join(f"w{j}" for j in range(30)), ("w1 w2 w3",)) for i in range(30)
+        ]
+        made = []
+        for i, article in enumerate(articles):
+            for system in systems:
+                for n in lengths:
+                    f1 = float(rng.uniform(0.3, 0.6)) + 0.3 * (kind_of(system) == "system")
+                    scores = make_scores(Score(f1, f1, f1), efficiency=f1 / max(1, n))
+                    if system in kept:
+                        scores |= {"kept": kept[system] + n / 100 + (i - 14.5) / 200, "kept_words": 0.1}
+                    text = " ".join(f"w{(len(system) + j) % 30}" for j in range(n or 20))
+                    made.append(Summary(article.id, system, n, text, n or 20, 0.1, scores))
+        lost, failed = [], []
         if failure is not None:
-            lost = Article(dataset, "test", failure, "", ("r",))
-            why = Failure(lost.id, "EmptyArticleError", failure, 1, "here")
-            store.writer(run_id, epoch).record([([lost], BundleResult((), (why,)))])
+            lost = [Article(dataset, "test", failure, "", ("r",))]
+            failed = [Failure(lost[0].id, "EmptyArticleError", failure, 1, "here")]
+        writer.record([([*articles, *lost], BundleResult(tuple(made), tuple(failed)))])
         if ended:
-            store.writer(run_id, epoch).finish("done")
+            writer.finish("done")
         return run_id
 
     return add
-
-
-def _summary(
-    article: Article, system: str, n: int, words: int, f1: float, gain: float, kept: Mapping[str, float]
-) -> Summary:
-    f1 += gain if kind_of(system) == "system" else 0.0
-    scores = make_scores(Score(f1, f1, f1), efficiency=f1 / max(1, n)) | kept
-    text = " ".join(f"w{(len(system) + j) % 30}" for j in range(words))
-    return Summary(article.id, system, n, text, words, 0.1, scores)

@@ -28,13 +28,9 @@ def summary(of: Article, system: str, n: int, f1: float) -> Summary:
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'nws.db'}"
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    with open_store(url) as opened:
+def store(tmp_path: Path) -> Iterator[Store]:
+    """The one that commands take."""
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
         yield opened
 
 

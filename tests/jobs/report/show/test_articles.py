@@ -5,6 +5,9 @@ import pytest
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
 from jobs.report.shown_article import show
+from jobs.report.sweep.kept_answer import named_by_answer, named_length
+
+SCORED = {"bertscore": "b|1", "kept": "k|1"}
 
 
 def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
@@ -15,25 +18,30 @@ def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
     assert [one.summary.system for one in of.at_n] == ["m|chunks", "writer", "oracle", "lead", "random"]
     assert [one.kind for one in of.at_n] == ["system", "system", "upper bound", "control", "control"]
     assert [(one.summary.system, one.summary.n) for one in of.uncut] == [("writer", 0)]
-    marked = of.by("m|chunks")
-    assert marked is not None
+    marked, *_, lead, _ = of.at_n
     words = bare_words(of.article.text)
     assert [words[p] for p in marked.positions if p is not None] == ["mayor", "harbour", "trams", "run", "nurses"]
-    lead = of.by("lead")
-    assert lead is not None
     assert lead.positions == tuple(align(bare_words(lead.summary.text), words)) == tuple(range(5))
 
 
-def test_without_a_name_it_is_the_first_article(store, add_run) -> None:
-    run = add_run()
-    assert show(store, run).article.id == min(store.finished_article_ids(run.id))
+def test_system_and_n_are_those_of_the_answer_for_the_dataset_of_the_article(store, add_run) -> None:
+    run = add_run(datasets=("news", "papers"), signatures=SCORED)
+    for system in (None, "lead"):
+        found = show(store, run, store.find_articles(run.id, "", 1)[0].id, system)
+        best, _ = named_by_answer(store.answer(run.id), found.article.dataset)
+        assert found.system == (system or best)
+        assert found.n == named_length(store.answer(run.id), found.article.dataset, found.system)
+        assert found.why_n == f" (the report's n for {found.names[found.system]})"
 
 
-def test_the_first_system_to_choose_is_marked_unless_another_is_named(store, add_run) -> None:
+def test_without_an_answer_it_is_the_first_system_to_choose_and_its_middle_n(store, add_run) -> None:
     run = add_run()
-    assert show(store, run, "a1", None, 5).system == "m|chunks"
-    assert show(store, run, "a1", "rand", 5).system == "random"
-    assert show(store, add_run(systems=("random", "lead", "oracle")), "a1", None, 5).system == "oracle"
+    found = show(store, run)
+    assert found.article.id == min(store.finished_article_ids(run.id))
+    assert (found.system, found.n, found.why_n) == ("m|chunks", 5, " (the middle n of m|chunks)")
+    assert show(store, run, "a1", "rand", 7).system == "random"
+    assert show(store, add_run(systems=("random", "lead", "oracle")), "a1").system == "oracle"
+    assert show(store, add_run(lengths=(0,)), None, "writer").n == 0
 
 
 def test_an_article_that_failed_says_why(store, add_run) -> None:
@@ -46,12 +54,8 @@ def test_as_json(store, add_run) -> None:
     told = json.loads(json.dumps(show(store, add_run(), "a1", None, 5).as_dict(), allow_nan=False))
     assert (told["key"], told["dataset"], told["words"]) == ("a1", "news", 16)
     first = told["summaries"][0]
-    assert (first["system"], first["kind"], first["n"], first["positions"]) == (
-        "m|chunks",
-        "system",
-        5,
-        [1, 3, 4, 9, 12],
-    )
+    assert (first["system"], first["kind"], first["n"]) == ("m|chunks", "system", 5)
+    assert first["positions"] == [1, 3, 4, 9, 12]
     assert first["scores"]["rouge1_f1"] == pytest.approx(first["scores"]["bertscore_f1"] / 2)
 
 

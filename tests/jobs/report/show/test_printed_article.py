@@ -1,5 +1,4 @@
 import io
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -33,12 +32,8 @@ def test_the_words_of_a_summary_stand_in_brackets_where_there_is_no_colour(store
 
 
 def test_content_kept_stands_before_the_other_scores(store, add_run) -> None:
-    shown = show(store, add_run(), "a3", None, 5)
-    scored = tuple(
-        replace(one, summary=replace(one.summary, scores={**one.summary.scores, "kept": 0.287})) for one in shown.at_n
-    )
-    text = printed(replace(shown, at_n=scored))
-    assert text.partition("m|chunks\n")[2].splitlines()[0].strip().startswith("content kept 29 %  BERTScore .68")
+    text = printed(show(store, add_run(signatures={"bertscore": "b|1", "kept": "k|1"}), "a3", None, 5))
+    assert text.partition("m|chunks\n")[2].splitlines()[0].strip().startswith("content kept 68 %  BERTScore .68")
 
 
 def test_on_a_terminal_they_are_highlighted(store, add_run) -> None:
@@ -47,15 +42,11 @@ def test_on_a_terminal_they_are_highlighted(store, add_run) -> None:
     assert "Highlighted: the words of m|chunks" in text
 
 
-def test_words_that_are_not_in_the_article_are_counted(store, add_run) -> None:
-    text = printed(show(store, add_run(), "a3", "writer", 5), 120)
+def test_words_that_are_not_in_the_article_are_counted_and_failures_told(store, add_run) -> None:
+    run = add_run(failed=1)
+    text = printed(show(store, run, "a3", "writer", 5), 120)
     assert "1 of its 5 words are not in the article, or in another order." in text
-
-
-def test_what_failed_is_told_without_control_characters(store, add_run) -> None:
-    text = printed(show(store, add_run(failed=1), "a100", None, 5))
-    assert "Failed: sweep: EmptyError: no \\x1b[2J word (2 attempts)" in text
-    assert "There is none." in text
+    assert "Failed: sweep: EmptyError: no \\x1b[2J word (2 attempts)" in printed(show(store, run, "a100", None, 5))
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 120])

@@ -1,25 +1,45 @@
-"""Content kept in a report: what of it is there, and its JSON."""
+"""Content kept in a report: its JSON and its rows, its table for papers, its chart, and what is printed."""
 
+import dataclasses
+import io
 import json
+import re
 
+import pytest
 from made_scores import kept_points
+from rich.console import Console
 
-from core.analysis.answer import Answer
+from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import content_kept
-from jobs.report.sweep.numbers import analyse, curve_rows, report_json
+from jobs.report.drawing import draw
+from jobs.report.printed_report import print_kept, print_kept_notes
+from jobs.report.report_files import kept_latex
+from jobs.report.sweep.kept_answer import headline, sentences
+from jobs.report.sweep.numbers import analyse, curve_rows, kept_rows, report_json
+from jobs.report.sweep.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
 
-SHARES = {"a": {3: 0.3, 7: 0.42, 21: 0.55}, "random": {3: 0.1, 7: 0.2, 21: 0.3}, "person": {0: 0.6, 3: 0.4}}
+SHARES = {
+    "a_b": {3: -0.03, 7: 0.42, 21: 0.55},
+    "random": {3: 0.1, 21: 0.3},
+    "person": {0: 0.6, 3: 0.4, 7: 0.5, 21: 0.6},
+}
 
 
-def test_a_report_has_the_answer_of_the_analysis(run):
-    points = kept_points(SHARES)
-    report = json.loads(json.dumps(report_json(analyse(run, points))))
+@pytest.fixture
+def numbers(run):
+    scored = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
+    return analyse(scored, [*kept_points(SHARES), *kept_points({"a_b": {9: 0.3}}, dataset="talks", articles=5)])
+
+
+def test_a_report_has_the_answer_of_the_analysis(numbers):
+    report = json.loads(json.dumps(report_json(numbers)))
     assert list(report)[7:9] == ["kept", "curves"]  # behind what made the numbers
-    found = content_kept(points)
-    assert [(of["system"], of["of"]) for of in report["kept"]] == [(of.system, of.of) for of in found]
-    (told,) = (of for of in report["kept"] if (of["system"], of["of"]) == ("a", "reference"))
-    (kept,) = (of for of in found if (of.system, of.of) == ("a", "reference"))
-    assert (told["dataset"], told["longest"], told["is_control"], told["articles"]) == ("news", 21, False, 60)
+    found = content_kept(kept_points(SHARES))
+    told = [of for of in report["kept"] if of["dataset"] == "news"]
+    assert [(of["system"], of["of"]) for of in told] == [(of.system, of.of) for of in found]
+    (told,) = (of for of in told if (of["system"], of["of"]) == ("a_b", "reference"))
+    (kept,) = (of for of in found if (of.system, of.of) == ("a_b", "reference"))
+    assert (told["longest"], told["is_control"], told["articles"]) == (21, False, 60)
     at = kept.lengths[1]
     assert told["lengths"][1] == {
         "n": 7, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": 60
@@ -41,10 +61,79 @@ def test_a_run_without_the_metric_has_none(run, make_points):
     assert not any(name.startswith("kept") for row in curve_rows(numbers) for name in row)
 
 
-def test_curves_have_the_share_of_the_reference_beside_the_mean(run):
-    numbers = analyse(run, kept_points(SHARES))
-    (row,) = (row for row in curve_rows(numbers) if (row["system"], row["n"]) == ("a", 7))
+def test_curves_have_the_share_of_the_reference_beside_the_mean(numbers):
+    (row,) = (row for row in curve_rows(numbers) if (row["system"], row["n"]) == ("a_b", 7))
     assert list(row)[-3:] == ["kept", "kept_low", "kept_high"]
-    low, mean, high = (row[name] for name in ("kept_low", "kept", "kept_high"))
-    assert low < mean < high
-    assert abs(mean - 0.42) < 1e-9
+    assert row["kept_low"] < row["kept"] < row["kept_high"]
+    assert row["kept"] == pytest.approx(0.42)
+
+
+def test_a_row_for_each_system_ceiling_and_n(numbers):
+    told = [row for row in kept_rows(numbers) if row["dataset"] == "news" and row["system"] != "person"]
+    assert len(told) == 3 * 3 + 3 * 2
+    first = next(row for row in told if row["system"] == "a_b")
+    assert (first["of"], first["n"], first["articles"]) == ("reference", 3, 60)
+    assert first["mean"] == pytest.approx(-0.03)
+    assert first["low"] < first["mean"] < first["high"]
+    assert first["signature"] == "kept|made|bert-base-uncased_L9_no-idf"
+    assert {row["is_control"] for row in told if row["system"] == "random"} == {1}
+
+
+def test_a_table_for_papers_has_shares_and_where_half_is_kept(numbers):
+    text = kept_latex(numbers)
+    assert "% news: content kept by n, 60 articles, 3 lengths from 3 to 21 words\n" in text
+    assert "$n$ & 3 & 7 & 21 & half \\\\" in text
+    assert re.search(
+        r"a\\_b & \$-\$3 \(\$-\$\d to \$?-?\$?\d\) & 42 \(\d\d--\d\d\) & 55 \(\d\d--\d\d\) & 21 \(21--", text
+    )
+    assert re.search(r"random \(control\) & 10 \(\d+--\d+\) & -- & 30 \(\d\d--\d\d\) & \$>\$21 \\\\", text)
+
+
+def test_lines_are_in_per_cent_and_a_whole_summary_is_level():
+    numbers = answer_of(kept_points(SHARES))
+    lines = {line.name: line for line in kept_chart(numbers, "news").series}
+    assert set(lines) == {"a_b", "random (control)", "person (upper bound)", WHOLE}
+    assert [(at.x, pytest.approx(at.y)) for at in lines["a_b"].points] == [(3, -3), (7, 42), (21, 55)]
+    assert all(at.low < at.y < at.high for at in lines["a_b"].points[1:])
+    assert [(at.x, pytest.approx(at.y)) for at in lines[WHOLE].points] == [(3, 60), (21, 60)]
+    assert lines["a_b"].points[1].told == "42 % (39–45 %, 60 articles)"
+    assert lines[WHOLE].points[0].told == "60 %, 25 words on average"
+    assert kept_kinds(numbers) == {"a_b": "system", "random": "control", "person": "upper bound", WHOLE: "upper bound"}
+
+
+def test_the_figure_has_a_panel_for_each_dataset(numbers):
+    sheet = kept_sheet(numbers)
+    assert any("does not see what is true" in note for note in sheet.notes)
+    figure = draw(sheet)
+    assert figure.warning is None
+    news, talks = figure.axes
+    assert news.get_title(loc="left") == "news · 60 articles, 3 lengths from 3 to 21 words"
+    assert talks.get_title(loc="left") == "talks · 5 articles, n = 9"
+    assert {"half", "a_b", WHOLE} <= {text.get_text() for text in news.texts}
+    assert WHOLE not in {text.get_text() for text in talks.texts}
+    assert news.get_ylim()[1] == 80
+
+
+def test_no_band_lies_above_the_whole_reference():
+    numbers = answer_of(kept_points({"reference-words": {3: 0.5, 21: 0.99}}))
+    (line,) = kept_chart(numbers, "news").series
+    short, long = line.points
+    assert short.high < long.high == 100
+
+
+def test_each_dataset_has_a_heading_and_at_most_six_lines_in_the_terminal(run):
+    shares = {name: {3: 0.3 + i / 10, 21: 0.4 + i / 10} for i, name in enumerate(("[a]", "b", "c", "d", "random"))}
+    numbers = answer_of([*kept_points(shares), *kept_points(shares, dataset="talks")])
+    console = Console(file=io.StringIO(), width=1_000)
+    print_kept(numbers, numbers.datasets, run, console, "")
+    parts = console.file.getvalue().strip().split("\n\n")
+    assert [part.splitlines()[0] for part in parts] == [
+        f"{dataset}: how many words keep how much? (60 articles, 2 lengths from 3 to 21 words)"
+        for dataset in ("news", "talks")
+    ]
+    assert all(2 <= len(part.splitlines()) - 1 <= 6 for part in parts)
+    told = [f"{name}: {said}" for name, said in sentences(numbers, "news")]
+    how_many = "Articles needed for narrower intervals: nws plan p1-0421"
+    assert parts[0].splitlines()[1:] == [headline(numbers, "news"), *told[:-1], f"{told[-1]} {how_many}"]
+    print_kept_notes(numbers, console)
+    assert "the reference has 99 % with “not” put in, and 98 % with changed numbers" in console.file.getvalue()

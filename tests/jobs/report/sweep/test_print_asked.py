@@ -42,9 +42,9 @@ def printed(**changes: Any) -> str:
 def test_how_well_generators_keep_to_n() -> None:
     lines = [line.split() for line in printed().splitlines()]
     assert lines[3:6] == [
-        ["instruct", "7", "6.8", "52%", "12%", "1.2"],
-        ["openai:tiny", "7", "7.0", "100%", "0%", "0.0"],
-        ["openai:tiny", "9", "11.3", "10%", "90%", "2.3"],
+        ["instruct", "7", "6.8", "52", "%", "12", "%", "1.2"],
+        ["openai:tiny", "7", "7.0", "100", "%", "0", "%", "0.0"],
+        ["openai:tiny", "9", "11.3", "10", "%", "90", "%", "2.3"],
     ]
 
 
@@ -77,9 +77,9 @@ def test_how_well_generators_fit_into_characters() -> None:
     assert "Characters written, where at most n characters were asked for" in printed(recipe=recipe)
     lines = [line.split() for line in printed(recipe=recipe).splitlines()]
     assert lines[3:6] == [
-        ["instruct", "7", "6.8", "88%", "12%"],
-        ["openai:tiny", "7", "7.0", "100%", "0%"],
-        ["openai:tiny", "9", "11.3", "10%", "90%"],
+        ["instruct", "7", "6.8", "88", "%", "12", "%"],
+        ["openai:tiny", "7", "7.0", "100", "%", "0", "%"],
+        ["openai:tiny", "9", "11.3", "10", "%", "90", "%"],
     ]
     told = " ".join(printed(recipe=recipe).split())
     assert "mean characters fits into n too long, and cut" in told

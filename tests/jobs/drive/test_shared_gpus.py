@@ -1,23 +1,17 @@
-"""What a dry run says of sharing GPUs, and what an actor needs of them. The GPUs are made up."""
+"""How actors share GPUs, and what each needs of them. The GPUs are made up."""
 
-import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_cuda import FakeCuda
-from rich.console import Console
 
-from cluster.resources import Card
+from cluster.resources import Card, GpuNode
+from cluster.session import Session
 from core.models import parameters, parse_model, resolve_model
 from core.models.generators import parse_generator
-from jobs.drive import dry_run
-from jobs.drive.dry_run import describe, print_description
-from jobs.drive.pools import actor_bytes
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.phase2 import Phase2Recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.drive import pools
+from jobs.drive.pools import actor_bytes, choose_actors
+from jobs.recipes.job import plan_job
 
 H100 = Card("NVIDIA H100 80GB HBM3", 84_900_000_000, (9, 0))
 T4 = Card("Tesla T4", 15_600_000_000, (7, 5))
@@ -35,31 +29,29 @@ T4 = Card("Tesla T4", 15_600_000_000, (7, 5))
         ((), 16, {}, "1 x 1 GPU"),
     ],
 )
-def test_a_dry_run_says_how_actors_share_a_gpu(
+def test_a_run_says_how_its_actors_share_a_gpu(
     cards: tuple[Card, ...], cores: int, changes: dict[str, object], device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    FakeCuda().install(monkeypatch)
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
-    monkeypatch.setattr(dry_run, "cards_here", lambda: cards)
-    plan = describe(make_plan(load_recipe(Phase1Recipe, "sample", changes)))
-    out = io.StringIO()
-    print_description(plan, Console(file=out, width=200))
-    assert plan["device"] == device
+    monkeypatch.setattr(pools, "gpu_nodes", lambda accelerator: [GpuNode(cores, 1, cards)])
+    plan, said = plan_job("phase1", "sample", changes), list[str]()
+    session = Session(None, None, {"CPU": cores, "GPU": 1})
+    resources, actors = choose_actors(session, plan.recipe, plan.training_and_stages, said.append)
+    assert f"{actors} x {resources.describe()}" == device
     chosen = "gpus_per_actor" not in changes and "accelerator" not in changes
-    assert ("sharing" in out.getvalue()) == chosen
-    assert not chosen or (cards[0].name if cards else "does not tell") in plan["sharing"]
+    assert len(said) == chosen
+    assert not chosen or (cards[0].name if cards else "does not tell") in said[0]
 
 
 def test_an_actor_needs_its_weights_in_its_precision(tiny_models: dict[str, Path]) -> None:
     def need(**changes: object) -> int:
         models = {"encoders": [str(tiny_models["bert"])], "bertscore": {"model": str(tiny_models["xlnet"])}}
         models["bertscore"]["num_layers"] = 1
-        return actor_bytes(make_plan(load_recipe(Phase1Recipe, "sample", models | changes)).training_and_stages, True)
+        return actor_bytes(plan_job("phase1", "sample", models | changes).training_and_stages, True)
 
     both = parameters(tiny_models["bert"]) + parameters(tiny_models["xlnet"])
     assert need() - need(precision="float16") == 2 * both
     assert need() == need(precision="tf32")
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {})).stages[0]
+    plan = plan_job("phase1", "sample", {}).stages[0]
     model = resolve_model(parse_model(str(tiny_models["bert"])))
     generator = replace(parse_generator("bart-large-cnn"), model=model)
     extra = {
@@ -73,6 +65,6 @@ def test_an_actor_needs_its_weights_in_its_precision(tiny_models: dict[str, Path
 
 
 def test_a_training_is_counted() -> None:
-    plans = make_plan(load_recipe(Phase2Recipe, "sample", {"datasets.limit": 4})).training_and_stages
+    plans = plan_job("phase2", "sample", {"datasets.limit": 4}).training_and_stages
     assert len(plans) > 1
     assert actor_bytes(plans, True) >= actor_bytes(plans[:1], True) > 2.6e9

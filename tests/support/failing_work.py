@@ -1,0 +1,27 @@
+"""The stub work, which raises for some articles."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from bench import stub_work
+from cluster.article_work import Sweeper, Work
+from core.stage import Stage
+from core.types import Article, SegmentedArticle, Summary
+from jobs.drive.pools import MakeWork
+
+
+def failing_work(fails: Callable[[Article], bool], error: type[Exception], message: str) -> MakeWork:
+    """Its sweeper raises for articles that fail; `{key}` in the message becomes the article's."""
+
+    def sweep(real: Sweeper, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
+        for segmented in bundle:
+            if fails(segmented.article):
+                raise error(message.format(key=segmented.article.key))
+        return real(bundle)
+
+    def work(stage: Stage, device: str, fraction: float | None) -> Work:
+        real = stub_work.work(stage, device, fraction)
+        return replace(real, make_sweeper=lambda: partial(sweep, real.make_sweeper()))
+
+    return work
