@@ -16,7 +16,7 @@ def run(connection: Connection) -> None:
     is_postgres = connection.dialect.name == "postgresql"
 
     def is_compared(found: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:
-        """On Postgres summaries have a partition for each run, and no foreign keys, see `jobs.store.partitions`."""
+        """On Postgres summaries have a partition for each run, and no foreign keys, see `jobs.store.schema`."""
         if kind == "table" and reflected and compare_to is None and is_postgres:
             return not name.startswith("summaries_")
         return not (is_postgres and kind == "foreign_key_constraint" and found.parent.name == "summaries")

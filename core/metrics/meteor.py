@@ -3,16 +3,26 @@
 Words are aligned in stages, each on the words that the stages before left over: equal words, equal Porter stems,
 synonyms of WordNet. `meteor_score` of NLTK hands *stems* to its last stage, so that "car" does not match "automobile"
 (whose stem is "automobil"). Here the last stage sees the words; without WordNet the numbers are NLTK's.
+
+WordNet 3.0 is NLTK's own data or the files of a system package; nothing is downloaded. Debian's `wordnet-base` holds
+the database but not `lexnames`, the names of the lexicographer files, which NLTK's reader asks for. Nothing here uses
+these names, so they are numbers.
 """
 
 import importlib.metadata
+import io
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar
 
+import nltk
 import numpy as np
+from nltk.corpus import wordnet as nltk_wordnet
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
 
@@ -20,8 +30,10 @@ from core.metrics.bleu import MTEVAL, translation_tokenizer
 from core.metrics.config import Options
 from core.metrics.metric import FloatArray, MeanOverRows, References, Row
 from core.text.tokenizers import Tokenizer
-from core.text.wordnet import find_wordnet
 
+SYSTEM_FOLDERS = (Path("/usr/share/wordnet"), Path("/usr/local/share/wordnet"))
+HOW_TO_INSTALL = "install Debian's wordnet-base, or NLTK's data (`python -m nltk.downloader wordnet`)"
+_LEXICOGRAPHER_FILES = 45
 # Lavie and Agarwal 2007, "METEOR: An Automatic Metric for MT Evaluation with High Levels of Correlation with Human
 # Judgments", and NLTK's defaults.
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
@@ -119,3 +131,38 @@ def make_meteor(name: str, options: Options) -> Meteor:
 def _chunks(matches: Sequence[Match]) -> int:
     """Runs of matches that are adjacent, and in the same order, in both texts."""
     return 1 + sum(after != (before[0] + 1, before[1] + 1) for before, after in pairwise(matches))
+
+
+class _SystemWordNet(WordNetCorpusReader):  # type: ignore[misc]  # nltk has no types
+    """NLTK's reader on a folder without `lexnames`."""
+
+    def open(self, file: str) -> object:
+        if file != "lexnames":
+            return super().open(file)
+        return io.StringIO("".join(f"{number:02d} {number} 0\n" for number in range(_LEXICOGRAPHER_FILES)))
+
+    def map_wn(self, version: str = "wordnet") -> None:
+        """No mapping of sense numbers to WordNet 3.0: this is WordNet 3.0 (and NLTK's own copy may be absent)."""
+
+
+def find_wordnet() -> WordNetCorpusReader | None:
+    """WordNet 3.0, or None where it is not installed.
+
+    Looked for in NLTK's data, and in `SYSTEM_FOLDERS`. Loaded once per folder (about 2 s).
+    """
+    for resource in ("corpora/wordnet", "corpora/wordnet.zip"):
+        try:
+            nltk.data.find(resource)
+        except LookupError:
+            continue
+        return nltk_wordnet
+    folder = next((folder for folder in SYSTEM_FOLDERS if (folder / "data.noun").is_file()), None)
+    return None if folder is None else _reader(folder)
+
+
+@cache
+def _reader(folder: Path) -> WordNetCorpusReader:
+    nltk.data.path.append(str(folder))  # NLTK refuses to open files anywhere else
+    with warnings.catch_warnings():  # that there are no other languages, which nobody asked for
+        warnings.filterwarnings("ignore", message="The multilingual functions are not available")
+        return _SystemWordNet(str(folder), omw_reader=None)

@@ -77,7 +77,7 @@ def score(
     ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
     """
     from core.metrics.config import Options
-    from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
+    from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
     from jobs.report.warnings import warn_of_texts
     from jobs.tools.score import print_score, row_lines, score_file
 

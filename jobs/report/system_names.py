@@ -18,7 +18,7 @@ from jobs.store import RunInfo
 _Parts: TypeAlias = Mapping[str, tuple[str, ...]]
 
 _OF_RUN = " @"
-"""What stands before the run in the name of a system that two runs of a page have (`jobs.report.page.combine_runs`)."""
+"""What stands before the run in the name of a system that two runs of a page have (`jobs.report.page.page`)."""
 _PROMPT = "prompt="
 _EXACT = "exact"
 _CHUNKS = "chunks"

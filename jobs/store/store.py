@@ -19,9 +19,7 @@ from jobs.store.database import Database, in_transactions
 from jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer_engine
 from jobs.store.lifecycle import Lifecycle, check_fence
 from jobs.store.means import Means, forget, keep_means
-from jobs.store.partitions import lock_own_partition
 from jobs.store.queries import Queries
-from jobs.store.removal import Removal
 from jobs.store.results import (
     Results,
     article_row,
@@ -35,7 +33,7 @@ from jobs.store.results import (
 )
 from jobs.store.run_progress import DriverReports, LogLine, Progress
 from jobs.store.runs import FinalState, Runs, read_run
-from jobs.store.schema import check_schema, create_if_fresh
+from jobs.store.schema import check_schema, create_if_fresh, lock_own_partition
 from jobs.store.sharded_runs import ShardedRuns
 from jobs.store.tables import (
     ArticleRow,
@@ -247,7 +245,6 @@ class Store(
     Runs,
     DriverReports,
     Lifecycle,
-    Removal,
     Results,
     Articles,
     Means,

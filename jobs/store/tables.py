@@ -194,7 +194,7 @@ class SummaryRow(_ScoreColumns, Base):
 
     __tablename__ = "summaries"
     __table_args__ = (
-        # On Postgres there are none, see `jobs.store.partitions`.
+        # On Postgres there are none, see `jobs.store.schema`.
         *(ForeignKeyConstraint(*key).ddl_if(dialect="sqlite") for key in _SUMMARY_KEYS),
         Index(None, "run_id", "system", "n"),
         {"postgresql_partition_by": "LIST (run_id)"},

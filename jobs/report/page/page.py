@@ -5,14 +5,16 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import yaml
 from markupsafe import Markup
+from numpy.typing import NDArray
 
-from core.analysis import LEAD, METRICS, RANDOM, Metric, kinds_of
+from core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
 from core.analysis.content_kept import KEPT
 from core.errors import NwsError, StoreError
 from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
@@ -31,9 +33,14 @@ from jobs.report.metric_names import (
 from jobs.report.numerals import of_length
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
-from jobs.report.page.combine_runs import combine
-from jobs.report.page.kept_examples import kept_examples, opening
-from jobs.report.page.sections import PolicySection, SweepSection, policy_section, sweep_sections
+from jobs.report.page.sections import (
+    PolicySection,
+    SweepSection,
+    kept_examples,
+    opening,
+    policy_section,
+    sweep_sections,
+)
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.printed_lines import role
@@ -44,6 +51,8 @@ from jobs.report.system_names import system_notes, with_labels
 from jobs.store import FailureInfo, RunInfo, Store
 
 _MOST_FAILURES = 500
+_SAME = 1e-6
+"""Scores no further apart are equal."""
 _SCRIPTS = ("text", "view", "viewer")
 """The viewer's, in the order in which they stand in the page."""
 
@@ -158,6 +167,62 @@ def collect(
         failures=failures,
         archive=archive,
     )
+
+
+def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, tuple[Source, ...]]:
+    """The points of all runs, and the names that each run's systems have among them.
+
+    A system counts as one if it wrote the same text with the same scores wherever two runs share an article and n.
+    Otherwise it keeps its name for the first run, and is called `NAME @RUN` for any other.
+    """
+    if len(runs) == 1:
+        ((run_id, points),) = runs
+        return points, (Source(run_id, {system: system for system in points.systems}),)
+    parts: list[Points] = []
+    sources: list[Source] = []
+    for run_id, points in runs:
+        earlier = _rows(parts)
+        names = {system: _name(system, run_id, points, s, earlier) for s, system in enumerate(points.systems)}
+        is_new = np.array([(names[points.systems[s]], *place) not in earlier for s, place in _places(points)])
+        renamed = replace(points, systems=tuple(names[system] for system in points.systems))
+        parts.append(renamed.take(is_new))
+        sources.append(Source(run_id, names))
+    return Points.together(parts), tuple(sources)
+
+
+_Place = tuple[str, str, int]
+_Text = tuple[int, float]
+
+
+def _rows(parts: Sequence[Points]) -> dict[tuple[str, str, str, int], _Text]:
+    """By system, dataset, article and n: the key of the text, and its F1."""
+    return {
+        (part.systems[s], *place): text
+        for part in parts
+        for (s, place), text in zip(_places(part), _texts(part), strict=True)
+    }
+
+
+def _places(points: Points) -> list[tuple[int, _Place]]:
+    articles, lengths = points.article.tolist(), points.n.tolist()
+    return [
+        (s, (*points.articles[article], n))
+        for s, article, n in zip(points.system.tolist(), articles, lengths, strict=True)
+    ]
+
+
+def _texts(points: Points) -> list[_Text]:
+    return list(zip(points.text.tolist(), points.scores["bertscore_f1"].tolist(), strict=True))
+
+
+def _name(system: str, run_id: str, points: Points, s: int, earlier: dict[tuple[str, str, str, int], _Text]) -> str:
+    own: NDArray[np.bool_] = points.system == s
+    chosen = points.take(own)
+    for (_, place), (text, f1) in zip(_places(chosen), _texts(chosen), strict=True):
+        before = earlier.get((system, *place))
+        if before is not None and (before[0] != text or abs(before[1] - f1) > _SAME):
+            return f"{system} @{run_id}"
+    return system
 
 
 def _require_one_unit(runs: Sequence[RunInfo]) -> None:

@@ -20,8 +20,7 @@ from jobs.report.charts import (
 )
 from jobs.report.metric_names import metric_name
 from jobs.report.numerals import decimals
-from jobs.report.policies.learning_curves import WINDOWS, Band, LearningLine
-from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.policies.policy_numbers import WINDOWS, Band, LearningLine, PolicyNumbers
 
 _FAR_APART = 1.5
 

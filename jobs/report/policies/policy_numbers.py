@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.analysis import (
     COMPARED,
@@ -16,10 +20,52 @@ from core.analysis import (
     split_seed,
 )
 from core.errors import StoreError
-from jobs.report.policies.learning_curves import LearningLine, learning_lines
 from jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
 from jobs.report.system_names import names_of
 from jobs.store import CurveRow, GreedyReward, RunInfo, Store
+
+WINDOWS = 30
+"""Points of a line. An update draws from few articles: unsmoothed, a curve shows which ones."""
+_TENTHS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A mean over seeds, with the lowest and the highest seed, in each window of updates."""
+
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningLine:
+    """How the policies of a method learned to write n words.
+
+    Attributes:
+        system: the method, e.g. `policy|reinforce`.
+        updates: how many the seed that is furthest has done.
+        x: the middle of each window, in updates from 0. A window without an episode at this n is left out.
+        reward: mean over a window's episodes, as are `advantage_baseline` and `entropy`.
+        first_reward: mean over the first tenth of the updates and over the seeds.
+        last_reward: the same of the last tenth.
+    """
+
+    system: str
+    n: int
+    seeds: tuple[int, ...]
+    updates: int
+    x: tuple[float, ...]
+    reward: Band
+    advantage_baseline: Band
+    entropy: Band
+    first_reward: float
+    last_reward: float
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether rewards were compared with a baseline. A baseline that is always 0 is none."""
+        return any(self.advantage_baseline.low) or any(self.advantage_baseline.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +213,60 @@ def _score_json(score: SystemScore) -> dict[str, Any]:
         "seed_sd": score.seed_sd,
         "test_vs_training": score.test_vs_training,
     }
+
+
+def learning_lines(curve: Sequence[CurveRow]) -> tuple[LearningLine, ...]:
+    """A line for each method and n, methods by name, n rising. The order of the rows does not matter."""
+    updates: dict[str, int] = {}
+    for row in curve:
+        system = _system(row)
+        updates[system] = max(updates.get(system, 0), row.update_number + 1)
+    rows = sorted(curve, key=lambda row: (_system(row), row.n, row.seed, row.update_number))
+    return tuple(
+        _line(system, n, list(line_rows), updates[system])
+        for (system, n), line_rows in groupby(rows, key=lambda row: (_system(row), row.n))
+    )
+
+
+def _system(row: CurveRow) -> str:
+    return split_seed(POLICY + row.policy)[0]
+
+
+def _line(system: str, n: int, rows: list[CurveRow], updates: int) -> LearningLine:
+    count = min(WINDOWS, updates)
+    reward, baseline, entropy = (
+        _windows(rows, [getattr(row, name) for row in rows], updates, count)
+        for name in ("reward", "advantage_baseline", "entropy")
+    )
+    seen = ~np.isnan(reward).all(axis=0)
+    middles = (np.arange(count) + 0.5) * updates / count - 0.5
+    tenths = _windows(rows, [row.reward for row in rows], updates, min(_TENTHS, updates))
+    by_tenth = _band(tenths[:, ~np.isnan(tenths).all(axis=0)]).mean
+    return LearningLine(
+        system=system,
+        n=n,
+        seeds=tuple(sorted({row.seed for row in rows})),
+        updates=updates,
+        x=tuple(middles[seen].tolist()),
+        reward=_band(reward[:, seen]),
+        advantage_baseline=_band(baseline[:, seen]),
+        entropy=_band(entropy[:, seen]),
+        first_reward=by_tenth[0],
+        last_reward=by_tenth[-1],
+    )
+
+
+def _windows(rows: Sequence[CurveRow], values: Sequence[float], updates: int, count: int) -> NDArray[np.float64]:
+    """Means over the episodes of each of `count` equal windows: float64, (seeds, windows), NaN where there are none."""
+    seeds = sorted({row.seed for row in rows})
+    at = [seeds.index(row.seed) for row in rows], [row.update_number * count // updates for row in rows]
+    episodes = np.array([row.episodes for row in rows], dtype=np.float64)
+    sums, weights = np.zeros((2, len(seeds), count))
+    np.add.at(sums, at, episodes * values)
+    np.add.at(weights, at, episodes)
+    return np.divide(sums, weights, out=np.full_like(sums, np.nan), where=weights > 0)
+
+
+def _band(values: NDArray[np.float64]) -> Band:
+    """Over seeds, those that have the window; every window has one."""
+    return Band(*(tuple(over(values, axis=0).tolist()) for over in (np.nanmean, np.nanmin, np.nanmax)))

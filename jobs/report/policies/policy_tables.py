@@ -6,8 +6,7 @@ from core.analysis import COMPARED, SystemScore
 from core.metrics.specs import SPECS
 from jobs.report.metric_names import metric_name
 from jobs.report.numerals import counted, decimals, interval_text, percent, signed
-from jobs.report.policies.learning_curves import LearningLine
-from jobs.report.policies.policy_numbers import PolicyNumbers
+from jobs.report.policies.policy_numbers import LearningLine, PolicyNumbers
 from jobs.report.printed_lines import role
 from jobs.report.result_tables import means_table
 from jobs.report.table import MISSING, Cell, Mark, Table

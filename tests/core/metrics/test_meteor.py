@@ -4,9 +4,8 @@ from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
 from core.metrics.bleu import MTEVAL
-from core.metrics.meteor import Meteor
+from core.metrics.meteor import HOW_TO_INSTALL, Meteor, find_wordnet
 from core.metrics.metric import Row
-from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
 
 
 class NoWordNet:

@@ -20,7 +20,7 @@ from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import Store, open_store
-from jobs.store.partitions import make_partition
+from jobs.store.schema import make_partition
 from jobs.store.tables import Base
 
 PAGE = Path(__file__).parents[3] / "docs" / "sql.md"

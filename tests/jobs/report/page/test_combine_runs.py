@@ -3,7 +3,7 @@ from dataclasses import replace
 from made_scores import point_scores
 
 from core.analysis import Point, Points
-from jobs.report.page.combine_runs import combine
+from jobs.report.page.page import combine
 
 
 def point(system: str, article: str = "a", text: str = "t", f1: float = 0.5, n: int = 7) -> Point:

@@ -3,8 +3,8 @@ from pathlib import Path
 import nltk
 import pytest
 
-from core.text import wordnet
-from core.text.wordnet import HOW_TO_INSTALL, find_wordnet
+from core.metrics import meteor
+from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
 
 
 @pytest.fixture
@@ -25,5 +25,5 @@ def test_a_car_is_an_automobile(installed) -> None:
 
 def test_where_it_is_not_installed_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    monkeypatch.setattr(wordnet, "SYSTEM_FOLDERS", (tmp_path,))
+    monkeypatch.setattr(meteor, "SYSTEM_FOLDERS", (tmp_path,))
     assert find_wordnet() is None
