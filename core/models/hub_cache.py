@@ -3,7 +3,7 @@
 import functools
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from core.errors import HubError, RecipeError
+from core.errors import HubError
 
 # What `huggingface_hub` raises when the network, the Hub or the local cache fails.
 # Without a connection that is the HTTP library's own error, the base of HfHubHTTPError.
@@ -168,38 +168,3 @@ def _require_all(repository: str, commit: str, folder: Path) -> None:
             f"The cache has files of the model {repository} at commit {commit}, but perhaps not all: another program "
             f"has put them there. Run NWS once with a network, or name the folder if it is complete: {folder}"
         ) from error
-
-
-def upload_model(folder: Path, files: Sequence[str], repository: str, private: bool) -> str:
-    """Upload files of a folder to a model repository, which is made if need be, in one commit. Returns its address.
-
-    The token is that of `huggingface_hub`: `HF_TOKEN`, or what `hf auth login` has kept.
-
-    Args:
-        folder: with the files.
-        files: which of them, as glob patterns. Files that are there already and have another name stay.
-        repository: `organisation/name`.
-        private: of a new repository; one that is there stays as it is.
-
-    Raises:
-        RecipeError: the name is none that a repository can have.
-        HubError: there is no token, the Hub cannot be reached, or it refuses.
-    """
-    if not huggingface_hub.get_token():
-        raise HubError(
-            "There is no token of the Hub. Make one that may write at https://huggingface.co/settings/tokens, and keep "
-            "it with `hf auth login` or in HF_TOKEN."
-        )
-    api = huggingface_hub.HfApi()
-    try:
-        url = api.create_repo(repository, private=private, exist_ok=True)
-        api.upload_folder(
-            repo_id=url.repo_id, folder_path=folder, allow_patterns=list(files), commit_message="Upload policies"
-        )
-    except HFValidationError as error:
-        raise RecipeError(f"{repository!r} is no name of a repository such as organisation/name: {error}") from error
-    except _NO_ANSWER as error:  # or what the Hub says of the token, or of the metadata in README.md
-        raise HubError(
-            f"The Hub refuses or cannot be reached, so nothing was uploaded to {repository}: {error}"
-        ) from error
-    return str(url)

@@ -1,4 +1,4 @@
-"""`nws summarize`: one text by trained policies; `nws write`: a file by any system; `nws push`: policies for others."""
+"""`nws summarize`: one text by trained policies; `nws write`: a file by any system."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from core.errors import ModelError, NwsError, RecipeError
+from core.errors import NwsError, RecipeError
 from jobs.commands.groups import grouped, plain
 from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl
 from jobs.commands.shared import choose_policies, err, out
@@ -166,33 +166,3 @@ def write(
         err.print(f"No summary of {article!r}: {why}", markup=False)
     if written.failures:
         raise NwsError(f"{counted(len(written.failures), 'article')} of {len(articles)} could not be summarised.")
-
-
-_FILES = ("README.md", "recipe.yaml", "decoding.json", "policy.*", "n=*/policy.*", "LICENSE*")
-"""What `nws export --policy` writes, and a licence that was put beside it. Nothing else leaves this machine."""
-
-
-def push(
-    folder: Annotated[Path, typer.Argument(help="Folder that `nws export RUN --policy FOLDER` wrote.")],
-    repository: Annotated[
-        str, typer.Argument(help="Repository on the Hub, organisation/name. It is created if it does not exist.")
-    ],
-    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Upload exported policies to the Hugging Face Hub.
-
-    Their model card goes with them. Needs a token (`hf auth login`).
-    """
-    from core.learning.policy_system import load_policies
-    from core.models.hub_cache import upload_model
-
-    system = load_policies(folder)
-    if not (folder / "README.md").is_file():
-        raise ModelError(f"{folder} has no model card (README.md): export the policies again, into a new folder.")
-    with busy(f"Uploading {system.signature}", at_once=True):
-        url = upload_model(folder, _FILES, repository, private)
-    if as_json:
-        print(json.dumps({"system": system.signature, "url": url}))
-    else:
-        out.print(url, markup=False)

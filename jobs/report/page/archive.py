@@ -62,8 +62,6 @@ class Archive:
     parts: tuple[str, ...]
     articles: int
     total_articles: int
-    systems: tuple[ViewedSystem, ...]
-    lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +155,6 @@ def build_archive(
         parts=tuple(parts),
         articles=len(listed),
         total_articles=len(article_ids),
-        systems=tuple(systems),
-        lengths=tuple(lengths),
     )
 
 
