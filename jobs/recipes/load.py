@@ -20,6 +20,7 @@ Recipe = TypeVar("Recipe", bound=RunRecipe)
 FROM = "from:"
 """What stands before the run whose answer names the lengths."""
 BUNDLED = Path(__file__).parent / "bundled"
+_MOST_VALUES = 100_000
 RECIPES = {
     "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
     "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
@@ -41,13 +42,16 @@ def _keys(part: type) -> tuple[str, ...]:
     )
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML's plain values. With aliases a few lines may stand for billions of values, or for one that holds itself."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise RecipeError("a recipe has no aliases (*name): write the value itself.")
-        return super().compose_node(parent, index)
+def _plain_values(text: str) -> Any:
+    """What YAML says. With aliases a few lines may stand for billions of values, or for one that holds itself."""
+    values = yaml.safe_load(text)
+    waiting, count = [values], 0
+    while waiting:
+        part, count = waiting.pop(), count + 1
+        if count > _MOST_VALUES:
+            raise RecipeError(f"its aliases (*name) stand for more than {_MOST_VALUES:,} values.")
+        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return values
 
 
 def load_recipe(
@@ -99,7 +103,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
         if not key or not equals:
             raise RecipeError(f"--set takes a key and its value, such as bertscore.num_layers=5, not {text!r}.")
         try:
-            settings[key] = yaml.load(value, _Loader)
+            settings[key] = _plain_values(value)
         except (RecipeError, yaml.YAMLError, ValueError, RecursionError) as error:
             raise RecipeError(f"--set {key}: the value is not valid YAML: {error}") from error
     return settings
@@ -211,7 +215,7 @@ def _read(job: str, name: str) -> dict[str, Any]:
             settings=("recipe",),
         )
     try:
-        values = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        values = _plain_values(path.read_text(encoding="utf-8"))
     # The last two: no UTF-8, 2024-99-99, [[[[…
     except (RecipeError, OSError, yaml.YAMLError, ValueError, RecursionError) as error:
         raise RecipeError(f"{path} cannot be read as YAML: {error}") from error

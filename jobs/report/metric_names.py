@@ -112,19 +112,13 @@ def metric_places(metric: Metric) -> int:
 
 SKEWED = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases)"
 """Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
-_NOT_EQUAL = (
-    "Where systems do not write n words, they are not compared at equal length: a longer summary has a higher F1 "
-    "because of its length alone."
-)
-
-_NOT_EQUAL_CHARACTERS = (
-    "Summaries have at most n characters, and not equally many words: a part of a difference may be one of length."
-)
 
 
 def not_equal(unit: LengthUnit) -> str:
     """The caution where systems do not all write equally many words at n."""
-    return _NOT_EQUAL if unit == "words" else _NOT_EQUAL_CHARACTERS
+    if unit == "words":
+        return "Where systems do not write n words, a longer summary has a higher F1 because of its length alone."
+    return "Summaries have at most n characters: a part of a difference may be one of length."
 
 
 def few(count: int, noun: str = "articles") -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from fake_cuda import A100, H100, T4, FakeCuda
+from fake_cuda import T4, FakeCuda
 
 from core import arithmetic
 from core.arithmetic import (
@@ -37,6 +37,7 @@ from core.types import Precision
 ROOT = Path(__file__).parents[2]
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 SHAPES = [(384, 384), (384, 1536), (1536, 384), (768, 3072), (3072, 768), (32, 64)]
+A100, H100 = ("NVIDIA A100-SXM4-40GB", (8, 0)), ("NVIDIA H100 80GB HBM3", (9, 0))
 on_mkl = pytest.mark.skipif(not torch.backends.mkl.is_available(), reason="this PyTorch multiplies without MKL")
 
 

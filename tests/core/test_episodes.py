@@ -146,7 +146,6 @@ def test_the_loss_falls_when_what_was_better_becomes_likelier() -> None:
         ({"samples": 1}, "at least 2"),
         ({"samples": 1, "advantage_baseline": "none"}, "at least 2"),
         ({"samples": 0, "advantage_baseline": "none", "normalise": False}, "at least 1"),
-        ({"entropy_weight": -0.1}, "entropy"),
     ],
 )
 def test_unusable_configurations_are_refused(wrong: dict[str, object], message: str) -> None:

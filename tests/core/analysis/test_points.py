@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.analysis.grids import build_grids, same_texts
+from core.analysis.grids import build_grids
 from core.analysis.points import Points, elsewhere, short_articles
 from core.errors import StoreError
 
@@ -75,25 +75,3 @@ def test_points_of_words_and_of_characters_are_not_put_together(make_points):
     together = Points.together([of_characters(points, 7, 8), of_characters(other, 7, 8, 9)])
     assert together.article_characters is not None
     assert together.article_characters.tolist() == [7, 8, 9]
-
-
-def test_the_share_of_equal_texts_of_every_two_systems(make_points):
-    def text(system, n, article):
-        return "same" if system != "c" and article < 6 else f"{system} {article}"
-
-    points = make_points(lambda *_: 0.5, ("a", "b", "c", "oracle", "lead"), (3, 5), 8, text=text)
-    found = same_texts(points)
-    assert [(pair.a, pair.b, pair.summaries, pair.equal) for pair in found] == [
-        ("a", "b", 16, 12),
-        ("a", "c", 16, 0),
-        ("b", "c", 16, 0),
-    ]
-    assert found[0].share == 0.75
-
-
-def test_only_summaries_that_both_have_count(make_points):
-    points = make_points(
-        lambda *_: 0.5, ("a", "b"), (0, 3), 8, skip=lambda s, n, a: s == "a" and a > 4, text=lambda *_: "same"
-    )
-    assert [(pair.summaries, pair.equal) for pair in same_texts(points)] == [(5, 5)]
-    assert same_texts(make_points(lambda *_: 0.5, ("a", "b"), text=lambda *_: None)) == ()

@@ -12,9 +12,10 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     ended = nws(*submit, "--system", "lexrank", "--n", "3,9", "--store", store)
     assert ended.code == 0
     answer, _, outcome = ended.out.partition("\n\nRun ")
-    heading, *lines = answer.strip().splitlines()
+    heading, headline, *lines = answer.strip().splitlines()
     assert heading == "sample: how many words keep how much? (6 articles, 2 lengths from 3 to 9 words)"
     assert [line.partition(": ")[0] for line in lines] == ["lexrank", "To compare", "Next"]
+    assert headline.startswith("9 words keep ")
     assert lines[0].startswith("lexrank: 3 words keep ")
     assert "With 6 articles no n is claimed: take at least 12." in lines[-1]
     assert f"nws plan {outcome.split()[0]} --store {store}" in lines[-1]

@@ -37,6 +37,16 @@ def test_the_paper_recipe_is_the_study() -> None:
     assert (paper.accelerator, paper.pipeline) == ("T4", "en_core_web_sm")
 
 
+# Each line stands for ten times what the line above does.
+BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9))
+
+
+def test_a_part_of_a_recipe_may_be_written_once(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("datasets: [&one {name: a.jsonl, limit: 3}, {<<: *one, name: b.jsonl}]\n")
+    recipe = load_recipe(Phase1Recipe, str(tmp_path / "mine.yaml"), {})
+    assert [(dataset.name, dataset.limit) for dataset in recipe.datasets] == [("a.jsonl", 3), ("b.jsonl", 3)]
+
+
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("datasets: [{name: a.jsonl}, b.jsonl]\nseed: 1\nn: 9,3-4\n")
@@ -50,8 +60,8 @@ def test_flags_win_over_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a: &a [x, x]\nb: [*a, *a]", r"mine.yaml cannot be read as YAML: a recipe has no aliases \(\*name\)"),
-        ("n: &one [*one]", "has no aliases"),
+        (BOMB, r"mine.yaml cannot be read as YAML: its aliases \(\*name\) stand for more than 100,000 values"),
+        ("n: &one [*one]", "for more than 100,000 values"),
         ("seed: 2024-99-99", "cannot be read as YAML: month must be in"),
         ("[" * 3000 + "]" * 3000, "cannot be read as YAML"),
         ("seed: " + "9" * 5000, "cannot be read as YAML"),

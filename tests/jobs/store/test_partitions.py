@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from core.errors import StoreError, StoreUnavailableError
 from core.types import Article
-from jobs.store import Store, open_store, removal
+from jobs.store import Store, lifecycle, open_store
 from jobs.store.results import insert_summaries, new_summaries
 
 PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'summaries'::regclass ORDER BY 1"
@@ -81,7 +81,7 @@ def test_what_a_driver_does_locks_no_partition_but_its_own(store, run, spec, art
 def test_an_article_that_is_being_removed_is_stored_again_by_who_uses_it(store, spec, articles, sweep, monkeypatch):
     """No foreign key would tell: who removes articles keeps others from storing any until it has done so."""
     old, is_removing, may_go_on = ended(store, spec, articles, sweep), threading.Event(), threading.Event()
-    remove = removal._remove_orphans
+    remove = lifecycle._remove_orphans
 
     def slowly(connection):
         number = remove(connection)
@@ -89,7 +89,7 @@ def test_an_article_that_is_being_removed_is_stored_again_by_who_uses_it(store, 
         assert may_go_on.wait(60)
         return number
 
-    monkeypatch.setattr(removal, "_remove_orphans", slowly)
+    monkeypatch.setattr(lifecycle, "_remove_orphans", slowly)
     with ThreadPoolExecutor(2) as threads:
         removed = threads.submit(store.remove_run, old, "elsewhere")
         assert is_removing.wait(60)

@@ -28,6 +28,11 @@ NAMED: dict[str, str] = {
     r"\.tex: (nothing → )?['\"]%": "a table's notes are its comments in LaTeX",
     r"kept\.tex: ": "the ends of intervals, since they need not lie evenly around a share",
     r"phase2 export recipe.yaml: ": "its keys stand in another order",
+    r"/same_texts is gone: ": "nws compare counts the equal texts of its pair",
+    r"/verdict: 'unknown: no random": "one sentence for a run and for a dataset without random",
+    r"phase2 export README\.md: ": "the model card has the tables of the report",
+    r"policy\.json: /(format: 2 → 3|reading/bertscore/rescale is gone)": "BERTScore is not rescaled",
+    r"^nws (score|keysentences) [^:]*: ": "one class prints all tables; --json and --per-row have their numbers",
     r"No n (up to|tried)|Try n above|[Tt]ry (longer|shorter)": "advice goes in one direction",
 }
 """What differs on purpose: a regular expression that finds it in its line, and why."""

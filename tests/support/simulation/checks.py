@@ -6,7 +6,6 @@ from stored_rows import everything
 
 from core.errors import ClusterError, DeviceError, FencedError, NwsError, StoreUnavailableError
 from jobs.store import RunInfo
-from simulation.drivers import BUNDLES_PER_ACTOR
 from simulation.fleet import ActorProcess
 from simulation.world import Process
 
@@ -33,7 +32,7 @@ class Checks:
             pool = self._of.pools.pools.get(session)
             if pool is None:
                 continue
-            most = BUNDLES_PER_ACTOR * self._of.case.actors
+            most = pool._pool.bundles_per_actor * self._of.case.actors
             assert session.most_refs <= most, f"a driver waits for {session.most_refs} answers, and may for {most}"
             if session.process.is_frozen(self._of.world.now):
                 for actor in session.actors:
