@@ -16,7 +16,7 @@ from rich.console import Console
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
-from jobs.recipes.load import RECIPES, load_recipe
+from jobs.recipes.load import load_recipe, recipe_class
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(600)]
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path
         "baselines": {"encoder": tiny["bert"], "systems": ["oracle", "random", tiny["bart"]]},
     }
     for job, systems in own.items():
-        recipe = load_recipe(RECIPES[job], "paper", {}).model_dump(mode="json")
+        recipe = load_recipe(recipe_class(job), "paper", {}).model_dump(mode="json")
         recipe |= {
             **{"datasets": [{"name": "news.jsonl"}], "pipeline": "blank", "n": [1, 7, 13], "bundle_size": 2},
             "bertscore": {"model": tiny["bert"], "num_layers": 2},

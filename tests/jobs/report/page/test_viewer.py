@@ -370,7 +370,9 @@ def test_filters_hold_together_and_are_cleared_at_once(page: Page) -> None:
 
 
 def test_it_opens_at_the_n_of_the_answer_whose_examples_lead_to_their_articles(page: Page) -> None:
-    expect(page.locator("#answer .headline")).to_have_text("9 words keep half of the reference's content (a).")
+    expect(page.locator("#answer .headline")).to_have_text(
+        "9 words keep half of the reference's content (a, sure from 9 on)."
+    )
     chosen = "id => document.getElementById(id).selectedOptions[0].text"
     assert [page.evaluate(chosen, name) for name in ("system", "other")] == ["a", "lead"]
     expect(page.locator("#n-value")).to_have_text("9")
