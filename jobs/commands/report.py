@@ -130,7 +130,7 @@ class ShowOptions:
     system: str | None = plain(
         "--system NAME",
         "The system whose words are marked in the article: its name in `nws report`, or a part of it. Default: the "
-        "first one that is neither a control nor an upper bound.",
+        "one that keeps most.",
     )
     n: int | None = plain("--n N", "Length in words, 0: uncut. Default: the n that the answer names.", min=0)
     labels: list[str] | None = plain(*LABEL)

@@ -211,7 +211,7 @@ def _at_each_n(comparison: Comparison, numbers: Numbers) -> tuple[str, Table]:
     name = metric_name(numbers.metric)
     table = comparison_table(comparison, a, b, f"{comparison.dataset}: {a} vs. {b}, in {name}", numbers.places)
     said = verdict(comparison)
-    return f"{a} vs. {b}: {'no difference shown' if said == '–' else said}", table
+    return f"{a} vs. {b}, {name}: {'no difference shown' if said == '–' else said}", table
 
 
 @dataclass(frozen=True, slots=True)

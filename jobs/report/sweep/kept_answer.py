@@ -223,7 +223,7 @@ def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:
             yield _smallest_text(held, "person", of_person[-1], f"{_called(of_person[-1].x)} of what a person keeps")
-    elif (own := held.get("longest")) and (most := own.by_share[OWN_SHARE]).n not in (None, own.longest):
+    elif (own := held.get("longest")) and (most := own.by_share[OWN_SHARE]).n not in (None, own.longest, half.n):
         yield _smallest_text(held, "longest", most, f"{percent(OWN_SHARE)} of what it keeps with {own.longest}")
 
 
