@@ -94,7 +94,7 @@ def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
 
 def _share_cell(share: Interval) -> Cell:
     """Its interval need not lie evenly around it, since a share is a ratio."""
-    return Cell(f"{100 * share.mean + 0.0:.0f}", percent_interval(share).removesuffix(" %"))
+    return Cell(percent(share.mean).removesuffix(" %"), percent_interval(share).removesuffix(" %"))
 
 
 def smallest_tables(answer: Answer, dataset: str, names: SystemNames) -> Iterator[Table]:

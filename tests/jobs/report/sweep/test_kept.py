@@ -14,9 +14,11 @@ from core.analysis.content_kept import content_kept
 from jobs.report.drawing import draw
 from jobs.report.printed_report import print_kept, print_kept_notes
 from jobs.report.report_files import kept_latex
+from jobs.report.result_tables import kept_table
 from jobs.report.sweep.kept_answer import headline, sentences
 from jobs.report.sweep.numbers import analyse, curve_rows, kept_rows, report_json
 from jobs.report.sweep.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
+from jobs.report.system_names import FULL_NAMES
 
 SHARES = {
     "a_b": {3: -0.03, 7: 0.42, 21: 0.55},
@@ -87,6 +89,11 @@ def test_a_table_for_papers_has_shares_and_where_half_is_kept(numbers):
         r"a\\_b & \$-\$3 \(\$-\$\d to \$?-?\$?\d\) & 42 \(\d\d--\d\d\) & 55 \(\d\d--\d\d\) & 21 \(21--", text
     )
     assert re.search(r"random \(control\) & 10 \(\d+--\d+\) & -- & 30 \(\d\d--\d\d\) & \$>\$21 \\\\", text)
+
+
+def test_no_share_in_a_table_is_minus_nothing():
+    table = kept_table(answer_of(kept_points({"a": {3: -0.002, 21: 0.4}}, spread=0.01)), "news", FULL_NAMES)
+    assert [cell.text for cell in table.rows[0][1:3]] == ["0", "40"]
 
 
 def test_lines_are_in_per_cent_and_a_whole_summary_is_level():
