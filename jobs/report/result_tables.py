@@ -19,6 +19,7 @@ from jobs.report.charts import GainAt
 from jobs.report.metric_names import metric_name, metric_places, not_equal
 from jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, signed
 from jobs.report.printed_lines import UPPER_BOUND_NOTE, role
+from jobs.report.run_list import HALF
 from jobs.report.run_numbers import Score
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, verdict_lengths
@@ -26,7 +27,6 @@ from jobs.report.system_names import SystemNames
 from jobs.report.table import MISSING, Cell, Mark, Table
 
 _APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
-_HALF = 0.5
 _INTERVALS = {RANDOM: "95 % for all n of a system at once (Bonferroni)", LEAD: "95 % at each n"}
 _CEILINGS: Mapping[Ceiling, str] = {
     "reference": "of the reference",
@@ -87,7 +87,7 @@ def kept_table(answer: Answer, dataset: str, names: SystemNames) -> Table:
 def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
     shares = {at.n: at.share for at in kept.lengths}
     yield from (_share_cell(shares[n]) if n in shares else MISSING for n in lengths)
-    half = kept.by_share[_HALF]
+    half = kept.by_share[HALF]
     low, high = (f">{kept.longest}" if end is None else str(end) for end in (half.low, half.high))
     yield Cell(f">{kept.longest}") if half.n is None else Cell(str(half.n), f"{low}–{high}")
 

@@ -21,7 +21,8 @@ from jobs.report.table import Table
 from jobs.store import KeptShare, RunInfo, Store
 
 COLUMNS = ("RUN", "STATE", "ARTICLES", "DATASET", "N", "ANSWER", "NAME", "SUBMITTED (UTC)", "TIME", "SUMMARIES", "NOTE")
-_HALF = 0.5
+HALF = 0.5
+"""The share of the content that an answer asks for first."""
 _MOST_LENGTHS = 4
 _WIDE = 150
 """So many columns of a terminal hold all of these."""
@@ -69,7 +70,7 @@ class ListedRun:
         return "; ".join(
             f"{_short(one.dataset)}: " * (len(self.answers) > 1)
             + f"{of_length(one.n, self.run.length_unit)} {'keeps' if one.n == 1 else 'keep'} "
-            + f"{'half' if one.keeps == _HALF else percent(one.keeps)} ({one.name})"
+            + f"{'half' if one.keeps == HALF else percent(one.keeps)} ({one.name})"
             for one in self.answers
         )
 
@@ -117,7 +118,7 @@ def _answers(run: RunInfo, shares: Sequence[KeptShare]) -> Iterator[ShortAnswer]
             if n is None or not min(at) < n < max(at):
                 yield ShortAnswer(dataset, best, names[best], max(at), at[max(at)])
             else:
-                yield ShortAnswer(dataset, best, names[best], n, _HALF)
+                yield ShortAnswer(dataset, best, names[best], n, HALF)
 
 
 def ranked(kept: Mapping[tuple[SystemKind, str], Mapping[int, float]]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Sh
 from core.analysis.points import Edge
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
-from jobs.report.run_list import ranked
+from jobs.report.run_list import HALF, ranked
 from jobs.report.sweep.next_steps import OWN_SHARE, ByCeiling, next_steps
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
@@ -33,7 +33,6 @@ _RULERS = {
     REFERENCE_WORDS: "the reference's first words",
 }
 _MOST_SYSTEMS = 3
-_HALF = 0.5
 _MOST_NAMED = 4
 
 Sentence: TypeAlias = tuple[str, str]
@@ -69,7 +68,7 @@ def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> s
         return "How much of the content is kept is not known here: it takes references of other articles, too."
     by_system = answer.of(dataset)
     kept = by_system[ranked[0]]["reference"]
-    half, longest, name = kept.by_share[_HALF], kept.lengths[-1], names[ranked[0]]
+    half, longest, name = kept.by_share[HALF], kept.lengths[-1], names[ranked[0]]
     lead = by_system[LEAD]["reference"] if LEAD in by_system and ranked[0] != LEAD else None
     as_good = "" if lead is None else _first_words(lead, kept, names[LEAD])
     if half.n is not None and _is_inside(kept, half):
@@ -94,13 +93,12 @@ def named_length(answer: Answer, dataset: str, system: str) -> int:
     """
     held = answer.of(dataset)[system]
     kept = held["reference"]
-    named = [(kept, kept.by_share[_HALF])]
+    named = [(kept, kept.by_share[HALF])]
     if person := held.get("person"):
         named += [(person, smallest) for smallest in person.smallest if smallest.n is not None][-1:]
     elif own := held.get("longest"):
         named.append((own, own.by_share[OWN_SHARE]))
-    inside = (smallest.n for of, smallest in named if smallest.n is not None and of.edge(smallest.n) is None)
-    return next(inside, kept.longest)
+    return next((smallest.n for of, smallest in named if smallest.n and _is_inside(of, smallest)), kept.longest)
 
 
 def named_by_answer(answer: Answer, dataset: str) -> tuple[str, int] | None:
@@ -181,7 +179,7 @@ def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
 def _of_system(held: ByCeiling, *, is_first: bool) -> str:
     kept = held["reference"]
     told, unit = _told(kept.lengths), kept.length_unit
-    if is_first and len(told) > 1 and not _is_inside(kept, kept.by_share[_HALF]):
+    if is_first and len(told) > 1 and not _is_inside(kept, kept.by_share[HALF]):
         told.pop()  # the headline says it
     shares = [
         f"{of_length(at.n, unit) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {percent(at.share.mean)}"
@@ -212,8 +210,8 @@ def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
     Of the first system, half is the headline's.
     """
     kept = held["reference"]
-    half = kept.by_share[_HALF]
-    reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= _HALF]
+    half = kept.by_share[HALF]
+    reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= HALF]
     if reached:
         if not (is_first and reached[-1] == half and _is_inside(kept, half)):
             yield _smallest_text(held, "reference", reached[-1], _called(reached[-1].x))
@@ -228,12 +226,12 @@ def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
 
 
 def _called(x: float) -> str:
-    return "half" if x == _HALF else percent(x)
+    return "half" if x == HALF else percent(x)
 
 
 def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
     """What to add to the best system's answer where `lead` needs no more words for half, or keeps as much; else ""."""
-    half, best_half = lead.by_share[_HALF].n, best.by_share[_HALF].n
+    half, best_half = lead.by_share[HALF].n, best.by_share[HALF].n
     if half is not None and (best_half is None or half <= best_half):
         keep = "keep half, too" if half == best_half else "already keep half"
         return f"; the text's first {of_length(half, lead.length_unit)} {keep} ({name})"

@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, SmallestN
 from jobs.report.numerals import counted, listed, of_length
+from jobs.report.run_list import HALF
 
 OWN_SHARE = 0.8
 """Of what a system keeps with its longest n: the share that the answer is about where no n keeps half."""
-_HALF = 0.5
 _FURTHER = (1.5, 2, 3)
 _MOST_OF_REFERENCE = 1.2
 
@@ -34,7 +34,7 @@ def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[s
     Nothing is tried beyond `_MOST_OF_REFERENCE` times the references' median length: such a text is no summary as they
     are. Where that length is not known, no longer n is named.
     """
-    half, shortest = best.by_share[_HALF].n, best.lengths[0].n
+    half, shortest = best.by_share[HALF].n, best.lengths[0].n
     if half == shortest:
         shorter = sorted({math.ceil(half / times) for times in _FURTHER} - {half}, reverse=True)
         if shorter:
