@@ -1,4 +1,4 @@
-"""Whether a length chosen for each article keeps more than one length for all. The table is in docs/experiments.md.
+"""Whether a length for each article keeps more than one for all. Tables: bench/results/length_by_article_*.txt.
 
     python -m bench.length_by_article --store URL --run RUN
 
