@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import EndpointError, NwsError, RecipeError
 from core.models.endpoint import Endpoint, EndpointAnswer, default_url
-from core.models.prompt_template import placeholders
+from core.models.generators import placeholders
 
 if TYPE_CHECKING:  # with it comes the client of `openai`, which takes a second
     from core.models.endpoint_requests import LoadedEndpoint

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from core.errors import NwsError, RecipeError, SegmentationError
 from core.models import ModelRef
-from core.models.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.models.generators import DEFAULT_PROMPT, PromptTemplate
 from core.text.length import require_summary_length
 from core.text.rows import cleaned
 

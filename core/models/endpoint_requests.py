@@ -17,7 +17,7 @@ import openai
 
 from core.errors import EndpointError
 from core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, error_message, one_line, read_answer
-from core.models.prompt_template import most_new_tokens
+from core.models.generators import most_new_tokens
 
 _KEY_VARIABLE = "OPENAI_API_KEY"
 _CONNECT_SECONDS = 10.0

@@ -16,10 +16,9 @@ from core.errors import ModelError
 from core.models import model_folder
 from core.models.batching import TokenBudget, max_tokens, to_device, token_batches
 from core.models.exact_length import ExactLength, WordTable
-from core.models.generators import Generator, Half, complete
+from core.models.generators import Generator, Half, complete, most_new_tokens
 from core.models.loading import load_model, only_errors
 from core.models.model_input import Prompt, prompt_maker
-from core.models.prompt_template import most_new_tokens
 from core.models.tokens import IntArray
 from core.text.length import UNCUT
 from core.text.rows import cleaned

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 from jinja2 import TemplateError
 
 from core.errors import ModelError
-from core.models.generators import Generator
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import Generator, PromptTemplate
 
 TODAY = datetime(2024, 7, 26)
 """In chat templates, which may write the date into a prompt: with that of the day, no text could be had again.

@@ -12,7 +12,7 @@ from openai_server import OpenAiServer, Reply, openai_server, retry_at_once
 from core.errors import EndpointError, RecipeError
 from core.models.endpoint import Endpoint, default_url
 from core.models.endpoint_requests import LoadedEndpoint
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import PromptTemplate
 
 KEY = "sk-not-to-be-seen-0123456789"
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")

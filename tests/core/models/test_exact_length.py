@@ -16,8 +16,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from core.models import resolve_model
 from core.models.exact_length import _BYTE_SIGNS, ExactLength, WordTable, Written
 from core.models.generation import LoadedGenerator, load_generator
-from core.models.generators import parse_generator
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import PromptTemplate, parse_generator
 from core.text.rows import cleaned
 from core.text.words import count_words
 

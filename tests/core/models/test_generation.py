@@ -16,8 +16,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 from core.errors import ModelError
 from core.models import resolve_model
 from core.models.generation import LoadedGenerator, choose_dtype, load_generator
-from core.models.generators import Generator, parse_generator
-from core.models.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.models.generators import DEFAULT_PROMPT, Generator, PromptTemplate, parse_generator
 from core.text.length import UNCUT
 from core.text.rows import cleaned
 

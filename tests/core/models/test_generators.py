@@ -7,8 +7,15 @@ import pytest
 
 from core.errors import ModelError
 from core.models import parse_model, resolve_model
-from core.models.generators import KNOWN_GENERATORS, Settings, for_architecture, parse_generator
-from core.models.prompt_template import DEFAULT_PROMPT, DEFAULT_PROMPTS, PromptTemplate
+from core.models.generators import (
+    DEFAULT_PROMPT,
+    DEFAULT_PROMPTS,
+    KNOWN_GENERATORS,
+    PromptTemplate,
+    Settings,
+    for_architecture,
+    parse_generator,
+)
 
 
 def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:

@@ -28,7 +28,7 @@ from core.models.endpoint import (
     read_answer,
 )
 from core.models.endpoint_requests import LoadedEndpoint
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import PromptTemplate
 
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")
 ROOT = Path(__file__).parents[3]

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RecipeError
-from core.models.prompt_template import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
+from core.models.generators import DEFAULT_PROMPT, PromptTemplate, most_new_tokens
 
 
 def test_whether_a_model_is_asked_for_each_n_follows_from_the_prompt() -> None:
