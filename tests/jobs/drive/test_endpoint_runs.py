@@ -99,6 +99,7 @@ def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, t
     assert server.asked == [], "and it sends none"
 
 
+@pytest.mark.slow
 def test_beside_what_is_kept_to_n_stands_what_is_cut(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
@@ -114,6 +115,7 @@ def test_beside_what_is_kept_to_n_stands_what_is_cut(
         planned(tiny_models, cut=True)
 
 
+@pytest.mark.slow
 def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +215,7 @@ def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 6, 0)
 
 
+@pytest.mark.slow
 def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -240,6 +243,7 @@ def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
     assert (resumed.state, resumed.articles, resumed.failures) == ("done", len(QUICK), 0)
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
