@@ -30,10 +30,10 @@ class Endpoint:
     """A system whose summaries come from an endpoint. The key is no part of it: it would travel and be stored.
 
     Attributes:
-        model: as the endpoint calls it.
-        url: the part before `/chat/completions`.
-        prompt: what the model is asked for.
-        concurrency: how many requests a process has under way at most. It changes no summary.
+        model: its name at the endpoint.
+        url: the base URL, to which `/chat/completions` is added.
+        prompt: the instruction.
+        concurrency: the number of requests that a process has under way at most. It changes no summary.
 
     Raises:
         RecipeError: the URL is none, or holds a user name or a password; or the model's name is no text.
@@ -64,23 +64,23 @@ class Endpoint:
 
     @property
     def has_uncut(self) -> bool:
-        """Whether it is asked once, for no number of words, and not once for each n."""
+        """Whether it writes one summary, of its own length, and not one for each n."""
         return not self.prompt.asks_for_n
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        """Empty: no model has to be on the machine that asks."""
+        """None: no model has to be on the machine that sends the requests."""
         return ()
 
     @property
     def revision(self) -> str:
-        """What a run records: all that is sent but the articles. Which weights answer, only the endpoint knows."""
+        """What a run records: all that is sent but the articles. Only the endpoint knows which weights answer."""
         settings = f"temperature=0, seed of the run, max_tokens={self.prompt.tokens_text}"
         return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}"
 
 
 def default_url() -> str:
-    """What the environment says, or OpenAI's own."""
+    """The base URL in the environment, or OpenAI's own."""
     return os.environ.get(_URL_VARIABLE, "").strip() or _OPENAI
 
 

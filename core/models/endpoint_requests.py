@@ -129,8 +129,8 @@ class LoadedEndpoint:
         if isinstance(greeting, EndpointError):
             raise greeting
 
-    def __call__(self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[EndpointAnswer]:
-        """A summary of each text, in their order, of as many words as `asked`. `keys` are for models that draw.
+    def __call__(self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int]) -> list[EndpointAnswer]:
+        """A summary of each text, in their order, with the lengths as in `LoadedGenerator`. `keys` are not used.
 
         Answers are kept while the same articles come again. So if one article fails and the others are sent again
         without it, they are not asked for twice.
@@ -139,7 +139,7 @@ class LoadedEndpoint:
             EndpointError: a text has no summary, after all attempts.
         """
         prompt = self._endpoint.prompt
-        requests = list(zip(texts, asked, strict=True))
+        requests = list(zip(texts, lengths, strict=True))
         if not {text for text, _ in self._answers}.issuperset(texts):
             self._answers = {}
         missing = [request for request in dict.fromkeys(requests) if request not in self._answers]
@@ -243,8 +243,8 @@ class LoadedEndpoint:
 
     def _error(self, problem: str, cure: str = "") -> EndpointError:
         problem = one_line(problem.replace(self._key, "[key]") if self._key else problem)[:_MOST_ERROR_CHARACTERS]
-        asked = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
-        return EndpointError(f"{asked}, {problem[:_MOST_ERROR_CHARACTERS].rstrip('.')}. {cure}".strip())
+        endpoint = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
+        return EndpointError(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip())
 
 
 def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:
