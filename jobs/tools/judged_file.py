@@ -25,7 +25,7 @@ from jobs.report.printed_lines import print_line
 from jobs.report.table import Cell, Table
 
 _MOST_FRUITLESS = 20
-"""Questions in a row without a score, before no more are asked."""
+"""The number of questions in a row without a score after which no more are asked."""
 _BYTES_PER_TOKEN = 4  # about
 _JUDGE = "judge"  # the names of the fields that a judge adds begin with it
 _NOT_STATED = "not stated"
@@ -109,7 +109,7 @@ def _json_value(value: object) -> object:
 
 
 def read_replies(content: bytes) -> dict[str, dict[str, Any]]:
-    """The lines of a file of replies by their question's key. What is no reply, such as a torn line, is passed over."""
+    """The lines of a file of replies by their question's key. Lines that are no replies, as a torn one, are skipped."""
     replies: dict[str, dict[str, Any]] = {}
     for line in content.splitlines():
         with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
@@ -121,10 +121,10 @@ def read_replies(content: bytes) -> dict[str, dict[str, Any]]:
 
 @contextlib.contextmanager
 def open_replies(path: Path) -> Iterator[tuple[dict[str, dict[str, Any]], IO[bytes]]]:
-    """The replies in a file, which is made if there is none, and the file, to add to.
+    """The replies in a file, and the file to add to. It is made if there is none; a torn last line is removed.
 
     Raises:
-        RecipeError: it cannot be read or written, or another process adds to it.
+        RecipeError: the file cannot be read or written, or another process adds to it.
     """
     try:
         with path.open("ab+") as file:
@@ -182,11 +182,11 @@ class Judging:
         return None if reply is None else self.judge.score(reply["reply"], reply.get("finish"))
 
     def ask(self, file: IO[bytes]) -> None:
-        """Ask what has not been answered yet, and add each reply to a file as it comes. It sends only what is missing.
+        """Ask the questions without a reply, and add each reply to a file as it comes.
 
         Raises:
             EndpointError: the endpoint does not answer at all, or refuses the key or the model.
-            NwsError: it has stopped to answer, or answers with anything but scores.
+            NwsError: too many questions in a row brought no score.
             OSError: a reply cannot be written.
         """
         from core.models.endpoint_requests import LoadedEndpoint, Question
@@ -318,20 +318,20 @@ def _cautions(numbers: Mapping[str, Any]) -> Iterator[str]:
 
 def print_dry(judging: Judging, path: Path, as_json: bool, console: Console) -> None:
     """Print what would be sent: requests, and about how many tokens."""
-    asked, endpoint = judging.unasked, judging.judge.endpoint
+    unasked, endpoint = judging.unasked, judging.judge.endpoint
     numbers = {
         "questions": len(judging.questions),
-        "requests": len(asked),
-        "tokens": sum(-(-len(text.message.encode()) // _BYTES_PER_TOKEN) for text in asked),
-        "most_written": MOST_TOKENS * len(asked),
+        "requests": len(unasked),
+        "tokens": sum(-(-len(text.message.encode()) // _BYTES_PER_TOKEN) for text in unasked),
+        "most_written": MOST_TOKENS * len(unasked),
     }
     if as_json:
         print(json.dumps(numbers))
         return
+    answered = len(judging.questions) - len(unasked)
     for line in (
-        f"{counted(len(asked), 'request')} to {endpoint.model} at {endpoint.url}, about {numbers['tokens']:,} tokens "
+        f"{counted(len(unasked), 'request')} to {endpoint.model} at {endpoint.url}, about {numbers['tokens']:,} tokens "
         f"to read, and at most {numbers['most_written']:,} to write. Before all a greeting of a few tokens is sent.",
-        f"{counted(len(judging.questions), 'question')} in all, {len(judging.questions) - len(asked)} of them answered "
-        f"in {path}.",
+        f"{counted(len(judging.questions), 'question')} in all, {answered} of them answered in {path}.",
     ):
         print_line(console, line)
