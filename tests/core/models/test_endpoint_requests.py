@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import traceback
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from openai_server import OpenAiServer, Reply, openai_server, retry_at_once
 
 from core.errors import EndpointError, RecipeError
 from core.models.endpoint import Endpoint, default_url
-from core.models.endpoint_requests import LoadedEndpoint
+from core.models.endpoint_requests import LoadedEndpoint, Question
 from core.models.generators import PromptTemplate
 
 KEY = "sk-not-to-be-seen-0123456789"
@@ -140,8 +141,12 @@ def test_the_key_is_in_no_log(server: OpenAiServer, caplog: pytest.LogCaptureFix
     caplog.set_level(logging.DEBUG)
     server.scripted["bad"] = Reply(400, {"error": {"message": KEY}})
     loaded = load(server)
-    with pytest.raises(EndpointError, match=r"answered 400: \[key\]"):
+    with pytest.raises(EndpointError, match=r"answered 400: \[key\]") as caught:
         loaded(["bad"], [0], [2])
+    (answer,) = loaded.ask([Question("bad", 5)])
+    assert isinstance(answer, EndpointError)
+    for error in (caught.value, answer):
+        assert KEY not in "".join(traceback.format_exception(error))
     assert caplog.records
     assert KEY not in caplog.text
     assert KEY not in repr(loaded._endpoint)
