@@ -116,12 +116,9 @@ def test_the_parts_of_a_prompt_are_the_tokens_of_the_whole(
 
 
 def test_what_the_checkpoint_states_comes_first(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    bart, pegasus, t5 = (load(tiny_models[name]).config(UNCUT) for name in ("bart", "pegasus", "t5"))
-    assert (bart.num_beams, bart.min_length, bart.max_length, bart.no_repeat_ngram_size) == (3, 8, 24, 3)
+    pegasus = load(tiny_models["pegasus"]).config(UNCUT)
     # The tiny PEGASUS states none. Its settings are those for PEGASUS, inside its window.
     assert (pegasus.num_beams, pegasus.min_length, pegasus.max_length, pegasus.length_penalty) == (8, 32, 96, 0.8)
-    assert (t5.num_beams, t5.min_length, t5.max_length, t5.early_stopping) == (4, 30, 128, True)
-
     folder = tmp_path / "bart"
     shutil.copytree(tiny_models["bart"], folder)
     stated = json.loads((folder / "generation_config.json").read_text())

