@@ -27,8 +27,7 @@ from core.errors import ModelError
 from core.models import model_folder, resolve_model
 from core.models.exact_length import ExactLength, WordTable
 from core.models.generation import load_generator
-from core.models.generators import Generator, parse_generator
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import Generator, PromptTemplate, parse_generator
 from core.text.dataset import Dataset, open_dataset
 from core.text.rows import cleaned
 from core.text.segmentation import Segmenter

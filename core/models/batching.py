@@ -1,6 +1,6 @@
-"""Batches for a transformer: texts of like length together, as many tokens as keep its device busy and fit.
+"""Batches of texts for a transformer: of similar length, with as many tokens as keep its device busy and fit.
 
-After memory ran out there are fewer tokens in a batch.
+When the memory of a GPU runs out, batches become smaller.
 """
 
 import itertools
@@ -18,26 +18,26 @@ from core.models.tokens import Tokens
 
 logger = logging.getLogger(__name__)
 
-# Padded tokens in one forward pass on a CPU. What costs time there is padding, not the number of passes.
+# Padded tokens in one forward pass on a CPU, where padding costs time, and the number of passes does not.
 TOKEN_BUDGET = 2048
-# The part of a larger batch that may be padding.
+# The largest share of padding in a large batch.
 MAX_PADDING = 1 / 8
 # For models that state no maximum (XLNet has none; a tokenizer without one reports 10^30).
 FALLBACK_MAX_TOKENS = 512
-# On a GPU. More keeps none busier: with a model of BERT-base's size they are 2.8 TFLOP, 4 ms of the fastest.
+# Padded tokens in one pass on a GPU. More keep none busier: with BERT-base they are 2.8 TFLOP, 4 ms of the fastest GPU.
 GPU_TOKEN_BUDGET = 16_384
 
-# From the lengths of texts, in tokens, and a budget to batches of their indices.
+# From the lengths of texts and a budget, both in tokens, to batches of the indices of the texts.
 Batches = Callable[[Sequence[int], int], Iterator[list[int]]]
 
 
 def token_batches(
     lengths: Sequence[int], budget: int = TOKEN_BUDGET, max_padding: float = MAX_PADDING
 ) -> Iterator[list[int]]:
-    """Indices of texts, shortest first, in batches of at most `budget` padded tokens (a longer text goes alone).
+    """Indices of texts, shortest first, in batches of at most `budget` padded tokens (a longer text is alone).
 
-    A batch beyond an eighth of the budget is no more than `max_padding` padding, in [0, 1]: it keeps its device busy
-    already, and a token of padding costs what a token costs.
+    At most the share `max_padding`, in [0, 1], of a batch beyond an eighth of the budget is padding: such a batch keeps
+    its device busy already, and a token of padding costs as much as any other.
     """
     batch: list[int] = []
     tokens = 0
@@ -54,7 +54,7 @@ def token_batches(
 
 
 def equal_length_batches(lengths: Sequence[int], budget: int = TOKEN_BUDGET) -> Iterator[list[int]]:
-    """Indices of texts in batches of one length each. Nothing is padded, so vectors do not depend on the batch."""
+    """Indices of texts in batches of one length each, without padding, so that vectors do not depend on the batch."""
     for _, group in itertools.groupby(sorted(range(len(lengths)), key=lengths.__getitem__), key=lengths.__getitem__):
         indices = list(group)
         size = max(1, budget // max(1, lengths[indices[0]]))
@@ -68,7 +68,7 @@ def max_tokens(tokenizer: Any, model: torch.nn.Module, limit: int | None = None)
 
 
 def _positions(model: torch.nn.Module) -> int | None:
-    """How many tokens the model has learnt positions for; None where positions are relative."""
+    """The number of positions that the model has learnt; None where positions are relative."""
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
             # RoBERTa counts positions from the one after its padding index.
@@ -79,10 +79,10 @@ def _positions(model: torch.nn.Module) -> int | None:
 
 
 def padded(tokens: Tokens, batch: Sequence[int], tokenizer: Any, device: torch.device) -> dict[str, torch.Tensor]:
-    """One tensor (texts, longest) int64 for each input of the model, of the texts `batch`, and the `attention_mask`.
+    """The model inputs of the texts `batch` and their `attention_mask`, each (texts, longest) int64.
 
-    Padded on the right, whatever side the tokenizer prefers (XLNet's: left): the attention mask hides the padding
-    there from every kind of model, and the tokens keep their positions.
+    The padding is on the right, also for a tokenizer that prefers the left (XLNet's): there the attention mask hides it
+    from every kind of model, and the tokens keep their positions.
     """
     fill = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
     lengths = tokens.lengths[batch]
@@ -97,15 +97,15 @@ def padded(tokens: Tokens, batch: Sequence[int], tokenizer: Any, device: torch.d
 
 
 def to_device(values: npt.NDArray[Any], device: torch.device) -> torch.Tensor:
-    """The values as a tensor on `device`; to a GPU from pinned memory, so that the copy does not block."""
+    """The values as a tensor on `device`. A copy to a GPU comes from pinned memory, so that it does not block."""
     tensor = torch.from_numpy(values)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
 
 
 class TokenBudget:
-    """How many padded tokens one forward pass of a model may have.
+    """The number of padded tokens that one forward pass of a model may have.
 
-    When a GPU's memory runs out, it is halved, and stays so. It decides which texts share a pass, never which articles
+    When a GPU's memory runs out, it is halved for good. It decides which texts share a pass, and never which articles
     share a bundle.
 
     Attributes:
@@ -126,7 +126,7 @@ class TokenBudget:
     ) -> None:
         """Call `forward` with batch after batch until every text has been through.
 
-        A batch that memory ran out for comes again in smaller ones, and so does all that is left.
+        A batch for which memory ran out is split into smaller ones, and so is all that is left.
 
         Args:
             lengths: of the texts, in tokens.
@@ -161,7 +161,7 @@ class TokenBudget:
 
 
 def _had_memory(forward: Callable[[list[int]], None], batch: list[int]) -> bool:
-    # A function of its own: the traceback, which holds the tensors of the attempt, must be gone before the next one.
+    # In a function of its own, so that the traceback with the tensors of this attempt is gone before the next one.
     try:
         forward(batch)
     except RuntimeError as error:
@@ -172,5 +172,5 @@ def _had_memory(forward: Callable[[list[int]], None], batch: list[int]) -> bool:
 
 
 def encoder_budget(name: str, device: torch.device) -> TokenBudget:
-    """That of a model without a head: 2,048 tokens on a CPU, 16,384 on a GPU."""
+    """The budget of a model without a head: 2,048 tokens on a CPU, 16,384 on a GPU."""
     return TokenBudget(name, device, GPU_TOKEN_BUDGET if device.type == "cuda" else TOKEN_BUDGET)

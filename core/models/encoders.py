@@ -1,4 +1,4 @@
-"""Sentence and chunk embeddings: many texts in, one vector each out.
+"""Encoders: models that embed sentences and chunks.
 
 A folder with `modules.json` is a sentence-transformers model and pools the way it says; any other model is pooled by
 the masked mean of its last hidden state (Reimers & Gurevych 2019, "Sentence-BERT", section 3).
@@ -26,7 +26,7 @@ Forward = Callable[[dict[str, torch.Tensor]], torch.Tensor]
 
 
 class Encoder:
-    """One loaded encoder. `encode` never runs one text at a time.
+    """An encoder with its model on a device. It embeds texts in batches.
 
     Attributes:
         name: of the model.
@@ -42,7 +42,7 @@ class Encoder:
         self._budget = budget
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Embed `texts`; texts longer than the model's window are cut to it.
+        """The embeddings of texts. A text longer than the model's window is cut to it.
 
         Returns:
             float32 array (len(texts), dimensions), row i for text i. Equal texts have equal rows.
@@ -50,9 +50,9 @@ class Encoder:
         return self.begin(texts)()
 
     def begin(self, texts: Sequence[str]) -> Callable[[], FloatArray]:
-        """As `encode`, but a GPU is not waited for. Returns the function that waits, and gives the embeddings.
+        """`encode` without waiting for a GPU. Returns the function that waits, and gives the embeddings.
 
-        Until it is called, this process can tokenize for the next model, whose work queues up behind this one's.
+        Until that is called, this process can tokenize for the next model, whose work queues behind this one's.
         """
         unique = list(dict.fromkeys(texts))
         tokens = tokenized(self._tokenizer, unique, self._max_length)
@@ -69,11 +69,11 @@ class Encoder:
             embeddings = torch.cat(outputs)
         row = {unique[index]: place for place, index in enumerate(order)}
         rows = [row[text] for text in texts]
-        return lambda: np.asarray(embeddings.cpu().numpy()[rows])  # one copy: each would wait for the GPU
+        return lambda: np.asarray(embeddings.cpu().numpy()[rows])  # one copy, since each waits for the GPU
 
 
 def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "float32") -> Encoder:
-    """Load a resolved model, without running code from its repository.
+    """Load a resolved model. No code from its repository is run.
 
     Raises:
         ModelError: the files are not those of the recorded revision or no encoder, or the device has no such precision.
@@ -85,7 +85,7 @@ def load_encoder(ref: ModelRef, device: torch.device, precision: Precision = "fl
 
 
 def embedding_width(ref: ModelRef) -> int:
-    """How many numbers an embedding of a resolved model has.
+    """The number of dimensions of an embedding of a resolved model.
 
     Raises:
         ModelError: the files are not those of the recorded revision.
@@ -95,7 +95,7 @@ def embedding_width(ref: ModelRef) -> int:
 
 
 def _sentence_transformer(name: str, folder: Path, device: torch.device, precision: Precision) -> Encoder:
-    from sentence_transformers import SentenceTransformer  # seconds, which other models need not wait for
+    from sentence_transformers import SentenceTransformer  # takes seconds, and other models do not need it
 
     try:
         with only_errors():

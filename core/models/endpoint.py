@@ -1,8 +1,7 @@
-"""A model that others run, behind an endpoint with the API of OpenAI: which one, what it is asked, what it has sent.
+"""A model behind an endpoint with the API of OpenAI: its name and place, and what is read of its answers.
 
-How it is asked is in `core/models/endpoint_requests.py`. What it has sent is read with suspicion: it may be
-anybody's, and a reply may hold anything. Nothing of it is kept but texts, on one line and without the key, and whole
-numbers of a plausible size.
+`core/models/endpoint_requests.py` sends the requests. An endpoint may be broken or hostile, and an answer may hold
+anything. So only its text is kept, on one line and without the key, besides short names and plausible counts.
 """
 
 import json
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 
 from core.errors import NwsError, RecipeError, SegmentationError
 from core.models import ModelRef
-from core.models.prompt_template import DEFAULT_PROMPT, PromptTemplate
+from core.models.generators import DEFAULT_PROMPT, PromptTemplate
 from core.text.length import require_summary_length
 from core.text.rows import cleaned
 
@@ -22,14 +21,8 @@ _URL_VARIABLE, _OPENAI = "OPENAI_BASE_URL", "https://api.openai.com/v1"
 USAGE = ("prompt_tokens", "completion_tokens")
 BACKEND = ("answered_by", "system_fingerprint")
 MOST_TOKENS = 10**9
-"""More than any model reads, and few enough to be summed in SQL."""
-# Characters of a model's name, or of why it ended.
-_MOST_STATED = 200
-# From most to least telling: OpenAI's own, those that send an error as text, vLLM's.
-_MESSAGES = (("error", "message"), ("error",), ("message",))
-
-Hide = Callable[[str], str]
-"""Takes the key out of a text."""
+"""The largest count of tokens that is kept: more than any model reads, and few enough to be summed in SQL."""
+_MOST_NAME_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +30,10 @@ class Endpoint:
     """A system whose summaries come from an endpoint. The key is no part of it: it would travel and be stored.
 
     Attributes:
-        model: as the endpoint calls it.
-        url: the part before `/chat/completions`.
-        prompt: what the model is asked for.
-        concurrency: how many requests a process has under way at most. It changes no summary.
+        model: its name at the endpoint.
+        url: the base URL, to which `/chat/completions` is added.
+        prompt: the instruction.
+        concurrency: the number of requests that a process has under way at most. It changes no summary.
 
     Raises:
         RecipeError: the URL is none, or holds a user name or a password; or the model's name is no text.
@@ -71,121 +64,88 @@ class Endpoint:
 
     @property
     def has_uncut(self) -> bool:
-        """Whether it is asked once, for no number of words, and not once for each n."""
+        """Whether it writes one summary, of its own length, and not one for each n."""
         return not self.prompt.asks_for_n
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        """Empty: no model has to be on the machine that asks."""
+        """None: no model has to be on the machine that sends the requests."""
         return ()
 
     @property
     def revision(self) -> str:
-        """What a run records: all that is sent but the articles. Which weights answer, only the endpoint knows."""
+        """What a run records: all that is sent but the articles. Only the endpoint knows which weights answer."""
         settings = f"temperature=0, seed of the run, max_tokens={self.prompt.tokens_text}"
         return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}"
 
 
 def default_url() -> str:
-    """What the environment says, or OpenAI's own."""
+    """The base URL in the environment, or OpenAI's own."""
     return os.environ.get(_URL_VARIABLE, "").strip() or _OPENAI
-
-
-class UnusableReplyError(NwsError):
-    """A reply holds no summary. The message is to follow the name of the endpoint: "sent no JSON"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A whole reply, as it came: status, body, and the header Retry-After, "" without one."""
-
-    status: int
-    body: bytes
-    retry_after: str
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointAnswer:
-    """What an endpoint wrote for one article.
+    """What an endpoint wrote for one message.
 
     Attributes:
-        text: on one line.
-        extra: what is stored with the summary: `answered_by`, the model as the endpoint calls it in its answer;
-            `system_fingerprint`, what it says that runs the model; `finish`, why it ended; `prompt_tokens` and
-            `completion_tokens`, what it has counted; of a summary `requests`, which is 1. Any other may be missing.
+        text: on one line; "" where there is a `problem`.
+        extra: what is stored with the text: `answered_by`, the model's name in the answer; `system_fingerprint`;
+            `finish`, why the text ended; `prompt_tokens` and `completion_tokens`; of a summary `requests`, which is 1.
+            What the endpoint does not state is missing.
+        problem: why the answer holds no text that can be kept, to follow the endpoint's name: "wrote nothing".
     """
 
     text: str
     extra: dict[str, float | str]
+    problem: str = ""
 
     @property
     def tokens(self) -> int:
-        """Read and written."""
+        """Tokens read and written."""
         return sum(int(self.extra.get(name, 0)) for name in USAGE)
 
 
-def parsed(body: bytes) -> object:
-    """The JSON of a body.
+class UnusableReplyError(NwsError):
+    """A reply is no chat completion. The message follows the name of the endpoint: "sent no JSON"."""
+
+
+def read_answer(body: bytes, hide_key: Callable[[str], str]) -> EndpointAnswer:
+    """The first choice of a chat completion in JSON.
 
     Raises:
-        UnusableReplyError: it is none, or is nested without end.
+        UnusableReplyError: the body is no chat completion.
     """
     try:
-        return json.loads(body)
+        reply = json.loads(body)
     except RecursionError as error:
         raise UnusableReplyError("sent JSON that is nested too deeply") from error
     except ValueError as error:  # also bytes that are no text, and numbers of thousands of digits
         raise UnusableReplyError(f"sent no JSON ({error})") from error
-
-
-def read_answer(reply: object, hide: Hide) -> EndpointAnswer:
-    """The first answer in a chat completion. What is no name or count in it is left out of `extra`.
-
-    Raises:
-        UnusableReplyError: there is none, or one that is no text, is empty, or is too long to be scored.
-    """
-    message = _at(reply, "choices", 0, "message")
+    message = _value_at(reply, "choices", 0, "message")
     if not isinstance(message, dict):
-        raise UnusableReplyError("sent no chat completion (there is no choices[0].message)")
+        reason = error_message(reply) or "there is no choices[0].message"
+        raise UnusableReplyError(f"sent no chat completion ({reason})")
+    extra = _extra(reply, hide_key)
     content = message.get("content")
     if content is not None and not isinstance(content, str):
-        raise UnusableReplyError(f"sent a message whose content is {type(content).__name__}, not text")
-    text = one_line(hide(content or ""))
-    extra = read_extra(reply, hide)
+        return EndpointAnswer("", extra, f"sent a message whose content is {type(content).__name__}, not text")
+    text = one_line(hide_key(content or ""))
     if not text:
-        raise UnusableReplyError(f"wrote nothing (finish_reason: {extra.get('finish')})")
+        return EndpointAnswer("", extra, f"wrote nothing (finish_reason: {extra.get('finish')})")
     try:
         require_summary_length(text)
     except SegmentationError as error:
-        raise UnusableReplyError(f"wrote too much: {error}") from error
+        return EndpointAnswer("", extra, f"wrote too much: {error}")
     return EndpointAnswer(text, extra)
 
 
-def read_extra(reply: object, hide: Hide) -> dict[str, float | str]:
-    """What a chat completion says of itself, as `EndpointAnswer.extra` has it. What is no name or count is left out."""
-    paths = ("model",), ("system_fingerprint",), ("choices", 0, "finish_reason")
-    said = {name: _at(reply, *path) for name, path in zip((*BACKEND, "finish"), paths, strict=True)}
-    stated = {name: one_line(hide(text))[:_MOST_STATED] for name, text in said.items() if isinstance(text, str)}
-    counts = {name: _count(_at(reply, "usage", name)) for name in USAGE}
-    known: dict[str, float | str] = {name: value for name, value in stated.items() if value}
-    return known | {name: count for name, count in counts.items() if count is not None}
-
-
-def is_error(reply: object) -> bool:
-    """Whether it is an error for all that its status is 200."""
-    return isinstance(reply, dict) and bool(reply.get("error")) and not reply.get("choices")
-
-
-def refusal(reply: Reply) -> str:
-    """What an endpoint says that refuses a request."""
-    try:
-        known = parsed(reply.body)
-    except UnusableReplyError:
-        known = None
-    said = (_at(known, *path) for path in _MESSAGES)
-    message = next((text for text in said if isinstance(text, str)), reply.body.decode("utf-8", "replace"))
-    message = one_line(message).rstrip(".")
-    return f"answered {reply.status}{': ' if message else ''}{message}"
+def error_message(reply: object) -> str:
+    """The message in the body of an error, as OpenAI writes it, as text alone, or as vLLM does; "" if there is none."""
+    for path in (("error", "message"), ("error",), ("message",)):
+        if isinstance(text := _value_at(reply, *path), str) and text:
+            return text
+    return ""
 
 
 def one_line(text: str) -> str:
@@ -193,18 +153,28 @@ def one_line(text: str) -> str:
     return " ".join(cleaned(text).split())
 
 
-def _at(value: object, *path: str | int) -> object:
-    """What lies at a place of a reply; None where it has another shape."""
+def _extra(reply: object, hide_key: Callable[[str], str]) -> dict[str, float | str]:
+    """The names and counts of a chat completion, as in `EndpointAnswer.extra`."""
+    paths = ("model",), ("system_fingerprint",), ("choices", 0, "finish_reason")
+    extra: dict[str, float | str] = {}
+    for name, path in zip((*BACKEND, "finish"), paths, strict=True):
+        stated = _value_at(reply, *path)
+        if isinstance(stated, str) and (text := one_line(hide_key(stated))):
+            extra[name] = text[:_MOST_NAME_CHARACTERS]
+    for name in USAGE:
+        count = _value_at(reply, "usage", name)
+        if isinstance(count, bool) or not isinstance(count, int | float):
+            continue
+        if 0 <= count <= MOST_TOKENS and count == int(count):
+            extra[name] = int(count)
+    return extra
+
+
+def _value_at(value: object, *path: str | int) -> object:
+    """The value at a place of a reply; None where the reply has another shape."""
     for step in path:
         if isinstance(step, str):
             value = value.get(step) if isinstance(value, dict) else None
         else:
             value = value[step] if isinstance(value, list) and len(value) > step else None
     return value
-
-
-def _count(value: object) -> int | None:
-    """A number of tokens; None if it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_TOKENS:
-        return None
-    return int(value) if value == int(value) else None

@@ -1,8 +1,8 @@
-"""Exactly n words from any language model: which tokens it may write next, so that the words come out as counted.
+"""Decoding of exactly n words with any language model: a mask of the tokens that may come next.
 
-A word is what `core.text.words` says. Of each token it is known how many words it adds to a text that stands inside a
-word, or outside of one; what a token adds is counted by `count_words` itself. A text so far is then three things: how
-many words it has, whether it stands inside a word, and the bytes of a character that is not whole yet.
+A word is what `core.text.words` counts. A table has for each token the number of words that it adds to a text which
+ends inside of a word, and to one which does not; `count_words` itself counts them. So the state of a text has three
+parts: its number of words, whether it ends inside of a word, and the bytes of a character that is not whole yet.
 """
 
 import codecs
@@ -21,29 +21,29 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from core.text.words import count_words
 
-# Scores below it rise to it: what other rules of the checkpoint forbid is still better than another number of words.
+# The least score: a token that the checkpoint's other rules forbid is still better than another number of words.
 _LOWEST = -1e4
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # of SentencePiece, for what has no piece of its own
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")  # SentencePiece's tokens for bytes of characters without a token
 # The byte that each sign of a byte-level vocabulary stands for.
 _BYTE_SIGNS: dict[str, int] = {sign: byte for byte, sign in bytes_to_unicode().items()}  # type: ignore[no-untyped-call]
 _CLOSES = re.compile(r"""[.!?…。！？]["'”’»)\]]*""")
 _FIRST_ASCII_END = 0x80
-# More tokens than any character has bytes, so that one that was begun is whole before words have to be hurried.
+# More tokens than any character has bytes, so that a character is whole before each token has to begin a word.
 _MARGIN = 5
 _CHUNK = 8_192
 
-# `free`; `whole`: no character is begun that takes several tokens; `forced`: each token brings the next word nearer.
+# `free`: any token; `whole`: none that is only a part of a character; `forced`: only tokens that lead to the next word.
 Pace = Literal["free", "whole", "forced"]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What is known of a text so far.
+    """The state of a text that is being generated.
 
     Attributes:
-        words: as `count_words` counts them.
-        is_inside: more letters would belong to its last word.
-        begun: the first bytes of a character in UTF-8 of which others are to come.
+        words: their number, by `count_words`.
+        is_inside: whether more letters would belong to the last word.
+        begun: the first bytes of a character in UTF-8 whose other bytes are still missing.
     """
 
     words: int = 0
@@ -52,11 +52,13 @@ class Written:
 
 
 class WordTable:
-    """What each token of a tokenizer does to the number of words.
+    """The number of words that each token of a tokenizer adds.
 
     Attributes:
-        pieces: of each token its bytes in the middle of a text, UTF-8; None: no text, or nobody can tell which.
-        tokens_per_word: how many tokens the next word takes at least, its space included: 1 or 2.
+        pieces: the bytes of each token in the middle of a text, in UTF-8; None for a token without a text of its own.
+        tokens_per_word: the least number of tokens of a word with the space before it: 1 or 2.
+        closes: which tokens are signs that close a sentence, (vocabulary,) bool.
+        breaks: which tokens show that the word before them is over, (vocabulary,) bool.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -75,16 +77,16 @@ class WordTable:
             np.array([[effect[i] for effect in row] for row in effects]) for i in range(3)
         )
         self.closes = np.array([text is not None and _CLOSES.fullmatch(text[0]) is not None for text in texts])
-        # After it the word that was written is over; special tokens and new lines, which are never written, too.
+        # Special tokens and new lines are never generated, but show that a word is over, too.
         self.breaks = np.array([text is None or text[0][:1].isspace() for text in texts])
         self.breaks[self._inner] = False
-        one = self._is_usable & self._is_whole & (self._adds[1] == 1)
-        self.tokens_per_word = 1 if one.any() else 2
+        is_word = self._is_usable & self._is_whole & (self._adds[1] == 1)
+        self.tokens_per_word = 1 if is_word.any() else 2
         self._step = functools.cache(self._make_step)
         self._completions = functools.cache(lambda begun, is_inside: list(self._completion(begun, is_inside)))
 
     def after(self, written: Written, token: int) -> Written:
-        """What is known when `token` was added."""
+        """The state of a text after one more token."""
         added, is_inside, begun = self._step(written.is_inside, written.begun, token)
         return Written(written.words + added, is_inside, begun)
 
@@ -100,7 +102,7 @@ class WordTable:
     def allowed(self, written: Written, n: int, pace: Pace) -> tuple[np.ndarray, bool]:
         """Which tokens may come next, (vocabulary,) bool, and whether the text may end.
 
-        Where no token completes a character that was begun, it is taken for a sign that is no letter.
+        A character that was begun and that no token completes counts as a sign that is no letter.
         """
         missing = n - written.words
         if written.begun and (inner := self._completing(written, missing, pace)):
@@ -121,7 +123,7 @@ class WordTable:
         return mask, False
 
     def _completing(self, written: Written, missing: int, pace: Pace) -> list[int]:
-        """Tokens that go on with the character that was begun."""
+        """The tokens that may continue the character that was begun."""
         return [
             token
             for token, most, has_space, begins in self._completions(written.begun, written.is_inside)
@@ -129,7 +131,10 @@ class WordTable:
         ]
 
     def _completion(self, begun: bytes, is_inside: bool) -> Iterator[tuple[int, int, bool, bool]]:
-        """Tokens that go on with a character: words that each adds at most, has it a space, does it begin another."""
+        """The tokens that continue a character.
+
+        Each comes with the most words that it adds, whether it has a space, and whether it begins another character.
+        """
         for token in self._inner:
             text = _decoded(begun, self.pieces[token] or b"")
             if text is not None and _may_be_written(text[0]):
@@ -138,24 +143,23 @@ class WordTable:
 
 
 class ExactLength(LogitsProcessor):
-    """Lets a model end after exactly n words, and not before.
+    """A processor of scores that lets a text end after exactly n words.
 
-    Before word n is there no end is allowed, and after it no other word. Where the tokens left are no more than the
-    words that are missing need, each has to begin one. New lines and control characters are never written.
+    Before word n no end is allowed, and after it no other word. Where only as many tokens are left as the missing words
+    need, each token has to begin a word. New lines and control characters are never generated.
 
-    Whether word n is over, the model says: the probability of that is the sum over the end and all tokens that would
-    begin another word. Above one half, nothing but signs that close a sentence and the end may follow. Without this
-    the model would join more words to the last one, since no other way is left to go on.
+    The model decides whether word n is over: the probability of that is the sum of those of the end and of all tokens
+    that would begin another word. Above one half, only signs that close a sentence and the end may follow. Otherwise
+    the model would join more words to the last one, since it had no other way to go on.
 
-    A greedy search chooses among the two and the letters that would go on with the word, and the sum falls to them in
-    their own proportion. Of several beams the probabilities stay as they are: so texts are preferred in which a
-    sentence ends there.
+    In a greedy search that sum is given to the signs and the end, in proportion to their own probabilities. With
+    several beams the probabilities stay as they are, so that texts are preferred in which a sentence ends there.
 
     Args:
         table: of the tokenizer.
-        n: number of words, at least 1.
-        ends: ids of the tokens that end a text.
-        limit: number of tokens that may be written, an end included.
+        n: the number of words, at least 1.
+        ends: the ids of the tokens that end a text.
+        limit: the most tokens of a text, with the end.
         is_greedy: whether there is one beam.
     """
 
@@ -166,12 +170,12 @@ class ExactLength(LogitsProcessor):
         self._limit = limit
         self._is_greedy = is_greedy
         self._start = -1
-        self._known: dict[bytes, Written] = {}
+        self._states: dict[bytes, Written] = {}
         self._mask = functools.cache(self._make_mask)
         self._ending = functools.cache(self._make_ending)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """From scores (rows, vocabulary) to scores of the same shape; of what is not allowed, -inf."""
+        """From scores (rows, vocabulary) to scores of the same shape, -inf for tokens that are not allowed."""
         if self._start < 0:
             self._start = input_ids.shape[1]
         tokens = input_ids[:, self._start :].cpu().numpy()
@@ -187,43 +191,44 @@ class ExactLength(LogitsProcessor):
         return scores.clamp(min=_LOWEST).masked_fill(~allowed, -torch.inf)
 
     def _follow(self, tokens: np.ndarray) -> list[Written]:
-        """What is known of each row (rows, tokens). Beams change places, so rows are known by what they hold."""
-        known: dict[bytes, Written] = {}
+        """The state of each row of (rows, tokens). Beams change places, so a row is found by its tokens."""
+        states: dict[bytes, Written] = {}
         for row in tokens:
             key = row.tobytes()
-            if key in known:
+            if key in states:
                 continue
-            before = self._known.get(key[: -row.itemsize]) if len(row) else Written()
+            before = self._states.get(key[: -row.itemsize]) if len(row) else Written()
             if before is not None:
-                known[key] = self._table.after(before, int(row[-1])) if len(row) else before
+                states[key] = self._table.after(before, int(row[-1])) if len(row) else before
             else:
-                known[key] = functools.reduce(self._table.after, map(int, row), Written())
-        self._known = known
-        return [known[row.tobytes()] for row in tokens]
+                states[key] = functools.reduce(self._table.after, map(int, row), Written())
+        self._states = states
+        return [states[row.tobytes()] for row in tokens]
 
     def _pace(self, rows: Sequence[Written], length: int) -> Iterator[Pace]:
         left = self._limit - length
         for written in rows:
-            # And one for the end, and one since a word may be left first.
+            # One more for the end, and one because a word may have to be left first.
             needed = self._table.tokens_per_word * max(0, self._n - written.words) + 2
             yield "forced" if left <= needed else "whole" if left <= needed + _MARGIN else "free"
 
     def _make_mask(self, written: Written, pace: Pace, width: int, device: torch.device) -> torch.Tensor:
+        """The mask of a state, (width,) bool. A model may have more scores than its tokenizer has tokens."""
         allowed, may_end = self._table.allowed(written, self._n, pace)
-        mask = np.zeros(width, dtype=bool)  # a model may have more scores than its tokenizer has tokens
+        mask = np.zeros(width, dtype=bool)
         mask[: len(allowed)] = allowed[:width]
         mask[self._ends] = may_end
         return torch.from_numpy(mask).to(device)
 
     def _is_at_last(self, written: Written, tokens: np.ndarray, is_closed: bool) -> bool:
-        """Whether a row has n words and may go on with the last one, and a sign that closes a sentence or none."""
+        """Whether a row has n words and may go on with the last one, after a sign that closes a sentence or not."""
         if written.words != self._n or not written.is_inside or written.begun:
             return False
         last = int(tokens[-1])
         return bool(last < len(self._table.closes) and self._table.closes[last]) == is_closed
 
     def _end(self, scores: torch.Tensor, allowed: torch.Tensor, places: torch.Tensor, is_closed: bool) -> torch.Tensor:
-        """Scores of rows that have n words, (rows, vocabulary), for all that may end them; `allowed` is changed."""
+        """The scores, with the sum given to what ends the rows at `places`; `allowed` is changed in place."""
         is_over, is_target = self._ending(is_closed, scores.shape[1], scores.device)
         rows = scores[places]
         over = rows.masked_fill(~is_over, -torch.inf).logsumexp(1, keepdim=True)
@@ -236,7 +241,7 @@ class ExactLength(LogitsProcessor):
         return scores.index_copy(0, places, torch.where(is_target, rows + gain, rows))
 
     def _make_ending(self, is_closed: bool, width: int, device: torch.device) -> tuple[torch.Tensor, ...]:
-        """Which tokens would show that the last word is over, and which of them may be written; (vocabulary,) each."""
+        """Which tokens show that the last word is over, and which of these may be generated: (width,) bool each."""
         size = min(width, len(self._table.closes))
         is_target = np.zeros(width, dtype=bool)
         is_target[:size] = self._table.closes[:size] & (not is_closed)
@@ -247,11 +252,11 @@ class ExactLength(LogitsProcessor):
 
 
 def token_pieces(tokenizer: Any) -> list[bytes | None]:
-    """What each token adds to a text in whose middle it stands, in UTF-8; None: it has no text of its own.
+    """The bytes in UTF-8 that each token adds in the middle of a text; None for a token without a text of its own.
 
-    A byte of a character (byte-level BPE, and SentencePiece's `<0xE2>`) is that byte. SentencePiece's bytes that are
-    characters by themselves have pieces of their own: they count as none, since in a run of such tokens one byte that
-    is wrong takes all of them away.
+    A token of a byte (byte-level BPE, and SentencePiece's `<0xE2>`) is that byte. SentencePiece's tokens of ASCII bytes
+    count as having none, since these characters have other tokens, and a wrong byte in a run of such tokens removes
+    all of them.
     """
     anchor = tokenizer("a", add_special_tokens=False)["input_ids"][-1]
     special = set(tokenizer.all_special_ids)
@@ -285,7 +290,7 @@ def _piece(name: str | None, text: str) -> bytes | None:
 
 
 def _decoded(begun: bytes, piece: bytes) -> tuple[str, bytes] | None:
-    """The characters of some bytes, and the first bytes of one that is not whole; None: they are no UTF-8."""
+    """The characters in some bytes, and the first bytes of a character that is not whole; None if they are no UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")("strict")
     try:
         text = decoder.decode(begun + piece)
@@ -297,7 +302,7 @@ def _decoded(begun: bytes, piece: bytes) -> tuple[str, bytes] | None:
 
 
 def _effect(is_inside: bool, text: str, is_begun: bool) -> tuple[int, int, bool]:
-    """The words that `text` adds, those that it may have added once its last character is whole, and where it ends."""
+    """The words that a text adds, the most once its last character is whole, and whether it ends inside of a word."""
     before = "a" if is_inside else ""
     words = count_words(before + text)
     followed = count_words(before + text + "a")
@@ -305,6 +310,6 @@ def _effect(is_inside: bool, text: str, is_begun: bool) -> tuple[int, int, bool]
 
 
 def _may_be_written(text: str) -> bool:
-    """Not new lines, other control characters, or the sign for what is no character."""
+    """Whether a text has no new line, no other control character, and no sign for an invalid character."""
     is_printed = not any(sign == "\ufffd" or unicodedata.category(sign) == "Cc" for sign in text)
     return is_printed and text.splitlines() in ([], [text])

@@ -1,4 +1,4 @@
-"""Articles in, written summaries out: a generator's model, loaded and run in batches."""
+"""Loading of a generator's checkpoint, and generation of summaries in batches."""
 
 import copy
 import functools
@@ -16,10 +16,9 @@ from core.errors import ModelError
 from core.models import model_folder
 from core.models.batching import TokenBudget, max_tokens, to_device, token_batches
 from core.models.exact_length import ExactLength, WordTable
-from core.models.generators import Generator, Half, complete
+from core.models.generators import Generator, Half, complete, most_new_tokens
 from core.models.loading import load_model, only_errors
 from core.models.model_input import Prompt, prompt_maker
-from core.models.prompt_template import most_new_tokens
 from core.models.tokens import IntArray
 from core.text.length import UNCUT
 from core.text.rows import cleaned
@@ -36,19 +35,19 @@ _CURE = "Give a checkpoint that was saved with its decoder and language-model he
 
 @dataclass(frozen=True, slots=True)
 class GeneratedText:
-    """What a model wrote for one article, on one line, and what else is stored with it."""
+    """A summary that a model generated, on one line, and what else is stored with it."""
 
     text: str
     extra: Mapping[str, float | str]
 
 
 class LoadedGenerator:
-    """A generator with its model. Call it with articles; it never writes them one at a time.
+    """A generator with its model on a device. It is called with articles, and generates in batches.
 
     Attributes:
-        generator: what it was loaded from.
-        tokens: how many tokens it has read and written, without padding; of several beams, the one that was chosen.
-        config: from how many words are asked for to the `GenerationConfig` that the model writes with.
+        generator: its description.
+        tokens: how many tokens it has read and written, without padding; of several beams, those of the chosen one.
+        config: from n to the `GenerationConfig` of summaries of n words.
     """
 
     def __init__(self, generator: Generator, tokenizer: Any, model: Any, device: torch.device, seed: int) -> None:
@@ -63,46 +62,49 @@ class LoadedGenerator:
         )
         self._window = max_tokens(tokenizer, model)
         self._make_prompt = prompt_maker(generator, tokenizer)
-        # Whether article and summary have a window each, instead of sharing one.
+        # With an encoder, article and summary have a window each; without one they share it.
         self._encodes = bool(model.config.is_encoder_decoder)
-        # On a GPU, so that there are few shapes. A CPU would compute the padding for nothing.
+        # Padding makes few shapes of batches on a GPU. A CPU would compute it for nothing.
         self._multiple = SOURCE_MULTIPLE if self._encodes and device.type == "cuda" else 1
         model_configs = model.config, model.generation_config
         self.config = functools.cache(
             functools.partial(generation_config, generator, *model_configs, tokenizer, self._window)
         )
-        self.prompt("a")  # that the prompt fits is to be known before any article is tried
+        self.prompt("a")  # so that a prompt too long for the window is refused before any article
 
     def __call__(
-        self, texts: Sequence[str], keys: Sequence[int], asked: Sequence[int] | None = None
+        self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int] | None = None
     ) -> list[GeneratedText]:
-        """A summary of each text on one line, in their order. In float32 it does not depend on what else is in a batch.
+        """A summary of each text, in their order. In float32 it does not depend on the other texts of its batch.
 
-        In `extra` are `input_tokens`, what the model would have read without a limit (prompt, article and special
-        tokens); `truncated_tokens`, how many of them, all from the article's end, did not fit into its window; and
-        `dtype`, what it ran in.
+        In `extra` are `input_tokens`, the length of the input without a limit (prompt, article and special tokens);
+        `truncated_tokens`, how many of them, all from the article's end, did not fit into the window; and `dtype`,
+        the type that the model ran in.
 
         Args:
             texts: articles of any length; what goes beyond the model's window is cut.
             keys: a number >= 0 for each article, such as its content hash. Where tokens are drawn, the draws depend on
                 the article's key and the seed alone.
-            asked: for each text, the number of words that its prompt asks for; `UNCUT` if it asks for none. Default:
+            lengths: for each text, the number of words that its prompt asks for; `UNCUT` if it asks for none. Default:
                 `UNCUT` for all.
         """
-        asked = [UNCUT] * len(texts) if asked is None else asked
-        prompts = [self.prompt(text, n) for text, n in zip(texts, asked, strict=True)]
-        written: dict[int, str] = {}
-        for n in dict.fromkeys(asked):  # a batch is written with one limit
-            self._write_all(n, [i for i, length in enumerate(asked) if length == n], prompts, keys, written)
+        lengths = [UNCUT] * len(texts) if lengths is None else lengths
+        prompts = [self.prompt(text, n) for text, n in zip(texts, lengths, strict=True)]
+        summaries: dict[int, str] = {}
+        for n in dict.fromkeys(lengths):  # a batch has one limit of tokens
+            self._write_all(n, [i for i, length in enumerate(lengths) if length == n], prompts, keys, summaries)
         dtype = str(self._model.dtype).removeprefix("torch.")
-        counts = [{"input_tokens": len(one.ids) + one.truncated, "truncated_tokens": one.truncated} for one in prompts]
-        return [GeneratedText(written[i], {**counts[i], "dtype": dtype}) for i in range(len(texts))]
+        counts = [
+            {"input_tokens": len(prompt.ids) + prompt.truncated, "truncated_tokens": prompt.truncated}
+            for prompt in prompts
+        ]
+        return [GeneratedText(summaries[i], {**counts[i], "dtype": dtype}) for i in range(len(texts))]
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
-        """What the model reads for `text`: as much of the article as fits beside prompt and special tokens.
+        """The input for an article: as much of it as fits beside prompt and special tokens.
 
         Raises:
-            ModelError: nothing of it fits.
+            ModelError: nothing of the article fits.
         """
         prompt = self._make_prompt(text, n, self._window - (0 if self._encodes else self._new_tokens(n)))
         if prompt is None:
@@ -117,26 +119,26 @@ class LoadedGenerator:
         return int(config.max_new_tokens or config.max_length)
 
     def _source_length(self, ids: list[int]) -> int:
-        """How many tokens the model reads for a prompt if it is the longest of its batch, padding included."""
+        """The length in tokens, with padding, of the inputs of a batch whose longest prompt is `ids`."""
         return min(-(-len(ids) // self._multiple) * self._multiple, max(self._window, len(ids)))
 
     def _write_all(
-        self, n: int, places: list[int], prompts: list[Prompt], keys: Sequence[int], written: dict[int, str]
+        self, n: int, places: list[int], prompts: list[Prompt], keys: Sequence[int], summaries: dict[int, str]
     ) -> None:
-        """Write, into `written`, what `n` words were asked for of."""
+        """Generate the summaries of `n` words of the prompts at `places`, into `summaries`."""
         beams = self.config(n).num_beams or 1
         lengths = [(self._source_length(prompts[i].ids) + self._new_tokens(n)) * beams for i in places]
 
         def write(batch: list[int]) -> None:
             indices = [places[j] for j in batch]
             texts = self._write([prompts[i].ids for i in indices], [keys[i] for i in indices], n)
-            written.update(zip(indices, texts, strict=True))
+            summaries.update(zip(indices, texts, strict=True))
 
-        # Padding costs little here: each token that is written is a pass of its own.
+        # Padding costs little here: each new token is a pass of its own.
         self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
 
     def _write(self, rows: list[list[int]], keys: list[int], n: int) -> list[str]:
-        # Of the model, too: from there transformers takes what another one leaves open.
+        # It is the model's own, too, since transformers takes from there what another one leaves open.
         config = self._model.generation_config = self.config(n)
         width = self._source_length(max(rows, key=len))
         inputs = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
@@ -148,13 +150,13 @@ class LoadedGenerator:
             )
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
         self.tokens += sum(map(len, rows)) + int((output[:, start:] != config.pad_token_id).sum())
-        # Some tokenizers take out spaces that they take for too many: of two words, one is left.
-        as_written = {"clean_up_tokenization_spaces": False} if self._words else {}
-        written = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True, **as_written)
-        return [clean(text, self.generator) for text in written]
+        # The clean-up of some tokenizers removes spaces, and so makes one word of two.
+        without_cleanup = {"clean_up_tokenization_spaces": False} if self._words else {}
+        texts = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True, **without_cleanup)
+        return [clean(text, self.generator) for text in texts]
 
     def _rules(self, keys: Sequence[int], n: int) -> LogitsProcessorList:
-        """What chooses among the tokens that the model gives scores to."""
+        """The processors of the scores that the model gives to the next token."""
         if top_k := self.generator.settings.top_k:
             return LogitsProcessorList([TopKSampling(top_k, self._seed, keys)])
         if self._words is None:
@@ -168,10 +170,10 @@ class LoadedGenerator:
 
 
 def load_generator(generator: Generator, device: torch.device, seed: int) -> LoadedGenerator:
-    """Load a generator whose model is resolved, without running code from its repository.
+    """Load a generator whose model is resolved. No code from its repository is run.
 
     Raises:
-        ModelError: the files are not those of the recorded revision, or no checkpoint that can write.
+        ModelError: the files are not those of the recorded revision, or no checkpoint that generates text.
         HubError: the model is not in the local cache and the Hub cannot be reached.
     """
     has_bfloat16 = device.type == "cuda" and torch.cuda.get_device_capability(device) >= AMPERE
@@ -183,7 +185,7 @@ def load_generator(generator: Generator, device: torch.device, seed: int) -> Loa
 
 
 def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtype:
-    """float32 on a CPU, else `half`; but float32 where `half` is bfloat16 and the GPU computes none (a T4).
+    """The type to run in: float32 on a CPU, and where `half` is bfloat16 and the GPU has none (a T4); else `half`.
 
     The activations of T5 and PEGASUS go beyond float16's largest number: they would write nonsense in it.
     """
@@ -193,7 +195,7 @@ def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtyp
 
 
 def _padded(rows: list[list[int]], width: int, fill: int, pad_left: bool) -> dict[str, IntArray]:
-    """`input_ids` and `attention_mask`, each (rows, width). Prompts that the model continues are padded left."""
+    """`input_ids` and `attention_mask`, each (rows, width) int64. A prompt that the model continues is padded left."""
     lengths = np.array([len(row) for row in rows])
     places = np.arange(width)
     mask = (places[::-1] if pad_left else places) < lengths[:, None]
@@ -203,22 +205,22 @@ def _padded(rows: list[list[int]], width: int, fill: int, pad_left: bool) -> dic
 
 
 def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: Any, window: int, n: int) -> Any:
-    """The `GenerationConfig` that a model writes with: no sampling, and inside its window (in tokens).
+    """The `GenerationConfig` of a generator: without sampling, and inside the window of its model.
 
     Args:
-        generator: whose settings count.
-        model: the `PretrainedConfig` of its checkpoint.
-        stated: the `GenerationConfig` of its checkpoint.
-        tokenizer: names the token to pad with, where the checkpoint does not.
-        window: how many tokens the model reads; one that has no encoder reads what it writes, too.
-        n: how many words or characters its prompt asks for, `UNCUT` for none.
+        generator: its settings count.
+        model: the `PretrainedConfig` of the checkpoint.
+        stated: the `GenerationConfig` of the checkpoint.
+        tokenizer: has the token to pad with, where the checkpoint states none.
+        window: of the model, in tokens; a model without an encoder has the summary in it, too.
+        n: how many words or characters the prompt asks for, `UNCUT` for none.
     """
     config = copy.deepcopy(stated)
     # Random draws come from `TopKSampling`.
     config.update(use_cache=True, do_sample=False, temperature=None, top_k=None, top_p=None)
     if not generator.checkpoint_first or (config.max_length is None and config.max_new_tokens is None):
-        asked = replace(generator.settings, top_k=None).stated()
-        config.update(**({"max_new_tokens": None, "min_new_tokens": None} | asked))
+        settings = replace(generator.settings, top_k=None).stated()
+        config.update(**({"max_new_tokens": None, "min_new_tokens": None} | settings))
     if generator.prompt is not None:
         tokens = most_new_tokens(n, generator.prompt.unit)
         config.update(max_length=None, min_length=None, max_new_tokens=tokens, min_new_tokens=None)
@@ -229,7 +231,7 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
         longest = min(longest, window)
         config.update(max_length=longest, max_new_tokens=None, min_length=min(shortest, longest))
     else:
-        # In a window too small for everything, the article has the other half.
+        # In a window too small for both, article and summary have a half each.
         config.update(max_length=None, max_new_tokens=min(config.max_new_tokens, window // 2), min_length=None)
     config.min_new_tokens = None
     ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
@@ -252,7 +254,7 @@ def clean(text: str, generator: Generator) -> str:
 
 
 def first_sentences(text: str, k: int) -> str:
-    """The first `k` sentences of `text` (spaCy's rule-based sentencizer; a new line ends a sentence, too), in lines."""
+    """The first `k` sentences of a text, one a line (spaCy's rule-based sentencizer; a new line ends one, too)."""
     lines = (line.strip() for line in text.splitlines())
     sentences = [sentence.text for line in lines if line for sentence in _sentencizer()(line).sents]
     return "\n".join(sentences[:k])
@@ -266,10 +268,10 @@ def _sentencizer() -> Language:
 
 
 class TopKSampling(LogitsProcessor):
-    """Keeps each row's k most probable tokens and adds Gumbel noise, so that the highest score is a random draw.
+    """Top-k sampling: of each row's k most probable tokens, Gumbel noise gives the highest score to a random one.
 
     The arg-max of log-probabilities plus Gumbel noise is distributed as the probabilities are (Gumbel 1954).
-    Each row has its own source of noise, so that a draw depends on the row's article, not on the other rows.
+    Each row has a source of noise of its own, so that a draw depends on its article, and not on the other rows.
     """
 
     def __init__(self, k: int, seed: int, keys: Sequence[int]) -> None:

@@ -1,34 +1,128 @@
-"""The abstractive generators: frozen values that say what a model reads, how it writes, and what its summary is.
+"""Descriptions of the abstractive generators: prompt, generation settings, and what of the output is the summary.
 
-How they are loaded and run is in `core/models/generation.py`.
+`core/models/generation.py` loads and runs them.
 """
 
+import hashlib
 import json
-from dataclasses import dataclass, fields, replace
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
 
-from core.errors import ModelError
+from core.errors import ModelError, RecipeError
 from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
-from core.models.prompt_template import (
-    DEFAULT_PROMPT,
-    DEFAULT_PROMPTS,
-    PromptTemplate,
-)
-from core.text.length import LengthUnit
+from core.text.length import UNCUT, LengthUnit
+from core.text.rows import cleaned
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
 ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
-# How the classes of models that write are called (`architectures` in config.json).
+# Endings of the names of classes that generate text (`architectures` in config.json).
 _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
-# Part of what a run records: with another rule of core/models/exact_length.py it is another number.
+# Recorded with a run: another rule of core/models/exact_length.py gets another number.
 EXACT_RULE = "exactly n words, rule 1"
+
+
+# More tokens than the words of a language take on average: a model that writes too much is to be seen doing so.
+_TOKENS_PER_WORD, _TOKENS_PER_CHARACTER, _MORE_TOKENS = 8, 2, 32
+_UNCUT_TOKENS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTemplate:
+    """A prompt with the placeholders `{article}` and, if it asks for a number of words, `{n}`.
+
+    A brace that is part of the prompt is written twice, as in `str.format`.
+
+    Attributes:
+        text: the prompt.
+        unit: what `{n}` counts. It is not in the `repr`, since a stage has one unit for all of its systems.
+
+    Raises:
+        RecipeError: it does not name the article once, or has another placeholder.
+    """
+
+    text: str
+    unit: LengthUnit = field(default="words", repr=False)
+
+    def __post_init__(self) -> None:
+        if cleaned(self.text) != self.text:
+            raise RecipeError("the prompt holds a NUL, or bytes that are no UTF-8: write it as text.")
+        names = placeholders(self.text, ("n", "article"))
+        if names.count("article") != 1:
+            raise RecipeError(f"the prompt has to name {{article}} once, where the article stands: {self.text!r}")
+
+    @property
+    def asks_for_n(self) -> bool:
+        """Whether a model is asked once for each n, and not once for a summary of its own length."""
+        return "n" in placeholders(self.text, ("n", "article"))
+
+    @property
+    def short_sha256(self) -> str:
+        """8 hex digits that identify the prompt."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:8]
+
+    @property
+    def tokens_text(self) -> str:
+        """The formula of `most_new_tokens`, as a run records it."""
+        if not self.asks_for_n:
+            return str(_UNCUT_TOKENS)
+        return f"{_tokens_each(self.unit)}n+{_MORE_TOKENS}" + ("" if self.unit == "words" else f", n in {self.unit}")
+
+    def about(self, article: str, n: int) -> str:
+        """The prompt for an article and a number of words."""
+        return self.text.format(article=article.strip(), n=n)
+
+
+def placeholders(prompt: str, allowed: Sequence[str]) -> list[str]:
+    """The names of the placeholders in a prompt, in their order.
+
+    Raises:
+        RecipeError: a name is not `allowed`, or the braces do not match.
+    """
+    try:
+        parts = [part for part in string.Formatter().parse(prompt) if part[1] is not None]
+    except ValueError as error:
+        raise RecipeError(f"the prompt cannot be read: {error}. Write {{{{ and }}}} for braces.") from error
+    for _, name, spec, conversion in parts:
+        if name not in allowed or spec or conversion:
+            named = [f"{{{placeholder}}}" for placeholder in allowed]
+            raise RecipeError(
+                f"the prompt has a placeholder {{{name}}} that cannot be filled: only {', '.join(named[:-1])} and "
+                f"{named[-1]} are known, as they stand here. Write {{{{ and }}}} for braces."
+            )
+    return [str(name) for _, name, _, _ in parts]
+
+
+DEFAULT_PROMPT = PromptTemplate(
+    "Summarize the news article below in exactly {n} words, in the language of the article. "
+    "Write nothing but the summary.\n\n{article}"
+)
+DEFAULT_PROMPTS: dict[LengthUnit, PromptTemplate] = {
+    "words": DEFAULT_PROMPT,
+    "characters": PromptTemplate(
+        "Summarize the news article below in at most {n} characters, blanks included, in the language of the article. "
+        "Write nothing but the summary.\n\n{article}",
+        "characters",
+    ),
+}
+"""The prompts of a run that names none, by what n counts."""
+
+
+def most_new_tokens(n: int, unit: LengthUnit) -> int:
+    """The limit of new tokens of a summary of `n` words or characters, or (`UNCUT`) of the model's own length."""
+    return _UNCUT_TOKENS if n == UNCUT else _MORE_TOKENS + _tokens_each(unit) * n
+
+
+def _tokens_each(unit: LengthUnit) -> int:
+    return _TOKENS_PER_WORD if unit == "words" else _TOKENS_PER_CHARACTER
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a model writes, named as in transformers' `GenerationConfig`. None: as the checkpoint states it.
+    """Generation settings, named as in transformers' `GenerationConfig`. None: as the checkpoint states it.
 
     `min_length` and `max_length` count the tokens of a summary with its special ones, `max_new_tokens` what is added to
     a prompt. `top_k`: each token is drawn among the k most probable ones; None: beam search.
@@ -45,7 +139,7 @@ class Settings:
 
     def stated(self) -> dict[str, int | float | bool]:
         """The values that are not None, by name."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        values = ((option.name, getattr(self, option.name)) for option in fields(self))
         return {name: value for name, value in values if value is not None}
 
     def __str__(self) -> str:
@@ -54,22 +148,22 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """A system that writes summaries of its own.
+    """A checkpoint as a system that generates summaries.
 
     Attributes:
-        model: which weights.
-        architecture: of `ARCHITECTURES`, or with a prompt any other; "" while it is not known, which is until the files
-            of a model from the Hub are looked at. The attributes below, but for `prompt`, then have no meaning yet.
+        model: the checkpoint.
+        architecture: one of `ARCHITECTURES`, or with a prompt any other; "" until the files of a model from the Hub
+            have been read (`complete`). Until then only `model`, `prompt` and `exact` have a meaning.
         prefix: stands before the article.
         suffix: stands after the article; never cut away.
-        prompt: what the model is asked for, in place of prefix and suffix.
-        chat: the prompt is a user's message in the chat template of the checkpoint.
-        exact: with a prompt that asks for n words, only texts of n words can be written; `is_exact` says whether.
-        settings: how the model writes.
-        checkpoint_first: a checkpoint that states how long its summaries may be is used with its own settings, not
-            with `settings`.
+        prompt: the instruction, in place of prefix and suffix.
+        chat: whether the prompt is a user's message in the chat template of the checkpoint.
+        exact: whether decoding is restricted to texts of n words, where the prompt asks for n words (`is_exact`).
+        settings: of generation.
+        checkpoint_first: whether the checkpoint's own settings are used, and not `settings`, where it states how long
+            its summaries may be.
         sentences: how many sentences of the output are the summary; None: all.
-        line_mark: what the model writes for a new line; "" if it has nothing of its own.
+        line_mark: the model's sign for a new line; "" if it has none of its own.
         half: the 16-bit type that the model can run in, where the device has it.
     """
 
@@ -94,22 +188,22 @@ class Generator:
 
     @property
     def has_uncut(self) -> bool:
-        """Whether it writes once, at a length of its own, and not once for each n."""
+        """Whether it generates one summary, of its own length, and not one for each n."""
         return self.prompt is None or not self.prompt.asks_for_n
 
     @property
     def is_exact(self) -> bool:
-        """Whether it can write no other number of words than it was asked for (`core.models.exact_length`)."""
+        """Whether its summaries have exactly n words (`core.models.exact_length`)."""
         return self.exact and self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
-        """What has to be on the machine where it writes."""
+        """The models that have to be on the machine where it runs."""
         return (self.model,)
 
     @property
     def revision(self) -> str:
-        """What a run records: which weights, and every option that changes the summaries."""
+        """What a run records: the model at its revision, and every option that changes the summaries."""
         return f"{self.model}|{self.options}"
 
     @property
@@ -132,9 +226,13 @@ class Generator:
 
 
 def for_architecture(model: ModelRef, architecture: str) -> Generator:
-    """`model` with the prompt and the settings that its architecture was published with (sources: docs/generators.md).
+    """The generator of a model with the prompt and settings that its architecture was published with.
 
-    The architecture is one of `ARCHITECTURES`.
+    The sources are in docs/generators.md.
+
+    Args:
+        model: a checkpoint.
+        architecture: one of `ARCHITECTURES`.
     """
     match architecture:
         case "bart":
@@ -156,8 +254,10 @@ def for_architecture(model: ModelRef, architecture: str) -> Generator:
             return Generator(model, "gpt2", suffix="\nTL;DR:", settings=settings, sentences=3)
 
 
-def _asked(model: ModelRef, architecture: str, prompt: PromptTemplate, chat: bool, exact: bool = True) -> Generator:
-    """A checkpoint that follows instructions: greedy, in bfloat16, since that is what such checkpoints are saved in."""
+def _instructed(
+    model: ModelRef, architecture: str, prompt: PromptTemplate, chat: bool, exact: bool = True
+) -> Generator:
+    """A checkpoint that follows instructions: greedy search, in bfloat16, in which such checkpoints are saved."""
     settings = Settings(num_beams=1)
     return Generator(model, architecture, prompt=prompt, chat=chat, exact=exact, settings=settings, half="bfloat16")
 
@@ -171,7 +271,7 @@ KNOWN_GENERATORS = {
         for_architecture(ModelRef("t5-large", "google-t5/t5-large", "main"), "t5"),
         for_architecture(ModelRef("pegasus-cnn_dailymail", "google/pegasus-cnn_dailymail", "main"), "pegasus"),
         for_architecture(ModelRef("gpt2-xl", "openai-community/gpt2-xl", "main"), "gpt2"),
-        _asked(SMOLLM2_MODEL, "llama", DEFAULT_PROMPT, chat=True),
+        _instructed(SMOLLM2_MODEL, "llama", DEFAULT_PROMPT, chat=True),
     )
 }
 
@@ -181,12 +281,15 @@ def parse_generator(
 ) -> Generator:
     """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
 
-    `prompt` is what it is asked for, unless it is one of `KNOWN_GENERATORS` that has none. Without one, a checkpoint of
-    one of `ARCHITECTURES` has the prefix and suffix of its architecture, and any other that of `DEFAULT_PROMPTS`, which
-    asks for `unit`. `exact` is as in `Generator`.
+    Args:
+        text: the name.
+        prompt: for all but those of `KNOWN_GENERATORS` that have none. Without one, a checkpoint of `ARCHITECTURES` has
+            the prefix and suffix of its architecture, and any other one the prompt of `DEFAULT_PROMPTS`.
+        exact: as in `Generator`.
+        unit: which of `DEFAULT_PROMPTS`.
 
     Raises:
-        ModelError: there is no such thing, or the folder holds no generator.
+        ModelError: there is no such model, or the folder holds no generator.
     """
     model = parse_model(text, {name: generator.model for name, generator in KNOWN_GENERATORS.items()})
     known = KNOWN_GENERATORS.get(model.name)
@@ -199,12 +302,12 @@ def parse_generator(
 
 
 def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> Generator:
-    """`generator` with what follows from the configuration and the tokenizer of the checkpoint in `folder`.
+    """`generator` with all that follows from the configuration and the tokenizer of the checkpoint in `folder`.
 
-    `unit` is what the prompt asks for, unless it has one already.
+    `unit` says which of `DEFAULT_PROMPTS` it has, if it has no prompt.
 
     Raises:
-        ModelError: the folder states no architecture, or one that does not write.
+        ModelError: the folder states no architecture, or one that does not generate text.
     """
     if generator.architecture:
         return generator
@@ -226,11 +329,11 @@ def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> 
             f"{', '.join(KNOWN_GENERATORS)}."
         )
     prompt = generator.prompt or DEFAULT_PROMPTS[unit]
-    return _asked(generator.model, architecture, prompt, _has_chat_template(folder), generator.exact)
+    return _instructed(generator.model, architecture, prompt, _has_chat_template(folder), generator.exact)
 
 
 def _has_chat_template(folder: Path) -> bool:
-    """Whether a tokenizer has one, in either of the files where transformers looks; loads no tokenizer."""
+    """Whether a tokenizer has a chat template, in either of the files where transformers looks."""
     if (folder / "chat_template.jinja").is_file():
         return True
     try:

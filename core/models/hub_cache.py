@@ -1,4 +1,4 @@
-"""The Hugging Face Hub: every model and dataset from it is pinned to a commit before it is used."""
+"""The Hugging Face Hub and its cache on disk. Models and datasets are pinned to a commit before they are used."""
 
 import functools
 import re
@@ -24,25 +24,25 @@ from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
 from core.errors import HubError
 
-# What `huggingface_hub` raises when the network, the Hub or the local cache fails.
-# Without a connection that is the HTTP library's own error, the base of HfHubHTTPError.
+# The errors of `huggingface_hub` when the network, the Hub or the local cache fails. Without a connection it is the
+# HTTP library's own error, the base of HfHubHTTPError.
 HUB_FAILURES: tuple[type[Exception], ...] = (OSError, HfHubHTTPError.__bases__[0])
-# The last: an answer that is no JSON, such as a network's log-in page.
+# ValueError: an answer that is no JSON, such as the log-in page of a network.
 _NO_ANSWER: tuple[type[Exception], ...] = (*HUB_FAILURES, ValueError)
 _PATIENCE = 5.0  # seconds
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-# Weights for other frameworks lie in the same repositories, several gigabytes of them.
+# Only these, since the same repositories have gigabytes of weights for other frameworks.
 _CONFIGURATION_FILES = ["*.json", "*.txt", "*.model", "*.jinja", "*/config.json"]
 
 
 @functools.cache
 def is_reachable(endpoint: str = "") -> bool:
-    """Whether the Hub answers, asked once: `huggingface_hub` tries again for half a minute before it says so.
+    """Whether the Hub answers. It is asked once, since `huggingface_hub` retries for half a minute before it fails.
 
-    Behind a proxy nobody knows before it is tried.
+    Behind a proxy the answer is taken for granted.
 
     Args:
-        endpoint: its address; the one that is set unless given.
+        endpoint: the address of the Hub; "": that of `huggingface_hub`'s settings.
     """
     url = urlsplit(endpoint or huggingface_hub.constants.ENDPOINT)
     if url.hostname is None or getproxies().get(url.scheme) or getproxies().get("all"):
@@ -56,7 +56,7 @@ def is_reachable(endpoint: str = "") -> bool:
 
 @contextmanager
 def offline_if_unreachable(libraries: Any) -> Iterator[None]:
-    """Let `huggingface_hub`, and `libraries` with a setting of the same name, take what is cached without asking."""
+    """Let `huggingface_hub` and `libraries`, which have the same setting, use their caches if no Hub answers."""
     settings: tuple[Any, ...] = (huggingface_hub.constants, libraries)
     before = [setting.HF_HUB_OFFLINE for setting in settings]
     try:
@@ -70,7 +70,7 @@ def offline_if_unreachable(libraries: Any) -> Iterator[None]:
 
 
 def is_repository_name(name: str) -> bool:
-    """Whether a repository of the Hub can have this name; there need not be one."""
+    """Whether a repository of the Hub can have this name. It need not exist."""
     try:
         validate_repo_id(name)
     except HFValidationError:
@@ -79,7 +79,7 @@ def is_repository_name(name: str) -> bool:
 
 
 def resolve_commit(repository: str, revision: str, kind: Literal["model", "dataset"]) -> str:
-    """The commit (40 hex digits) that `revision` (a commit, branch or tag) of a repository means now.
+    """The commit (40 hex digits) of a revision (a commit, branch or tag) of a repository.
 
     Raises:
         HubError: no repository can have this name, the Hub cannot be reached, or it has no such repository or revision.
@@ -102,14 +102,14 @@ def resolve_commit(repository: str, revision: str, kind: Literal["model", "datas
 
 @dataclass(frozen=True, slots=True)
 class RepositoryCard:
-    """What a repository says of itself: its README, and the licence that its metadata name."""
+    """The model or dataset card of a repository: its README, and the licence in its metadata."""
 
     text: str
     license: str | None
 
 
 def read_card(repository: str, revision: str, kind: Literal["model", "dataset"]) -> RepositoryCard | None:
-    """The card of a repository at a revision; None if there is none in the cache, and none that can be fetched."""
+    """The card of a repository at a revision; None if it is neither in the cache nor can be downloaded."""
     try:
         path = huggingface_hub.hf_hub_download(
             repository, "README.md", repo_type=kind, revision=revision, local_files_only=not is_reachable()
@@ -132,7 +132,7 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
     Args:
         repository: Hub id.
         commit: 40 hex digits.
-        with_weights: download its weights, too; without them what is there is configuration and tokenizer.
+        with_weights: whether to download the weights, too, and not only configuration and tokenizer.
 
     Raises:
         HubError: the Hub cannot be reached and the cache may not hold all of the model.
@@ -156,10 +156,10 @@ def download_model(repository: str, commit: str, with_weights: bool = True) -> P
 
 
 def _require_all(repository: str, commit: str, folder: Path) -> None:
-    """Refuse a folder of the cache that may lack files: transformers takes what it needs, file by file.
+    """Refuse a folder of the cache that may lack files.
 
-    A model without the file that says how it pools would be another one. `snapshot_download` compares the folder with
-    the list of the commit where it has one.
+    Other programs download single files, and without the file that names its pooling a model would be another one.
+    `snapshot_download` compares the folder with the list of the commit's files, where the cache has that list.
     """
     try:
         huggingface_hub.get_cached_repo_tree(repository, revision=commit)

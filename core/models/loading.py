@@ -1,4 +1,4 @@
-"""A transformer and its tokenizer from a folder, without running code that came with it."""
+"""Loading of a transformer and its tokenizer from a folder, without running code from it."""
 
 import logging
 import sys
@@ -27,22 +27,22 @@ from core.types import Precision
 
 Model = TypeVar("Model", bound=nn.Module)
 ModelKind = Literal["encoder", "classifier", "language model", "generator"]
-"""What a model is for: its last hidden state, its classes, its scores of the next token, or to write, with an encoder
-of its own or without."""
+"""The use of a model: its last hidden state, its classes, its scores of the next token, or generation of text, with an
+encoder or without."""
 _CLASSES = {
     "encoder": AutoModel,
     "classifier": AutoModelForSequenceClassification,
     "language model": AutoModelForCausalLM,
 }
 _COMPLETE = "Give a checkpoint that was saved with all its weights."
-# With this transformers begins to name the hundreds of kinds of models that it does know.
+# Here transformers begins a list of the hundreds of architectures that it knows.
 _LISTED = "\nModel type should be"
 _POOLER = "pooler"  # of many checkpoints it is missing; the last hidden state does not depend on it
 
 
 @contextmanager
 def only_errors() -> Iterator[None]:
-    """Keep transformers from logging advice on stderr, and progress from then on: a run has its own messages there."""
+    """Keep transformers from logging advice, and for good from showing progress: stderr is for a run's own messages."""
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     level = transformers.utils.logging.get_verbosity()
     transformers.utils.logging.set_verbosity(logging.ERROR)
@@ -53,10 +53,10 @@ def only_errors() -> Iterator[None]:
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """The tokenizer alone.
+    """The tokenizer in a folder.
 
     Raises:
-        ModelError: the folder holds none that transformers can load by itself.
+        ModelError: the folder has none that transformers can load without other code.
     """
     try:
         return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
@@ -67,16 +67,16 @@ def load_tokenizer(folder: Path) -> Any:
 def load_model(
     folder: Path, kind: ModelKind = "encoder", cure: str = _COMPLETE, dtype: torch.dtype = torch.float32
 ) -> tuple[Any, Any]:
-    """The tokenizer and the model, for inference, with all weights of its kind in memory of their own.
+    """The tokenizer and the model in a folder, for inference, with the weights in memory of their own.
 
     Args:
         folder: of the checkpoint.
-        kind: which head it has.
-        cure: says in an error which checkpoint to give.
+        kind: the use, which decides the head.
+        cure: the advice in an error.
         dtype: of the weights.
 
     Raises:
-        ModelError: the folder holds no such model that transformers can load by itself, or one that lacks weights.
+        ModelError: the folder has no such model that transformers can load without other code, or weights are missing.
     """
     try:
         with only_errors():
@@ -92,7 +92,7 @@ def load_model(
 
 
 def _class_of(kind: ModelKind, folder: Path) -> Any:
-    """What transformers loads a checkpoint as."""
+    """The class of transformers that loads a checkpoint."""
     if kind == "generator":
         encodes = AutoConfig.from_pretrained(folder, trust_remote_code=False).is_encoder_decoder
         return AutoModelForSeq2SeqLM if encodes else AutoModelForCausalLM
@@ -100,10 +100,12 @@ def _class_of(kind: ModelKind, folder: Path) -> Any:
 
 
 def require_weights(model: nn.Module) -> None:
-    """Check a model of a library that does not tell which weights its transformer's folder lacks: it is loaded again.
+    """Check that no weights are missing in the folder of a transformer that another library has loaded.
+
+    That library does not tell, so the transformer is loaded again.
 
     Raises:
-        ModelError: it lacks weights.
+        ModelError: weights are missing.
     """
     part: Any = next((part for part in model.modules() if isinstance(part, PreTrainedModel)), None)
     if part is not None:
@@ -113,7 +115,7 @@ def require_weights(model: nn.Module) -> None:
 
 
 def _require_weights(missing: Iterable[str], folder: Path | str, cure: str, but_for: str = "") -> None:
-    """Refuse a model with weights drawn at random: each process would have others, and no row could be had again."""
+    """Refuse a model with weights drawn at random: each process would have others, and no row could be repeated."""
     if lacking := sorted(name for name in missing if not but_for or but_for not in name):
         raise ModelError(
             f"The model in {folder} lacks {len(lacking)} weights, such as {lacking[0]}, and would draw them at random. "
@@ -122,9 +124,9 @@ def _require_weights(missing: Iterable[str], folder: Path | str, cure: str, but_
 
 
 def in_own_memory(model: Model) -> Model:
-    """Copy the weights of a model on a CPU out of the file that they are mapped from, in place.
+    """Copy the weights of a model on a CPU, in place, out of the file that safetensors has mapped into memory.
 
-    safetensors maps it. Who writes to the file then writes to the model, and who cuts it off ends the process.
+    A change of the file would change the mapped weights, and a shorter file would end the process.
     """
     with torch.no_grad():
         for weights in (*model.parameters(), *model.buffers()):
@@ -133,7 +135,7 @@ def in_own_memory(model: Model) -> Model:
 
 
 def put_fast_on(model: Model, device: torch.device, precision: Precision) -> Model:
-    """As `put_on`, and with what makes an encoder faster there at the same numbers, to float32 rounding.
+    """Put a model on a device (`put_on`), with what makes it faster there at the same numbers, to float32 rounding.
 
     Raises:
         ModelError: the device has no such precision.
@@ -146,12 +148,12 @@ def put_fast_on(model: Model, device: torch.device, precision: Precision) -> Mod
 
 
 def prepare_masks(model: nn.Module) -> None:
-    """Give the transformers inside `model` their attention masks as they would make them themselves, in place.
+    """Give the transformers inside `model` the attention masks that they would make themselves, in place.
 
-    To make one of the padding mask, transformers looks whether anything is padded at all. On a GPU that look waits for
-    everything that was queued, at each forward pass. A mask of four dimensions is taken as it is
-    (`transformers.masking_utils.create_bidirectional_mask`). Models that do not make theirs by that function and
-    attend by PyTorch's `scaled_dot_product_attention` are left as they are.
+    To make one, transformers tests whether anything is padded. On a GPU this test waits for all queued work, at each
+    forward pass. A mask of four dimensions is used as it is (`transformers.masking_utils.create_bidirectional_mask`).
+    Models that do not make their masks by that function, or do not attend by PyTorch's `scaled_dot_product_attention`,
+    are left as they are.
     """
     for part in model.modules():
         if (

@@ -1,4 +1,4 @@
-"""From an article to what a model reads: tokens of prompt and article, cut to the model's window."""
+"""Input of a generator: the token ids of prompt and article, cut to the model's window."""
 
 import bisect
 import re
@@ -10,31 +10,30 @@ from typing import Any, TypeAlias
 from jinja2 import TemplateError
 
 from core.errors import ModelError
-from core.models.generators import Generator
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import Generator, PromptTemplate
 
 TODAY = datetime(2024, 7, 26)
-"""In chat templates, which may write the date into a prompt: with that of the day, no text could be had again.
-Llama 3's write this one where they are given no clock."""
+"""The date for chat templates that write one into a prompt. With today's, no summary could be repeated. Templates of
+Llama 3 write this one where they have no clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model reads for one article: `ids`, after `truncated` tokens of the article were cut away."""
+    """The input for one article: the token `ids`, after `truncated` tokens of the article were cut away."""
 
     ids: list[int]
     truncated: int
 
 
 MakePrompt: TypeAlias = Callable[[str, int, int], Prompt | None]
-"""From an article, how many words are asked for, and room in tokens, special ones too, to what a model reads for it.
+"""From an article, a number of words, and the room in tokens (with the special ones) to the input of the model.
 
 None if there is no room for an article beside the prompt.
 """
 
 
 def prompt_maker(generator: Generator, tokenizer: Any) -> MakePrompt:
-    """What makes the prompts of a generator."""
+    """The function that makes the prompts of a generator."""
     if generator.prompt is None:
         return _around(generator.prefix, generator.suffix, tokenizer)
     return _asking(generator.prompt, generator.chat, tokenizer)
@@ -55,17 +54,17 @@ def _around(prefix: str, suffix: str, tokenizer: Any) -> MakePrompt:
 
 
 def _asking(prompt: PromptTemplate, chat: bool, tokenizer: Any) -> MakePrompt:
-    """A prompt about as many words of the article as fit; in a chat template, if there is one, a user's message."""
+    """A prompt with as many words of the article as fit, as a user's message in a chat template if there is one."""
     template = _fixed_clock() + tokenizer.get_chat_template() if chat else None
 
     def read(article: str, n: int) -> list[int]:
-        asked = prompt.about(article, n)
+        message = prompt.about(article, n)
         if template is None:
-            plain: list[int] = tokenizer(asked, verbose=False)["input_ids"]
+            plain: list[int] = tokenizer(message, verbose=False)["input_ids"]
             return plain
-        messages = [{"role": "user", "content": asked}]
+        messages = [{"role": "user", "content": message}]
         try:
-            # Templates of models that think aloud first can be told not to; others do not know the word.
+            # Templates of models that think aloud first can be told not to; other templates ignore the option.
             text = tokenizer.apply_chat_template(
                 messages, chat_template=template, tokenize=False, add_generation_prompt=True, enable_thinking=False
             )
@@ -78,7 +77,7 @@ def _asking(prompt: PromptTemplate, chat: bool, tokenizer: Any) -> MakePrompt:
         if len(ids) <= room:
             return Prompt(ids, 0)
         ends = [0, *(word.end() for word in re.finditer(r"\S+", text))]
-        # Always the whole prompt, since a token may reach over the end of the article.
+        # The whole prompt is tokenized each time, since a token may reach over the end of the article.
         fitting = bisect.bisect_right(ends, room, key=lambda end: len(read(text[:end], n)))
         if fitting < 2:  # not even with the first word
             return None
@@ -98,7 +97,7 @@ def _fixed_clock() -> str:
 
 
 def _ids(tokenizer: Any, text: str) -> list[int]:
-    # Not verbose: a text beyond the window is cut by the caller.
+    # Not verbose: the caller cuts a text that is longer than the window.
     ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
     return ids
 

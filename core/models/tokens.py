@@ -1,8 +1,8 @@
-"""Texts to the token ids of a model. Where tokens never reach over a space, every word is tokenized once in a process.
+"""Token ids of texts. Where no token reaches over a space, a process tokenizes each word once.
 
-The texts of a sweep are made of few words: chunks repeat the words of their sentences, and summaries those of chunks.
-A tokenizer of BERT's kind cuts at white space first, so the tokens of a text are the tokens of its words, one behind
-the other. Looking words up takes a ninth of the time.
+The texts of a sweep have few different words: chunks repeat the words of their sentences, and summaries those of
+chunks. A tokenizer of BERT's kind splits at white space first, so the tokens of a text are those of its words, one
+after the other. Looking words up takes a ninth of the time.
 """
 
 import functools
@@ -21,11 +21,11 @@ from core.models import ModelRef, tokenizer_folder
 
 IntArray = npt.NDArray[np.int64]
 
-# Of the words of six Korean articles, all-MiniLM-L6-v2 (BERT's English vocabulary) leaves 98 to 99 % unread, of
-# 24 English articles none: anything between would tell them apart.
+# all-MiniLM-L6-v2 (BERT's English vocabulary) leaves 98 to 99 % of the words of six Korean articles unread, and none of
+# 24 English articles: any share between tells them apart.
 MOST_UNREAD = 0.5
 _WORD_START = "▁"  # SentencePiece writes a space so, and sometimes as a token of its own
-# Of words whose tokens are kept: some tens of MB. Then all are forgotten, which is rare and costs little.
+# The tokens of so many words take some tens of MB. Then all are forgotten, which is rare and costs little.
 _MOST_WORDS = 200_000
 
 
@@ -42,7 +42,7 @@ class Tokens:
     lengths: IntArray
 
     def positions(self, batch: Sequence[int]) -> IntArray:
-        """Where in `inputs` the tokens of the texts `batch` are, text by text."""
+        """The indices in `inputs` of the tokens of the texts `batch`, text by text."""
         sizes = self.lengths[batch]
         starts = np.cumsum(self.lengths)[batch] - sizes
         before = np.cumsum(sizes) - sizes
@@ -51,11 +51,11 @@ class Tokens:
 
 
 def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: bool) -> Tokens:
-    """The model inputs of each text, cut to `max_length` tokens: what `tokenizer` gives, by the quickest way.
+    """The model inputs of texts, cut to `max_length` tokens: those of the tokenizer, by the quickest way.
 
     Args:
         tokenizer: of transformers.
-        texts: any number.
+        texts: any number of texts.
         max_length: in tokens, with the special ones.
         options: of the tokenizer's call.
     """
@@ -64,50 +64,51 @@ def tokenized(tokenizer: Any, texts: Sequence[str], max_length: int, **options: 
     words = None if options or tokenizer.truncation_side != "right" else _words_of(tokenizer)
     if words is not None and max_length >= words.specials:
         return words.tokens(texts, max_length, "token_type_ids" in tokenizer.model_input_names)
-    # Without padding the mask says nothing, and making it takes time.
+    # Without padding there is nothing to mask, and the mask takes time.
     encoded = tokenizer(list(texts), truncation=True, max_length=max_length, return_attention_mask=False, **options)
     return joined({name: list(rows) for name, rows in encoded.items()})
 
 
 def joined(inputs: dict[str, list[list[int]]]) -> Tokens:
-    """Rows of the same lengths for each input, one text behind the other."""
+    """The rows of each input as one array, one text behind the other."""
     rows = inputs["input_ids"]
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     total = int(lengths.sum())
-    flat = {name: np.fromiter(itertools.chain.from_iterable(of), np.int64, total) for name, of in inputs.items()}
+    flat = {name: np.fromiter(itertools.chain.from_iterable(ids), np.int64, total) for name, ids in inputs.items()}
     return Tokens(flat, lengths)
 
 
 @dataclass(slots=True)
 class WordIds:
-    """The token ids of words, for a tokenizer of which each word between two spaces can be tokenized by itself.
+    """The token ids of words, for a tokenizer that tokenizes each word between two spaces by itself.
 
     Attributes:
-        backend: the tokenizer itself, which neither cuts nor pads.
-        before, after: the special tokens around every text.
+        backend: the tokenizer, without truncation and padding.
+        before: the special tokens before every text.
+        after: the special tokens after every text.
     """
 
     backend: Tokenizer
     before: list[int]
     after: list[int]
-    _known: dict[str, list[int]] = field(default_factory=dict)
+    _ids: dict[str, list[int]] = field(default_factory=dict)
 
     @property
     def specials(self) -> int:
-        """How many special tokens every text has."""
+        """The number of special tokens of every text."""
         return len(self.before) + len(self.after)
 
     def tokens(self, texts: Sequence[str], max_length: int, with_types: bool) -> Tokens:
         """The model inputs of `texts`, cut to `max_length` tokens, which must leave room for the special ones."""
-        # At the space alone: of other white space the tokenizer drops some, and joins what it stood between.
+        # At the space alone: the tokenizer drops some other white space, and joins the words around it.
         split = [text.split(" ") for text in texts]
         self._learn(split)
-        known, before, after, room = self._known, self.before, self.after, max_length - self.specials
+        ids, before, after, room = self._ids, self.before, self.after, max_length - self.specials
         rows = []
         for words in split:
             row: list[int] = []
             for word in words:
-                row += known[word]
+                row += ids[word]
             rows.append(before + row[:room] + after)
         tokens = joined({"input_ids": rows})
         if with_types:
@@ -115,13 +116,13 @@ class WordIds:
         return tokens
 
     def _learn(self, split: Sequence[Sequence[str]]) -> None:
-        """Tokenize the words that were not seen before."""
-        if len(self._known) > _MOST_WORDS:
-            self._known.clear()
-        new = list(set(itertools.chain.from_iterable(split)).difference(self._known))
+        """Tokenize the words that are new."""
+        if len(self._ids) > _MOST_WORDS:
+            self._ids.clear()
+        new = list(set(itertools.chain.from_iterable(split)).difference(self._ids))
         if new:
             encodings = self.backend.encode_batch_fast(new, add_special_tokens=False)
-            self._known.update(zip(new, (encoding.ids for encoding in encodings), strict=True))
+            self._ids.update(zip(new, (encoding.ids for encoding in encodings), strict=True))
 
 
 def _words_of(tokenizer: Any) -> WordIds | None:
@@ -129,15 +130,15 @@ def _words_of(tokenizer: Any) -> WordIds | None:
     return None if backend is None or tokenizer.split_special_tokens else _word_ids(backend)
 
 
-@functools.lru_cache(maxsize=64)  # by the object, which keeps the words it has met
+@functools.lru_cache(maxsize=64)  # one object for each tokenizer, which keeps the words it has met
 def _word_ids(backend: Tokenizer) -> WordIds | None:
-    """None where a token may reach over a space, or where the parts of a text are of several types.
+    """The words of a tokenizer; None where a token may reach over a space, or where texts have several token types.
 
-    BERT's normalizer looks at single characters, its pre-tokenizer cuts at white space, and WordPiece works inside
-    what was cut. Special tokens are found before that, so none may hold a space.
+    BERT's normalizer looks at single characters, its pre-tokenizer splits at white space, and WordPiece works inside
+    the parts. Special tokens are found before that, so none of them may have a space.
     """
     description = json.loads(backend.to_str())
-    description.update(truncation=None, padding=None)  # of the last call
+    description.update(truncation=None, padding=None)  # those of the last call
     kinds = [(description[part] or {}).get("type") for part in ("normalizer", "pre_tokenizer", "model")]
     if kinds != ["BertNormalizer", "BertPreTokenizer", "WordPiece"]:
         return None
@@ -152,12 +153,12 @@ def _word_ids(backend: Tokenizer) -> WordIds | None:
 
 
 def unread_share(model: ModelRef, texts: Iterable[str]) -> float:
-    """Share of the distinct words of `texts` that the model cannot tell apart from others, in [0, 1].
+    """The share of the distinct words of `texts` that the model's vocabulary does not cover, in [0, 1].
 
-    It tells whether the vocabulary covers the texts: an English one turns Hangul into unknown tokens or single letters.
-    A word (between spaces, with a letter) is unread if a token of it is unknown, or if it has more tokens than
-    characters: pieces smaller than a syllable carry no meaning that was learnt. Byte-level vocabularies without Korean
-    do that, too. Only the tokenizer is loaded. 0 for texts without words.
+    A word (between spaces, with a letter) is unread if one of its tokens is unknown, or if it has more tokens than
+    characters: the model has learnt no meaning of pieces smaller than a syllable. An English vocabulary turns Hangul
+    into such tokens, and a byte-level one without Korean does, too. Only the tokenizer is loaded. 0 for texts without
+    words.
 
     Raises:
         ModelError: the model has no tokenizer that can be loaded.
@@ -172,7 +173,7 @@ def unread_share(model: ModelRef, texts: Iterable[str]) -> float:
 
 
 def _is_read(tokenizer: Any, word: str) -> bool:
-    # By their ids: SentencePiece's `tokenize` gives an unknown token as it stands in the text.
+    # By ids, since SentencePiece's `tokenize` gives an unknown token as it stands in the text.
     ids = tokenizer(word, add_special_tokens=False)["input_ids"]
     tokens = [token for token in tokenizer.convert_ids_to_tokens(ids) if token != _WORD_START]
     return tokenizer.unk_token_id not in ids and len(tokens) <= len(word)

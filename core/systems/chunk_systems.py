@@ -1,4 +1,4 @@
-"""Systems that rank chunks and take the best of them until there are n words."""
+"""Systems that compose a summary of the best chunks of an article."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,10 @@ IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {
 class ChunkSystem(UsualSystem):
     """Chunks ranked by the importance of their sentence and by their own similarity to the document.
 
-    `name` is the signature where one encoder is all there is, e.g. `textrank`.
+    Attributes:
+        encoder: the name of the encoder.
+        importance: of sentences, a name in `IMPORTANCE`.
+        name: the signature, e.g. `textrank`; None where the signature names encoder and importance.
     """
 
     encoder: str
@@ -69,7 +72,7 @@ class ChunkSystem(UsualSystem):
 class LeadChunks(UsualSystem):
     """The chunks of the first two sentences, by their similarity to the document.
 
-    It joins the two strongest cues that need no learning: the beginning of a news article, and the document's centre.
+    These are the two strongest cues without learning: the beginning of a news article, and the document's centre.
     """
 
     encoder: str
@@ -88,11 +91,11 @@ class LeadChunks(UsualSystem):
 
 
 CANDIDATE_CHUNKS = 40
-"""How many chunks the search chooses from: those that are best by themselves."""
+"""The number of chunks that the search chooses from: those with the highest scores by themselves."""
 LEAD_SENTENCES = 3
-"""How many of the first sentences `lead3-search` compares summaries with."""
+"""The number of first sentences that `lead3-search` compares summaries with."""
 
-# From texts to how good each is.
+# From texts to the score of each.
 Objective = Callable[[Sequence[str]], list[float]]
 
 
@@ -100,8 +103,7 @@ Objective = Callable[[Sequence[str]], list[float]]
 class LeadSearch(UsualSystem):
     """Greedy search for the n words with the highest BERTScore F1 against the article's first three sentences.
 
-    It is the oracle's search with the beginning of the article in place of the reference. It has learnt nothing and
-    sees no reference.
+    It is the search of `Oracle` with the beginning of the article in place of the reference.
     """
 
     signature: ClassVar[str] = "lead3-search"
@@ -115,7 +117,7 @@ class LeadSearch(UsualSystem):
 
 
 def candidate_chunks(article: SegmentedArticle, objective: Objective) -> list[int]:
-    """The `CANDIDATE_CHUNKS` chunks that are best by themselves, in document order; of equals the first."""
+    """The `CANDIDATE_CHUNKS` chunks with the highest scores by themselves, in document order; of equals the first."""
     scores = objective([chunk.text for chunk in article.chunks])
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
     return sorted(order[:CANDIDATE_CHUNKS])
@@ -128,12 +130,15 @@ def greedy(
     lengths: Sequence[int],
     unit: LengthUnit = "words",
 ) -> dict[int, str]:
-    """For each n, take the chunk of `candidates` that raises the objective most, again and again; in document order.
+    """Greedy searches for summaries of each length: each step adds the candidate that raises the objective most.
 
-    The searches at all n take the same first steps, until a chunk has to be cut to fit. So they run side by side, and
-    the objective is asked once in each step for the texts of all n. It should remember the texts it has scored.
-    If all candidates together have fewer than n words, the article's first other words are added. Of n characters, a
-    search ends where no word of a candidate fits.
+    The searches at all n have the same first steps, until a chunk has to be cut to fit. So they run side by side, and
+    each step scores the texts of all n at once. The objective should cache the scores of texts. If all candidates
+    together have fewer than n words, the article's first other words are added. A search for n characters ends where no
+    word of a candidate fits.
+
+    Returns:
+        the summary by n, its words in document order.
     """
     taken: dict[int, frozenset[int]] = dict.fromkeys(lengths, frozenset())
     while extensions := {
@@ -152,7 +157,7 @@ def greedy(
 def _extensions(
     article: SegmentedArticle, candidates: Sequence[int], taken: frozenset[int], n: int, unit: LengthUnit
 ) -> Iterator[frozenset[int]]:
-    """The word positions `taken` plus those of one more chunk, cut to fit; none if there are `n` already."""
+    """The positions `taken` with those of one more chunk, cut to fit; nothing where the summary is full."""
     left = room(n, unit) - taken_room(article, taken, unit)
     if left <= 0:
         return

@@ -1,4 +1,4 @@
-"""From ranked chunks to a summary of n words or characters, in document order."""
+"""Composition of ranked chunks into a summary of n words or characters, in document order."""
 
 import itertools
 from collections.abc import Collection, Iterable, Sequence
@@ -8,13 +8,13 @@ from core.types import SegmentedArticle
 
 
 def compose(article: SegmentedArticle, ranking: Iterable[int], n: int, unit: LengthUnit = "words") -> str:
-    """The best-ranked chunks that make `n` words, put back into document order.
+    """The best chunks that together have `n` words, in document order.
 
-    Chunks are taken in the order of `ranking` (indices into `article.chunks`, best first), none whose text was taken
-    already; the last one is cut to fit. If the chunks run out, the article's other words follow from its beginning,
-    so that the summary has fewer than `n` words only if the article does.
+    Chunks are taken in the order of `ranking` (indices into `article.chunks`, best first), but no text twice. The last
+    one is cut to fit. If there are too few chunks, the article's other words are added from its beginning, so that the
+    summary has fewer than `n` words only if the article does.
 
-    Where `n` are characters, the first word that does not fit is the end, even if a shorter one behind it would fit.
+    Where `n` counts characters, the first word that does not fit ends the summary, even if a later one would fit.
     """
     taken: set[int] = set()
     texts: set[str] = set()
@@ -37,14 +37,14 @@ def compose(article: SegmentedArticle, ranking: Iterable[int], n: int, unit: Len
 
 
 def taken_room(article: SegmentedArticle, positions: Iterable[int], unit: LengthUnit) -> int:
-    """How much of a summary's room the words at these positions take."""
+    """The room in a summary that the words at these positions take, in `unit`."""
     return sum(cost(article.words[position], unit) for position in positions)
 
 
 def filled(article: SegmentedArticle, taken: Collection[int], n: int, unit: LengthUnit = "words") -> set[int]:
-    """The word positions `taken` and, if there is room, the first other words of the article, to one that is too long.
+    """The word positions `taken` and those of the first other words of the article, up to one that does not fit.
 
-    For what has run out of chunks. Where the next chunk did not fit into `n` characters, there is nothing to fill.
+    It is for summaries that have too few chunks, and not for those whose next chunk did not fit into `n` characters.
     """
     positions = set(taken)
     left = room(n, unit) - taken_room(article, taken, unit)
@@ -68,7 +68,7 @@ def first_sentences(article: SegmentedArticle, count: int) -> str:
 
 
 def adjacent_share(positions: Sequence[int]) -> float:
-    """Share of neighbours in a summary that are neighbours in the article, from 0 to 1; 1 for fewer than two words.
+    """The share of neighbours in a summary that are neighbours in the article, in [0, 1]; 1 for fewer than two words.
 
     Args:
         positions: of the summary's words in the article, rising.

@@ -1,8 +1,8 @@
-"""The extractive baselines by name, and those of them that need nothing but the words of the article.
+"""The extractive baselines by name, and the classes of those that use only the words of the article.
 
-A name stands for the same method in every run; the run records its encoder. The beginning of an article as it stands is
-a strong baseline in news, where the most important comes first. Those that draw from the article show what n of its
-words gain in whatever they are put together of.
+A name stands for the same method in every run, and the run records its encoder. The beginning of an article is a strong
+baseline in news, where the most important comes first. The random baselines show how much n arbitrary words of the
+article keep.
 """
 
 import pkgutil
@@ -34,13 +34,13 @@ BASELINES = {
     "person": "core.systems.rulers:Person",
     "other-article": "core.systems.rulers:OtherArticle",
 }
-"""Of each name `module:class`, a frozen dataclass that follows `System`. It is imported once it is asked for."""
-# What is drawn at random hardly ever wins, `window-oracle` is dear, and rulers do not write from the article.
+"""`module:class` by name. Each class is a frozen dataclass that follows `System`, and is imported when it is made."""
+# Random words hardly ever win, `window-oracle` is slow, and rulers do not take their words from the article.
 _NO_RIVALS = ("oracle", "window-oracle", "random-words", *RULERS)
 
 
 def make_baseline(name: str, encoder: str, seed: int) -> System:
-    """The system of a name in `BASELINES`, with what the fields of its class ask for.
+    """The system of a name in `BASELINES`, with values for the fields of its class.
 
     Args:
         name: becomes the fields `name` and `importance`.
@@ -49,8 +49,8 @@ def make_baseline(name: str, encoder: str, seed: int) -> System:
     """
     given: dict[str, Any] = {"name": name, "importance": name, "encoder": encoder, "seed": seed}
     if name == "oracle":
-        # All the others, whether the run has them or not: the oracle's numbers must not depend on that. It tries some
-        # windows by itself; all would be too dear.
+        # All other baselines, whether the run has them or not: the oracle's numbers must not depend on that. It tries
+        # some windows itself, since all of them would be too slow.
         given["rivals"] = tuple(make_baseline(rival, encoder, seed) for rival in BASELINES if rival not in _NO_RIVALS)
     kind = pkgutil.resolve_name(BASELINES[name])
     system: System = kind(**{field.name: given[field.name] for field in fields(kind)})
@@ -87,14 +87,14 @@ class Lead3(UsualSystem):
 
 
 DRAWS = 5
-"""How often each draws. With one draw, chance would affect everything that is compared with it."""
+"""The number of draws. With one, chance would affect everything that is compared with the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Random(UsualSystem):
-    """Control: chunks in orders drawn from `seed` and the article's content, the same on every machine.
+    """Control: chunks in random orders, seeded by `seed` and the article's content, equal on every machine.
 
-    The text stored is the first draw's; the scores are the means over `DRAWS` draws, which are stored, too.
+    The stored text is that of the first draw. The scores are the means over `DRAWS` draws, which are stored, too.
     """
 
     kind: ClassVar[SystemKind] = "control"
@@ -112,10 +112,10 @@ class Random(UsualSystem):
 
 @dataclass(frozen=True, slots=True)
 class RandomWords(UsualSystem):
-    """Control: n of the article's words, each place as likely as any other and drawn once, in document order.
+    """Control: n random words of the article, drawn without replacement by their place, in document order.
 
-    Unlike the chunks of `Random` they are no phrases, stop words are among them, and a word that the article repeats
-    may be drawn at several places. Seeds, texts and scores are as there.
+    Unlike the chunks of `Random` they are no phrases, and there are stop words among them. Seeds, texts and scores are
+    as there.
     """
 
     kind: ClassVar[SystemKind] = "control"
@@ -137,7 +137,7 @@ class RandomWords(UsualSystem):
 def _drafts(
     article: SegmentedArticle, seed: int, items: int, lengths: Sequence[int], write: Callable[[list[int], int], str]
 ) -> list[Draft]:
-    """What is written, at each n, of `items` things in each of `DRAWS` orders."""
+    """A draft of each length, written in each of `DRAWS` random orders of `items` chunks or words."""
     generator = np.random.default_rng([seed, int(article.article.content_hash, 16)])
     orders = [generator.permutation(items).tolist() for _ in range(DRAWS)]
     drafts = []

@@ -1,8 +1,8 @@
-"""How much each sentence, and then each chunk, matters to its article: by vectors, by words and by place.
+"""Importance of the sentences and chunks of an article: by vectors, by words and by place.
 
-By words and place no model is needed. A word is what `core/text/words.py` says, without the punctuation around it and
-in lower case, in any language. Stop words stay in, as in both papers: TextRank counts all tokens, and the idf of
-LexRank makes frequent ones weigh little.
+A word is what `core/text/words.py` counts, without the punctuation around it and in lower case, in any language. Stop
+words are not removed, as in both papers: TextRank counts all tokens, and the idf of LexRank gives frequent words little
+weight.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ FloatArray = npt.NDArray[np.float64]
 DAMPING = 0.85
 _TOLERANCE = 1e-12
 _MAX_ITERATIONS = 1000
-# Embeddings of one text differ by about 1e-7 with the batch it is in. Weights are rounded far above that, and ties
-# go to the earlier chunk, so that the order of chunks does not depend on batches.
+# The embeddings of a text differ by about 1e-7 between batches. Weights are rounded far above that, and the earlier of
+# equal chunks comes first, so that the order of chunks does not depend on batches.
 _WEIGHT_DECIMALS = 5
 
 
 def unit_rows(vectors: npt.NDArray[np.floating]) -> FloatArray:
-    """Rows scaled to length 1 (a zero row stays zero): (rows, dimensions) float64."""
+    """Rows scaled to length 1, (rows, dimensions) float64. A zero row stays zero."""
     matrix = vectors.astype(np.float64)
     norms: FloatArray = np.linalg.norm(matrix, axis=1, keepdims=True)
     norms[norms == 0] = 1.0
@@ -35,7 +35,7 @@ def unit_rows(vectors: npt.NDArray[np.floating]) -> FloatArray:
 
 
 def centroid(sentences: FloatArray) -> FloatArray:
-    """The document's direction: the mean of its unit sentence vectors, scaled to length 1."""
+    """The mean of the unit sentence vectors of a document, scaled to length 1: (dimensions,)."""
     direction: FloatArray = unit_rows(sentences.mean(axis=0, keepdims=True))[0]
     return direction
 
@@ -68,7 +68,7 @@ def pagerank(weights: FloatArray) -> FloatArray:
 
 
 def stationary(count: int, step: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """The ranks of `count` nodes that a step of the walk changes no more."""
+    """The stationary ranks of `count` nodes: those that a step of the random walk does not change, (nodes,)."""
     ranks: FloatArray = np.full(count, 1.0 / count)
     for _ in range(_MAX_ITERATIONS):
         updated = step(ranks)
@@ -101,33 +101,33 @@ def chunk_weights(
 
 
 def rounded(weights: FloatArray) -> FloatArray:
-    """Weights rounded so that they do not depend on what else was in the batch."""
+    """Weights rounded to `_WEIGHT_DECIMALS`, so that they do not depend on the batch."""
     return np.round(weights, _WEIGHT_DECIMALS)
 
 
 def ranking(weights: FloatArray) -> list[int]:
-    """Indices by falling weight; of equals the earlier first."""
+    """Indices from the highest weight to the lowest; of equals the earlier first."""
     order: list[int] = np.argsort(-weights, kind="stable").tolist()
     return order
 
 
 def standardised(values: FloatArray) -> FloatArray:
-    """Values with mean 0 and deviation 1; zeros where they are all equal."""
+    """Values scaled to mean 0 and standard deviation 1; zeros where they are all equal."""
     if not len(values):
         return values
     deviation = values.std()
-    # Below this the values differ only by rounding of embeddings, which dividing would magnify.
+    # Smaller deviations are rounding errors of embeddings, which the division would magnify.
     return (values - values.mean()) / deviation if deviation > 1e-6 else np.zeros_like(values)
 
 
 LEXRANK_THRESHOLD = 0.1
 """The cosine above which two sentences are neighbours: the lowest of the three that Erkan & Radev (2004) try."""
-# Cosines are compared with the threshold without the digits in which CPUs differ.
+# Cosines are rounded before they are compared with the threshold, since CPUs differ in the last digits.
 _COSINE_DECIMALS = 9
 
 
 def sentence_words(article: SegmentedArticle) -> list[list[str]]:
-    """The words of each sentence in lower case, repeats and all."""
+    """The words of each sentence in lower case, with repeated ones."""
     sentences = (article.words[sentence.start : sentence.end] for sentence in article.sentences)
     return [[word.casefold() for word in words] for words in sentences]
 
@@ -174,15 +174,15 @@ def lexrank(sentences: Sequence[Sequence[str]]) -> FloatArray:
 
 
 def position(sentences: int) -> FloatArray:
-    """Falls evenly from 1 for the first sentence to 1/sentences for the last, (sentences,).
+    """The importance of a sentence by its place: evenly from 1 for the first to 1/sentences for the last, (sentences,).
 
-    The positional value of MEAD (Radev et al. 2004) but for its scale, which standardising takes away.
+    It is the positional value of MEAD (Radev et al. 2004) but for its scale, which standardising removes.
     """
     return np.arange(sentences, 0, -1, dtype=np.float64) / sentences
 
 
 def term_counts(sentences: Sequence[Sequence[str]]) -> "sparse.csr_array":
-    """How often each word occurs in each sentence, (sentences, distinct words) in float64."""
+    """The count of each word in each sentence, (sentences, distinct words) float64."""
     from scipy import sparse
 
     columns: dict[str, int] = {}

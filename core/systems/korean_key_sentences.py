@@ -1,4 +1,4 @@
-"""What the two ways to find Korean key sentences, KR-WordRank and TextRank, have in common, and how they compare."""
+"""Selection of Korean key sentences, as KR-WordRank and TextRank share it, and the recall of keywords in them."""
 
 from collections.abc import Iterable, Set
 
@@ -8,7 +8,7 @@ from scipy import sparse
 
 from core.errors import RecipeError
 
-# Characters of a sentence that is neither too short nor too long: those of the example in krwordrank's documentation.
+# The characters of a sentence of a fit length, as in the example of krwordrank's documentation.
 SHORTEST, LONGEST = 25, 80
 # Cosines that should be equal differ by about 1e-16.
 _ROUNDING = 1e-9
@@ -20,12 +20,12 @@ def length_penalty(sentence: str) -> int:
 
 
 def distinct(documents: Iterable[str]) -> list[str]:
-    """The documents in order. Of those that differ only in white space, the first one."""
+    """The distinct documents in their order. Of those that differ only in white space, the first is kept."""
     return list({" ".join(document.split()): document for document in reversed(list(documents))}.values())[::-1]
 
 
 def check_selection(count: int, diversity: float) -> None:
-    """Refuse a number of sentences or a threshold that means nothing.
+    """Refuse a number of sentences or a threshold that is out of range.
 
     Raises:
         RecipeError: `count` is below 1, or `diversity` outside [0, 1].
@@ -40,12 +40,12 @@ def check_selection(count: int, diversity: float) -> None:
 
 
 def spread(vectors: sparse.csr_matrix, order: Iterable[int], count: int, diversity: float) -> list[int]:
-    """Take rows in `order`, leaving out each whose cosine distance to one taken before is below `diversity`.
+    """The rows in `order` without those whose cosine distance to an earlier one is below `diversity`.
 
     Args:
         vectors: of the sentences, (sentences, terms); those in `order` are not zero.
         order: of rows, the best first, each once.
-        count: how many to take; fewer are returned where no more are far enough.
+        count: the number of rows; fewer are returned where no more are far enough apart.
         diversity: the least distance, in [0, 1]; 0 leaves none out.
     """
     lengths = scipy.sparse.linalg.norm(vectors.astype(np.float64), axis=1)
@@ -63,9 +63,9 @@ def spread(vectors: sparse.csr_matrix, order: Iterable[int], count: int, diversi
 
 
 def share_found(keywords: Set[str], present: Set[str]) -> float:
-    """Keyword recall: the share of the keywords that are present in key sentences, in [0, 1]; 0 where there is none.
+    """Keyword recall: the share of the keywords that are in the key sentences, in [0, 1]; 0 without keywords.
 
-    It is ROUGE-1 recall with the set of keywords as the reference. It grows with the number of sentences: compare at
-    equal numbers.
+    It is ROUGE-1 recall with the set of keywords as the reference. It grows with the number of sentences, so methods
+    are compared at equal numbers.
     """
     return len(keywords & present) / len(keywords) if keywords else 0.0

@@ -17,20 +17,20 @@ from core.text.tokenizers import Tokenizer
 
 MIN_COUNT = 2
 MIN_SIMILARITY = 0.3
-# A morpheme of so many documents joins all of them: an edge for each pair, and hardly any difference between the ranks.
+# A morpheme of a larger share of the documents would join all of them, and hardly any rank would differ.
 MAX_SHARE = 0.1
-# In few documents nothing is too frequent.
+# A morpheme of no more documents than this is never too frequent.
 ALWAYS_ALLOWED = 50
 _ROWS = 512
-# Ranks (times the number of sentences) that differ by less are equal.
+# Ranks (times the number of sentences) are equal if they are so to this many decimals.
 RANK_DECIMALS = 9
 
 KEYWORD_SIGNATURE = f"keywords:{','.join(NOUNS_AND_ADJECTIVES)};window:2;edges:unweighted;damping:{DAMPING}"
-"""What decides the keywords, besides Kiwi."""
+"""All options of the keywords, besides the version of Kiwi."""
 
 
 def signature(tokenizer: Tokenizer, diversity: float) -> str:
-    """The method with every option that changes its sentences."""
+    """The method and every option that changes its sentences."""
     return (
         f"textrank|{tokenizer.signature}|min_count:{MIN_COUNT}|max_share:{MAX_SHARE}"
         f"|min_sim:{MIN_SIMILARITY}|damping:{DAMPING}|diversity:{diversity}|length:{SHORTEST}-{LONGEST}"
@@ -39,15 +39,15 @@ def signature(tokenizer: Tokenizer, diversity: float) -> str:
 
 
 def key_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: int, diversity: float) -> list[str]:
-    """The documents of the highest rank in the graph of all distinct ones, the best first.
+    """The documents of the highest rank in the graph of all distinct documents, the best first.
 
-    A document is taken only if it has an edge, and its cosine distance (of sets of morphemes) to all that are taken
-    before is at least `diversity`. Those that are too long or too short come last. Ties go to the earlier document.
+    A document is taken only if it has an edge, and its cosine distance (of sets of morphemes) to all earlier ones is at
+    least `diversity`. Those that are too long or too short come last. Of equal ones the first comes first.
 
     Args:
-        documents: one sentence or short text each.
-        tokenizer: cuts them into morphemes.
-        count: how many to return; fewer where there are no more.
+        documents: sentences or short texts.
+        tokenizer: splits them into morphemes.
+        count: the number of sentences; fewer where there are no more.
         diversity: in [0, 1].
     """
     candidates = distinct(documents)
@@ -58,16 +58,16 @@ def key_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: int, di
     ranks = np.round(pagerank(graph) * len(candidates), RANK_DECIMALS)
     penalties = np.array([length_penalty(document) for document in candidates])
     has_edge = graph.getnnz(axis=1) > 0
-    # lexsort is stable: the earlier document first among equals.
+    # lexsort is stable, so of equal documents the first comes first.
     order = [row for row in np.lexsort((-ranks, penalties)).tolist() if has_edge[row]]
     return [candidates[row] for row in spread(vectors, order, count, diversity)]
 
 
 def term_vectors(documents: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-    """Which token occurs in which document, (documents, tokens) of 0 and 1 in float64.
+    """The tokens that occur in each document, (documents, tokens) of 0 and 1 in float64.
 
-    Tokens of fewer than 2 documents are left out, which join none, and those of more than a tenth of the documents and
-    more than 50.
+    Tokens of one document are left out, which join none, and so are those of more than 50 documents and more than a
+    tenth of all.
     """
     occurs_in = Counter(token for document in documents for token in set(document))
     most = max(ALWAYS_ALLOWED, MAX_SHARE * len(documents))
@@ -80,9 +80,9 @@ def term_vectors(documents: Sequence[Sequence[str]]) -> sparse.csr_matrix:
 
 
 def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The tokens two documents share, over the sum of the logs of their numbers of tokens: (documents, documents).
+    """The number of tokens that two documents share, over the sum of the logs of theirs: (documents, documents).
 
-    Without loops, and without edges below 0.3. A document with one token has no edge (the log is 0).
+    There are no loops, and no edges below 0.3. A document with one token has no edge (its log is 0).
     """
     sizes = np.diff(vectors.indptr)
     logs = np.log(np.maximum(sizes, 2))
@@ -116,11 +116,11 @@ def pagerank(graph: sparse.csr_matrix) -> FloatArray:
 
 
 def rank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
-    """Morphemes with their ranks, the highest first, without the stop words. All ranks sum to their number.
+    """Morphemes and their ranks, the highest first, without the stop words. All ranks sum to the number of morphemes.
 
-    The nodes are nouns and adjectives, which the paper found best. Two have an edge if they are neighbours in a
-    document once the other morphemes are left out: between two Korean nouns there is nearly always a particle. Ties go
-    to the morpheme that occurs first.
+    The nodes are nouns and adjectives, which were best in the paper. Two have an edge if they are neighbours in a
+    document without the other morphemes: between two Korean nouns there is nearly always a particle. Of equal morphemes
+    the one that occurs first comes first.
 
     Raises:
         NwsError: kiwipiepy is not installed.

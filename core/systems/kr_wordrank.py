@@ -1,12 +1,12 @@
 """KR-WordRank (Kim, Cho & Kang 2014): keywords and key sentences of Korean texts, without a morpheme analyser.
 
-The package krwordrank computes them; this file calls it so that its answers can be used as they are:
+The package krwordrank computes them. It is called as follows:
 
 * `KRWordRank(min_count=5, max_length=10).extract(documents, beta=0.85, max_iter=10)` ranks the keywords. They are
   left parts of words, without the endings that follow them.
 * `make_vocab_score` (without the stop words, square roots of ranks), `MaxScoreTokenizer` and `keysentence` choose the
-  sentences whose keywords are nearest to the vector of the 100 best ones: what `summarize_with_sentences` does with its
-  defaults, but for `diversity` and `penalty`. The keywords are found once, not once for each number of them.
+  sentences whose keywords are nearest to the vector of the 100 best ones. `summarize_with_sentences` does the same with
+  its defaults, but for `diversity` and `penalty`. Here the keywords are ranked once for any number of sentences.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ VECTOR_KEYWORDS = 100
 
 
 def signature(stopwords: Collection[str], diversity: float) -> str:
-    """The method with every option that changes its keywords or sentences.
+    """The method and every option that changes its keywords or sentences.
 
     Raises:
         NwsError: the package is missing.
@@ -41,7 +41,7 @@ def signature(stopwords: Collection[str], diversity: float) -> str:
 
 
 def rank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
-    """The keywords with their ranks, the highest first, without the stop words.
+    """The keywords and their ranks, the highest first, without the stop words.
 
     A repeated document counts each time.
 
@@ -72,14 +72,14 @@ def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count
     """The documents whose keywords are most like the 100 best keywords as a whole, the best first.
 
     The similarity is the cosine between a document's binary keyword vector and that of the square roots of the ranks. A
-    document is taken once, and only if it holds a keyword and its cosine distance to all that are taken before is at
-    least `diversity`. (Where there are no such documents any more, the package would go on with those that are not.)
-    Those that are too long or too short come last. Ties go to the earlier document.
+    document is taken once, and only if it has a keyword and its cosine distance to all earlier ones is at least
+    `diversity`. (The package goes on with other documents where there are no more of these.) Those that are too long or
+    too short come last. Of equal ones the first comes first.
 
     Args:
-        keywords: those of `rank_keywords`.
-        documents: one sentence or short text each.
-        count: how many to return; fewer where there are no more.
+        keywords: of `rank_keywords`.
+        documents: sentences or short texts.
+        count: the number of sentences; fewer where there are no more.
         diversity: in [0, 1].
 
     Raises:
@@ -100,7 +100,7 @@ def key_sentences(keywords: Mapping[str, float], documents: Sequence[str], count
 
 
 def shown(stopwords: Collection[str]) -> str:
-    """Their number, and a hash that identifies the list."""
+    """The number of stop words, and a hash that identifies them."""
     if not stopwords:
         return "no"
     return f"{len(stopwords)},sha256-{hashlib.sha256(','.join(sorted(stopwords)).encode()).hexdigest()[:12]}"

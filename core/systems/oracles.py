@@ -1,7 +1,6 @@
-"""Upper bounds: summaries chosen with the reference at hand. They show how much better a summary could be.
+"""Upper bounds: summaries that are chosen by their score against the references. They are not systems to choose.
 
-They are not systems to choose. Each bounds one way of writing: `WindowOracle` consecutive words, `Oracle` the systems
-that it is compared with.
+Each bounds one kind of summaries: `WindowOracle` consecutive words, and `Oracle` the systems that it is compared with.
 """
 
 import itertools
@@ -18,7 +17,7 @@ from core.text.words import word_spans
 from core.types import Article, SystemKind
 
 LIKELY_WINDOWS = 40
-"""How many windows `Oracle` tries at each n. All of them would take several times as long as everything else."""
+"""The number of windows that `Oracle` tries at each n. All windows would take several times as long as all else."""
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
@@ -26,8 +25,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 class WindowOracle(UsualSystem):
     """The n consecutive words of the article with the highest BERTScore F1. Every window is tried.
 
-    So it bounds systems that take consecutive words as they stand, such as `lead`. A system that skips words may score
-    higher.
+    It bounds systems that take consecutive words, such as `lead`. A system that skips words may score higher.
     """
 
     kind: ClassVar[SystemKind] = "upper bound"
@@ -77,30 +75,30 @@ def best(document: Document, texts: Sequence[str]) -> str:
 
 
 def windows(text: str, n: int, unit: LengthUnit = "words") -> list[str]:
-    """All n consecutive words of a text in order, or the whole text where it has fewer.
+    """All runs of n consecutive words of a text in order, or the whole text where it has fewer.
 
-    Of n characters, from each word on as many as fit; the last is the first that reaches the end of the text.
+    In n characters a run has as many words as fit. The first run that reaches the end of the text is the last one.
     """
     words = [text[start:end] for start, end in word_spans(text)]
-    found, end, used = [], 0, 0
+    texts, end, used = [], 0, 0
     for start in range(len(words)):
         while end < len(words) and used + cost(words[end], unit) <= room(n, unit):
             used += cost(words[end], unit)
             end += 1
         if end > start:
-            found.append(" ".join(words[start:end]))
+            texts.append(" ".join(words[start:end]))
             used -= cost(words[start], unit)
         end = max(end, start + 1)
         if end == len(words):
             break
-    return found or [""]
+    return texts or [""]
 
 
 def likely_windows(article: Article, n: int, unit: LengthUnit = "words") -> list[str]:
     """The `LIKELY_WINDOWS` different windows that have most in common with a reference; of equals the first.
 
-    Words and pairs of neighbouring words in common are counted, without case and punctuation, each at most as often as
-    both have it. Only a window that is nearly a copy of the reference scores higher than a search over chunks.
+    Common words and pairs of neighbouring words are counted, without case and punctuation. Only a window that is nearly
+    a copy of the reference scores higher than the search over chunks.
     """
     references = [_words_and_pairs(reference) for reference in article.references]
     common: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Summaries that were written elsewhere: a file of predictions, one for each article, as a system."""
+"""Predictions: summaries from a file, one for each article, as a system."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ KEY_FIELD, TEXT_FIELD = "id", "prediction"
 
 @dataclass(frozen=True, slots=True)
 class PredictionsSpec:
-    """Which file of predictions, and what its system is called.
+    """A file of predictions, and the name of its system.
 
     Attributes:
         name: of the system.
@@ -40,7 +40,7 @@ class PredictionsSpec:
 
 
 def parse_predictions(text: str) -> PredictionsSpec:
-    """What `--predictions` names: `file`, whose system is called after it without its ending, or `name=file`.
+    """The value of `--predictions`: `file`, whose system has the file's name without its ending, or `name=file`.
 
     Raises:
         RecipeError: no system can have this name.
@@ -51,12 +51,12 @@ def parse_predictions(text: str) -> PredictionsSpec:
 
 @dataclass(frozen=True, slots=True)
 class Predictions(UsualSystem):
-    """A system whose texts exist already. They are used uncut, and cut to n like those of a generator.
+    """A system whose texts come from a file. They are used uncut, and cut to n like those of a generator.
 
     Attributes:
         name: of the system.
-        sha256: of the file: another file is another system to whatever compares `repr`s.
-        texts: the predictions, on one line each, by the article's key. They travel with the system.
+        sha256: of the file. It is in the `repr`, by which runs are compared.
+        texts: the predictions, on one line each, by the article's key. They are sent to the workers with the system.
     """
 
     has_uncut: ClassVar[bool] = True
@@ -73,7 +73,7 @@ class Predictions(UsualSystem):
         """See `System`.
 
         Raises:
-            CorpusError: there is none for this article.
+            CorpusError: there is no prediction for this article.
         """
         article = document.segmented.article
         if article.key not in self.texts:
@@ -85,7 +85,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
     """The predictions in a file whose rows have an article's key as `id`, and a `prediction`.
 
     Raises:
-        CorpusError: there is no such file or no row in it, or a row (named by its line) is malformed, lacks a field,
+        CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field,
             has a prediction without a word, or repeats an id.
         SegmentationError: a prediction (named by its line) is too long.
     """
@@ -106,7 +106,7 @@ def read_predictions(path: Path, name: str) -> Predictions:
 
 
 def _prediction(row: Mapping[str, object]) -> tuple[str, str]:
-    """Key and text of a row."""
+    """The key and the text of a row."""
     key, text = key_of(row, KEY_FIELD), " ".join(text_of(row, TEXT_FIELD).split())
     require_summary_length(text)
     if not count_words(text):

@@ -1,7 +1,7 @@
-"""Rulers: texts of people that the content kept by systems is read against. They are not systems to choose.
+"""Rulers: texts of people, as a scale for the content kept by systems. They are not systems to choose.
 
-Two show what n words of a person keep, and one what is known of an article from its topic alone. Scores other than
-content kept take the best reference, so a ruler that is one of them is compared with itself there.
+Two show the content kept by n words of a person, and one how much of an article its topic alone tells. Other scores
+take the best reference, so a ruler that is a reference is compared with itself there.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ RULERS = (REFERENCE_WORDS, PERSON, OTHER_ARTICLE)
 
 @dataclass(frozen=True, slots=True)
 class ReferenceWords(UsualSystem):
-    """The first n words of the first reference, which content kept is measured against: all of it keeps 100 %."""
+    """The first n words of the first reference. Content kept is measured against it: all of it keeps 100 %."""
 
     kind: ClassVar[SystemKind] = "upper bound"
     signature: ClassVar[str] = REFERENCE_WORDS
@@ -32,7 +32,7 @@ class ReferenceWords(UsualSystem):
 
 @dataclass(frozen=True, slots=True)
 class Person(UsualSystem):
-    """What another person wrote of the article: the second reference, uncut and its first n words."""
+    """The summary of another person: the second reference, uncut and its first n words."""
 
     kind: ClassVar[SystemKind] = "upper bound"
     has_uncut: ClassVar[bool] = True
@@ -52,9 +52,9 @@ class Person(UsualSystem):
 
 @dataclass(frozen=True, slots=True)
 class OtherArticle(UsualSystem):
-    """Control: the reference of the most similar other article, its first n words; nothing without others.
+    """Control: the first n words of the reference of the most similar other article; empty if there is no other.
 
-    Which it is depends on the articles of the dataset (`core.metrics.kept.WordsKept.nearest_reference`).
+    The dataset decides which article that is (`core.metrics.kept.WordsKept.nearest_reference`).
     """
 
     kind: ClassVar[SystemKind] = "control"

@@ -1,4 +1,4 @@
-"""What a system is: a frozen value with a readable signature that turns a document into drafts of a length."""
+"""The interface of systems: frozen values with a readable signature that write drafts of given lengths."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,12 +27,12 @@ class Embeddings:
 
 
 def no_other() -> str:
-    """The reference of the nearest other article, where there is none."""
+    """The reference of the nearest other article, where there is no other article."""
     return ""
 
 
 def no_fluency(texts: Sequence[str]) -> NoReturn:
-    """The fluency of texts, where no language model was named.
+    """The fluency of texts, where the recipe names no language model.
 
     Raises:
         RecipeError: always.
@@ -42,13 +42,16 @@ def no_fluency(texts: Sequence[str]) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A segmented article, its embeddings by encoder name, and what may be asked about a text.
+    """A segmented article with its embeddings, and scores that a system may compute.
 
-    `f1` gives the BERTScore F1 of each text against the references: only an oracle may ask it. `anchored_f1` gives that
-    of each text against an anchor, a text that the system names: it knows no reference, and any system may ask it.
-    `nearest` gives the reference of the most similar other article of the dataset, or nothing: only a ruler may ask.
-    `fluency` gives that of each text, under the model that the recipe names.
-    `length_unit` says what the lengths count that a system is asked for.
+    Attributes:
+        segmented: the article.
+        embeddings: by the encoder's name.
+        f1: the BERTScore F1 of each text against the references. Only an oracle may use it.
+        anchored_f1: the BERTScore F1 of each text against an anchor, which is any text that the system chooses.
+        nearest: the reference of the most similar other article of the dataset, or "". Only a ruler may use it.
+        fluency: of each text, under the model that the recipe names.
+        length_unit: what the lengths of the summaries count.
     """
 
     segmented: SegmentedArticle
@@ -67,9 +70,9 @@ class Draft:
     Attributes:
         n: the number of words (or characters) asked for, `UNCUT` for none.
         text: the summary.
-        redraws: more summaries of a system that draws at random. The scores stored are the means over `text` and these.
-        extra: what else is to be stored with it.
-        seconds: what it cost, where that is known; else it is a share of the time that its bundle takes.
+        redraws: more summaries of a system that draws at random. The stored scores are the means over `text` and these.
+        extra: what else is stored with it.
+        seconds: the time it took, where that was measured; otherwise its share of the time of its bundle is stored.
     """
 
     n: int
@@ -80,7 +83,7 @@ class Draft:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All that is scored."""
+        """The texts that are scored."""
         return (self.text, *self.redraws)
 
 
@@ -93,26 +96,26 @@ class System(Protocol):
 
     @property
     def kind(self) -> SystemKind:
-        """What it is to a reader; stored with the run."""
+        """Its kind, which is stored with the run."""
 
     @property
     def has_uncut(self) -> bool:
-        """Whether it has a length of its own, too."""
+        """Whether it also has a summary of its own length, which is not cut."""
 
     @property
     def encoders(self) -> tuple[str, ...]:
-        """The names of all encoders whose vectors it may ask for. An object of a plugin need not have it."""
+        """The names of the encoders whose vectors it uses. The objects of plugins may lack this attribute."""
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """A draft of each length, in this order: exactly that many words, or all if the article has fewer.
+        """A draft of each length, in their order: exactly that many words, or all if the article has fewer.
 
-        Where `document.length_unit` says so, the lengths are characters: at most that many, and whole words.
-        One that `has_uncut` gives its uncut draft first.
+        Where `document.length_unit` is characters, a draft has at most that many, in whole words. A system that
+        `has_uncut` gives its uncut draft first.
         """
 
 
 class UsualSystem:
-    """Base of systems: what most of them are. Another says so itself."""
+    """Base of systems, with the attributes that most of them share."""
 
     __slots__ = ()
     kind: ClassVar[SystemKind] = "system"
@@ -120,36 +123,36 @@ class UsualSystem:
 
     @property
     def encoders(self) -> tuple[str, ...]:
-        """None."""
+        """No encoder."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class SummarizedArticle(Article):
-    """An article with summaries that were written of it before: the system and the draft of each."""
+    """An article with stored summaries: the signature of the system and the draft of each."""
 
     drafts: tuple[tuple[str, Draft], ...] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Stored(UsualSystem):
-    """Writes what a run has stored of `signature`, for a `SummarizedArticle`."""
+    """A system that repeats the stored summaries of the system `signature`, for a `SummarizedArticle`."""
 
     signature: str
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """All its drafts, whatever `lengths` there are; none for another article."""
+        """The stored drafts, whatever the `lengths`; none for another article."""
         return known_drafts(document.segmented.article, self.signature)
 
 
 def known_drafts(article: Article, signature: str) -> list[Draft]:
-    """What an article brings along of a system."""
+    """The stored drafts of an article by a system."""
     drafts = article.drafts if isinstance(article, SummarizedArticle) else ()
     return [draft for system, draft in drafts if system == signature]
 
 
 def require_name(name: str) -> None:
-    """Refuse a name for a system from outside that could not be told from a signature, or that tables would cut.
+    """Refuse a name of a system of a plugin or of predictions that looks like a signature, or is too long for tables.
 
     Raises:
         RecipeError: no system can have this name.
@@ -166,12 +169,12 @@ def uncut_and_cut(
     unit: LengthUnit = "words",
     extra: Mapping[str, float | str] | None = None,
 ) -> list[Draft]:
-    """`text` as it is, and its first words that fit into each length; as it is, too, where it has no more."""
+    """Drafts of a text as it is, and of its first words that fit into each length."""
     extra = extra or {}
     return [Draft(UNCUT, text, extra=extra), *(Draft(n, kept_to(text, n, unit), extra=extra) for n in lengths)]
 
 
 def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str], unit: LengthUnit = "words") -> Draft:
-    """What was written for `n` words, at most that many of them; how many there were is stored beside it."""
+    """A draft of at most `n` words of a text that was written for `n`. The text's length is stored beside it."""
     counts = {f"{unit}_asked": n, f"{unit}_written": length_of(text, unit)}
     return Draft(n, kept_to(text, n, unit), extra={**extra, **counts})

@@ -89,8 +89,8 @@ def _bundled_model() -> str:
 
 
 def _packaged_model() -> str:
+    from core.models import smollm2_gguf
     from core.models.generators import KNOWN_GENERATORS
-    from core.models.smollm2 import smollm2_gguf
 
     smollm2_gguf()
     if importlib.util.find_spec("gguf") is None:

@@ -1,6 +1,7 @@
 """`nws judge`: a language model behind an endpoint scores the summaries of a file."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +17,7 @@ from jobs.report.console import PrintableConsole, busy
 from jobs.report.numerals import counted
 
 if TYPE_CHECKING:
-    from jobs.tools.judge_replies import Judging
+    from jobs.tools.judged_file import Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,54 +54,53 @@ def judge(
 
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
-    from core.models.endpoint import Endpoint, default_url
-    from jobs.tools.judge_questions import Judge, parse_scale, read_prompt, read_texts
-    from jobs.tools.judge_replies import Judging, open_replies
-    from jobs.tools.judge_results import print_dry
+    from core.metrics.judge import DEFAULT_PROMPT, make_judge
+    from jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_replies, read_texts
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
         raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
     check_target("-o", how.output, file)
-    endpoint = Endpoint(how.model, default_url(), concurrency=how.concurrency)
-    who = Judge(endpoint, read_prompt(how.prompt), parse_scale(how.scale), how.seed)
+    prompt = DEFAULT_PROMPT if how.prompt is None else read_prompt(how.prompt)
+    judge = make_judge(how.model, None, prompt, _scale(how.scale), how.seed, how.concurrency)
     with busy(f"Reading {file}"):
-        texts = read_texts(file, who, how.limit)
-    with open_replies(how.output.with_suffix(".replies.jsonl"), to_write=not how.dry_run) as replies:
-        judging = Judging(who, texts, replies)
-        if not how.dry_run:
-            _ask(judging)
+        texts = read_texts(file, judge, how.limit)
+    path = how.output.with_suffix(".replies.jsonl")
     if how.dry_run:
-        print_dry(judging, as_json, PrintableConsole())
-    else:
-        _write_and_print(judging, how.output, as_json)
+        replies = read_replies(path.read_bytes()) if path.is_file() else {}
+        print_dry(Judging(judge, texts, replies), path, as_json, PrintableConsole())
+        return
+    with open_replies(path) as (replies, to_add):
+        judging = Judging(judge, texts, replies)
+        try:
+            with busy(f"Asking {how.model}", so_far=lambda: f", {counted(judging.added, 'reply')}"):
+                judging.ask(to_add)
+        except KeyboardInterrupt:
+            err.print(f"Interrupted. The replies that came are in {path}: the same command goes on from there.")
+            raise typer.Exit(130) from None
+    _write_and_print(judging, how.output, path, as_json)
 
 
-def _ask(judging: "Judging") -> None:
-    replies = judging.replies
-    try:
-        with busy(f"Asking {judging.judge.endpoint.model}", so_far=lambda: f", {counted(replies.added, 'reply')}"):
-            judging.ask()
-    except KeyboardInterrupt:
-        err.print(f"Interrupted. The replies that came are in {replies.path}: the same command goes on from there.")
-        raise typer.Exit(130) from None
+def _scale(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r" *([0-9]{1,4}) *, *([0-9]{1,4}) *", text)
+    if match is None:
+        raise RecipeError(f"a scale is two whole numbers such as 1,5, not {text!r}.", settings=("scale",))
+    return int(match[1]), int(match[2])
 
 
-def _write_and_print(judging: "Judging", output: Path, as_json: bool) -> None:
+def _write_and_print(judging: "Judging", output: Path, replies: Path, as_json: bool) -> None:
     """Write the file of summaries, and print what was said of them; exits with 1 where requests have failed."""
-    from jobs.tools.judge_results import judge_result, print_judged
+    from jobs.tools.judged_file import print_judged
 
-    replies = judging.replies
-    found = judge_result(judging)
-    write_json_lines("-o", output, found.rows)
+    rows = judging.rows()
+    write_json_lines("-o", output, rows)
     if as_json:
-        told = {**found.as_dict(), "sent": replies.added, "files": [str(output), str(replies.path)]}
-        print(json.dumps(told, allow_nan=False))
+        numbers = {**judging.summary(), "sent": judging.added, "files": [str(output), str(replies)]}
+        print(json.dumps(numbers, allow_nan=False))
     else:
-        print_judged(found, output, PrintableConsole())
+        print_judged(judging, output, PrintableConsole())
     if judging.errors:
         err.print(f"{counted(len(judging.errors), 'request')} got no reply. The first: {judging.errors[0]}")
         raise typer.Exit(1)
-    if not found.rows:
-        raise NwsError(f"No reply holds a score. See what {judging.judge.endpoint.model} has written: {replies.path}")
-    came = f"{counted(replies.added, 'reply')} came now, and all are in {replies.path}."
-    err.print(f"{came} The summaries are in {output}.")
+    if not rows:
+        raise NwsError(f"No reply holds a score. See what {judging.judge.endpoint.model} has written: {replies}")
+    err.print(f"{counted(judging.added, 'reply')} came now, and all are in {replies}. The summaries are in {output}.")

@@ -8,8 +8,7 @@ from core.errors import RecipeError
 from core.metrics.kept import Panel
 from core.models import ModelRef, resolve_model, tokenizer_folder
 from core.models.endpoint import PREFIX, Endpoint, default_url
-from core.models.generators import Generator, complete, parse_generator
-from core.models.prompt_template import DEFAULT_PROMPTS, PromptTemplate
+from core.models.generators import DEFAULT_PROMPTS, Generator, PromptTemplate, complete, parse_generator
 from core.stage import Stage
 from core.systems.chunk_systems import ChunkSystem
 from core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline

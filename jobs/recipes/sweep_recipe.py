@@ -10,8 +10,7 @@ from pydantic import Field, field_validator
 
 from core.errors import ModelError
 from core.models.endpoint import PREFIX
-from core.models.generators import KNOWN_GENERATORS, parse_generator
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import KNOWN_GENERATORS, PromptTemplate, parse_generator
 from core.names import did_you_mean
 from core.systems.chunk_systems import IMPORTANCE
 from core.systems.extractive_baselines import BASELINES

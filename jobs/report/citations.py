@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from core.metrics.specs import BY_MODEL
+from core.models import SMOLLM2
 from core.models.hub_cache import read_card
-from core.models.smollm2 import SMOLLM2
 from core.text.dataset import BUNDLED
 from jobs.installation import told_version
 from jobs.report.table import latex_cell

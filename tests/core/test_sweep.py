@@ -15,8 +15,7 @@ from core.metrics import bertscore
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import encoders, parse_model, resolve_model
 from core.models.generation import LoadedGenerator, load_generator
-from core.models.generators import KNOWN_GENERATORS, parse_generator
-from core.models.prompt_template import DEFAULT_PROMPT
+from core.models.generators import DEFAULT_PROMPT, KNOWN_GENERATORS, parse_generator
 from core.stage import MetricsConfig, Stage
 from core.sweep import Sweeper, generated, take_share
 from core.systems.chunk_systems import ChunkSystem

@@ -12,7 +12,7 @@ from openai_server import serving
 from rich.console import Console
 
 from core.errors import ModelError
-from core.models.smollm2 import smollm2_gguf
+from core.models import smollm2_gguf
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe

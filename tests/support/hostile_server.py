@@ -88,7 +88,7 @@ def _bomb() -> bytes:
 
 _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 _UNFINISHED = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
-_LATE = r"does not answer in full within"
+_LATE = r"no whole answer within"
 _BROKEN = r"does not answer \(\w+Error"
 _NO_JSON = r"sent no JSON"
 _NO_COMPLETION = r"sent no chat completion"
@@ -202,12 +202,12 @@ QUICK = {
     "key-in-refusal": _sends(_http(f'{{"error": "{"x" * 290} {KEY}"}}'.encode(), "400 Bad"), "answered 400: xxx"),
     "key-for-http": _sends(f"{KEY}\r\n\r\n".encode(), _BROKEN),
     # Refusals.
-    "error-with-200": _says({"error": {"message": "model is overloaded", "code": 502}}, "answered 200: model is over"),
-    "error-text-with-200": _says({"error": "quota", "choices": None}, "answered 200: quota"),
+    "error-with-200": _says({"error": {"message": "model is overloaded", "code": 502}}, r"completion \(model is over"),
+    "error-text-with-200": _says({"error": "quota", "choices": None}, r"completion \(quota"),
     "error-in-unknown-charset": _sends(
         _http(b"\xff no", "400 Bad", Content_Type="text/plain; charset=base64"), "400: \ufffd no"
     ),
-    "no-content": _sends(b"HTTP/1.1 204 No Content\r\n\r\n", "answered 204"),
+    "no-content": _sends(b"HTTP/1.1 204 No Content\r\n\r\n", _NO_JSON),
     "redirect": _sends(_http(b"", "302 Found", Location="/elsewhere"), "answered 302. It sends requests elsewhere"),
     "redirect-that-keeps-post": _sends(_http(b"", "308 Moved", Location="/elsewhere"), "answered 308. It sends"),
     "busy": _sends(_http(b"busy", "503 Busy"), "answered 503: busy"),

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
 
+import pytest
+
 Server = TypeVar("Server", bound=socketserver.BaseServer)
 FIRST = "Hello"
 """What is asked before any article."""
@@ -127,6 +129,11 @@ def serving(server: Server) -> Iterator[Server]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def retry_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the client of `openai` make no pause before it sends a request again, unless the endpoint asks for one."""
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.0)
 
 
 def openai_server() -> contextlib.AbstractContextManager[OpenAiServer]:

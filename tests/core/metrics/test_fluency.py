@@ -9,8 +9,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from core.arithmetic import rows_are_independent
 from core.errors import ModelError
 from core.metrics.fluency import Fluency
-from core.models import SMOLLM2_MODEL, parse_model, resolve_model
-from core.models.smollm2 import smollm2_folder
+from core.models import SMOLLM2_MODEL, parse_model, resolve_model, smollm2_folder
 from core.text.dataset import BUNDLED
 
 pytestmark = pytest.mark.slow  # SmolLM2 reads texts

@@ -101,9 +101,7 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], t
     [
         [{"idx": 0, "name": "0", "path": "/etc", "type": "sentence_transformers.models.Transformer"}],
         [{"idx": 0, "name": "0", "path": "", "type": "nothing.of.this.name"}],
-        [{"idx": 0}],
         {"path": ".."},
-        None,
     ],
     ids=str,
 )

@@ -16,8 +16,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from core.models import resolve_model
 from core.models.exact_length import _BYTE_SIGNS, ExactLength, WordTable, Written
 from core.models.generation import LoadedGenerator, load_generator
-from core.models.generators import parse_generator
-from core.models.prompt_template import PromptTemplate
+from core.models.generators import PromptTemplate, parse_generator
 from core.text.rows import cleaned
 from core.text.words import count_words
 
@@ -119,8 +118,14 @@ def load(folder: Path, beams: int) -> LoadedGenerator:
     )
 
 
-@pytest.mark.parametrize("beams", [1, 3])
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize(
+    ("name", "beams"),
+    [
+        *((name, 1) for name in TINY),
+        ("llama", 3),
+        *(pytest.param(name, 3, marks=pytest.mark.slow) for name in TINY[1:]),
+    ],
+)
 def test_tiny_models_write_exactly_n_words_in_batches_and_beams(
     tiny_models: dict[str, Path], name: str, beams: int
 ) -> None:

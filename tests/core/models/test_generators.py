@@ -4,11 +4,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.errors import ModelError
+from core.errors import ModelError, RecipeError
 from core.models import parse_model, resolve_model
-from core.models.generators import KNOWN_GENERATORS, Settings, for_architecture, parse_generator
-from core.models.prompt_template import DEFAULT_PROMPT, DEFAULT_PROMPTS, PromptTemplate
+from core.models.generators import (
+    DEFAULT_PROMPT,
+    DEFAULT_PROMPTS,
+    KNOWN_GENERATORS,
+    PromptTemplate,
+    Settings,
+    for_architecture,
+    parse_generator,
+)
 
 
 def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
@@ -119,3 +128,28 @@ def test_what_is_asked_for_characters_has_no_rule_of_words(tiny_models: dict[str
     assert parse_generator("smollm2", unit="characters").prompt == prompt
     own = PromptTemplate("A title of {n} characters: {article}", "characters")
     assert not parse_generator(str(tiny_models["llama"]), own, unit="characters").is_exact
+
+
+@given(article=st.text(max_size=30), n=st.integers(0, 100))
+def test_an_article_stands_in_the_prompt_as_it_is(article: str, n: int) -> None:
+    """Braces of an article are no places."""
+    prompt = PromptTemplate("In {n} words, as {{json}}: {article}!")
+    assert prompt.about(article, n) == f"In {n} words, as {{json}}: {article.strip()}!"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Sum up in {n} words.", "has to name {article} once"),
+        ("{article} {article}", "has to name {article} once"),
+        ("{article} in {words}", "a placeholder {words} that cannot be filled: only {n} and {article} are known"),
+        ("{article.text}", "has a placeholder {article.text}"),
+        ("{article} {n:>3}", "has a placeholder {n}"),
+        ("{article} {", "cannot be read: .* Write {{ and }} for braces"),
+        ("{article} {}", "has a placeholder {}"),
+        ("caf\udce9 {article}", "holds a NUL, or bytes that are no UTF-8"),
+    ],
+)
+def test_other_places_are_refused(text: str, told: str) -> None:
+    with pytest.raises(RecipeError, match=told):
+        PromptTemplate(text)

@@ -13,27 +13,21 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def test_a_branch_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [COMMIT, json.JSONDecodeError("of a network's log-in page", "<html>", 0)]
+
     def repo_info(self: object, repository: str, *, revision: str, repo_type: str) -> SimpleNamespace:
         assert (repository, revision, repo_type) == ("org/name", "main", "dataset")
-        return SimpleNamespace(sha=COMMIT)
+        if isinstance(answer := answers.pop(0), Exception):
+            raise answer
+        return SimpleNamespace(sha=answer)
 
     monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
     assert resolve_commit("org/name", "main", "dataset") == COMMIT
-
-
-@pytest.mark.parametrize("revision", ["main", COMMIT])
-def test_a_name_that_no_repository_has(revision: str) -> None:
-    with pytest.raises(HubError, match=r"'\.\./x' is no name of a dataset on the Hub \(organisation/name\)"):
-        resolve_commit("../x", revision, "dataset")
-
-
-def test_an_answer_that_is_not_the_hubs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def repo_info(self: object, repository: str, *, revision: str, repo_type: str) -> SimpleNamespace:
-        return SimpleNamespace(sha=json.loads("<html>Log in to this network</html>"))
-
-    monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
     with pytest.raises(HubError, match="cannot be looked up"):
-        resolve_commit("org/name", "main", "model")
+        resolve_commit("org/name", "main", "dataset")
+    for revision in ("main", COMMIT):
+        with pytest.raises(HubError, match=r"'\.\./x' is no name of a dataset on the Hub \(organisation/name\)"):
+            resolve_commit("../x", revision, "dataset")
 
 
 def cached(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

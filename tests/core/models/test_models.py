@@ -148,12 +148,9 @@ def test_a_loaded_model_is_not_changed_by_who_writes_to_its_file(
     assert look() == before
 
 
-@pytest.mark.parametrize("name", ["bert", "xlnet", "electra"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-def test_parameters_are_counted_as_loaded(
-    name: str, dtype: torch.dtype, tiny_models: dict[str, Path], tmp_path: Path
-) -> None:
-    model = AutoModel.from_pretrained(tiny_models[name]).to(dtype)
+def test_parameters_are_counted_as_loaded(dtype: torch.dtype, tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    model = AutoModel.from_pretrained(tiny_models["xlnet"]).to(dtype)
     model.save_pretrained(tmp_path / "as-safetensors")
     expected = sum(parameter.numel() for parameter in model.parameters())
     assert parameters(tmp_path / "as-safetensors") == pytest.approx(expected, rel=0.01)

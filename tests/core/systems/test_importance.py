@@ -1,9 +1,110 @@
+"""Importances by vectors, words and place, against the packages `summa` (TextRank) and `lexrank`, and networkx.
+
+What is left of the references' own ways:
+
+* `summa` leaves sentences without edges out of the graph; here they are ranked, too. Among the others the ranks are in
+  the same proportions. Its logs are to base 10, which cancels out. Its PageRank takes the first eigenvector that scipy
+  returns, which need not be the dominant one, so networkx ranks its graph.
+* `lexrank` has no damping, which the paper has: networkx ranks its graph, too. Given each sentence as a document, its
+  idf is ours.
+"""
+
+from collections import Counter
+
+import lexrank as lexrank_package
+import networkx
 import numpy as np
 import pytest
-from hypothesis import given
+from documents import segmented
+from hypothesis import example, given
 from hypothesis import strategies as st
+from summa.commons import build_graph
+from summa.summarizer import _set_graph_edge_weights
 
-from core.systems.importance import DAMPING, centroid, centroid_similarity, chunk_weights, textrank, unit_rows
+from core.systems.importance import (
+    DAMPING,
+    LEXRANK_THRESHOLD,
+    centroid,
+    centroid_similarity,
+    chunk_weights,
+    lexrank,
+    position,
+    sentence_words,
+    term_counts,
+    textrank,
+    textrank_words,
+    unit_rows,
+)
+
+words = st.sampled_from([*"abcdefghij", "kaffee", "기자", "정류장을"])
+articles = st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=12)
+NEWS = [
+    ["the", "council", "of", "alder", "met", "on", "monday", "to", "talk", "of", "the", "bridge"],
+    ["the", "bridge", "will", "open", "in", "may", "said", "the", "mayor", "of", "alder"],
+    ["trains", "will", "cross", "the", "bridge", "every", "hour", "from", "may"],
+    ["nobody", "spoke", "against", "it"],
+    ["trains"],
+]
+
+
+def pagerank(graph: networkx.Graph) -> dict[object, float]:
+    return networkx.pagerank(graph, alpha=DAMPING, tol=1e-13, max_iter=1000)
+
+
+@given(articles)
+@example(NEWS)
+def test_textrank_ranks_the_graph_of_the_package_summa(article: list[list[str]]) -> None:
+    # For summa, a sentence is a node by its text.
+    article = [list(words) for words in dict.fromkeys(map(tuple, article))]
+    reference = build_graph([" ".join(words) for words in article])
+    _set_graph_edge_weights(reference)
+    graph = networkx.Graph()
+    for one, other in reference.edges():
+        graph.add_edge(one, other, weight=reference.edge_weight((one, other)))
+    ranks = textrank_words(article)
+    assert ranks.sum() == pytest.approx(1)
+    if len(article) > 1:
+        expected = pagerank(graph)
+        connected = [i for i, words in enumerate(article) if " ".join(words) in expected]
+        proportions = ranks[connected] / ranks[connected].sum()
+        assert proportions.tolist() == pytest.approx([expected[" ".join(article[i])] for i in connected], abs=1e-9)
+        alone = [i for i in range(len(article)) if i not in connected]
+        assert all(ranks[i] <= ranks.min() + 1e-12 for i in alone)
+
+
+@given(articles)
+@example(NEWS)
+def test_lexrank_ranks_the_graph_of_the_package_lexrank(article: list[list[str]]) -> None:
+    package = lexrank_package.LexRank([[" ".join(words)] for words in article])
+    cosines = package._calculate_similarity_matrix([Counter(words) for words in article])
+    transitions = package._markov_matrix_discrete(cosines, LEXRANK_THRESHOLD)
+    graph = networkx.from_numpy_array(transitions, create_using=networkx.DiGraph)
+    expected = pagerank(graph)
+    assert lexrank(article).tolist() == pytest.approx([expected[i] for i in range(len(article))], abs=1e-9)
+
+
+def test_the_graphs_of_news_are_neither_empty_nor_complete() -> None:
+    for importance in (textrank_words, lexrank):
+        assert len(set(importance(NEWS).round(6))) >= 3
+    # The fourth sentence shares no word. In LexRank it has the vote of itself.
+    assert textrank_words(NEWS).argmin() == 3
+    assert lexrank(NEWS)[3] == pytest.approx(1 / len(NEWS))
+
+
+def test_position_falls_evenly_from_one() -> None:
+    assert position(4).tolist() == [1, 0.75, 0.5, 0.25]
+    assert position(1).tolist() == [1]
+
+
+def test_a_sentence_gives_its_words_in_lower_case_and_without_punctuation() -> None:
+    article = segmented("Trains – “TRAINS”, it said – crossed. The Straße is (very) long!")
+    assert [" ".join(words) for words in sentence_words(article)] == [
+        "trains trains it said crossed",
+        "the strasse is very long",
+    ]
+    counts = term_counts(sentence_words(article))
+    assert counts.shape == (2, 9)
+    assert sorted(counts.toarray()[0].tolist()) == [0] * 5 + [1, 1, 1, 2]
 
 
 def unit(rows: int, dimensions: int, seed: int) -> np.ndarray:

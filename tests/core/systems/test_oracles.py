@@ -6,12 +6,11 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.systems.extractive_baselines import BASELINES, Lead, make_baseline
+from core.systems.extractive_baselines import BASELINES, make_baseline
 from core.systems.oracles import LIKELY_WINDOWS, Oracle, WindowOracle, likely_windows, windows
 from core.systems.rulers import RULERS
 from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
-from core.text.words import count_words
 from core.types import Article
 
 ARTICLE = segmented(
@@ -55,15 +54,6 @@ def test_the_oracle_is_never_below_a_rival(wanted: tuple[str, ...]) -> None:
             if draft.n != UNCUT:
                 mine, *theirs = seen.f1([oracle[draft.n], *draft.texts])
                 assert mine >= max(theirs), (name, draft)
-
-
-@settings(max_examples=30)
-@given(st.integers(1, 60), st.sets(st.sampled_from(ARTICLE.article.text.lower().split()), min_size=1))
-def test_exactly_n_words_or_all(n: int, wanted: set[str]) -> None:
-    seen = document(ARTICLE, f1=overlap_with(*wanted))
-    for system in (Oracle(()), Oracle((Lead(),)), WindowOracle()):
-        (draft,) = system.summarize(seen, [n])
-        assert count_words(draft.text) == min(n, len(ARTICLE.words))
 
 
 def test_a_window_copied_from_the_reference_is_the_oracles_among_hundreds() -> None:

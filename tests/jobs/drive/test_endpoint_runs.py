@@ -8,12 +8,10 @@ from pathlib import Path
 import hostile_server
 import pytest
 from hostile_server import QUICK, naming
-from openai_server import OpenAiServer, Reply, completion, openai_server
+from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
 from rich.console import Console
-from tenacity import wait_none
 
 from core.errors import EndpointError, NwsError, RecipeError
-from core.models import endpoint_requests
 from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.dry_run import describe, print_description
@@ -31,7 +29,7 @@ PROMPT = "In exactly {n} words:\n\n{article}"
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
-    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    retry_at_once(monkeypatch)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with openai_server() as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
@@ -101,6 +99,7 @@ def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, t
     assert server.asked == [], "and it sends none"
 
 
+@pytest.mark.slow
 def test_beside_what_is_kept_to_n_stands_what_is_cut(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:
@@ -116,6 +115,7 @@ def test_beside_what_is_kept_to_n_stands_what_is_cut(
         planned(tiny_models, cut=True)
 
 
+@pytest.mark.slow
 def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,11 +215,11 @@ def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 6, 0)
 
 
+@pytest.mark.slow
 def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
-    monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
+    retry_at_once(monkeypatch)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     news = tmp_path / "news.jsonl"
     rows = [{"id": trick, "article": naming(trick), "summary": "Snow fell on Dover today."} for trick in QUICK]
@@ -243,6 +243,7 @@ def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
     assert (resumed.state, resumed.articles, resumed.failures) == ("done", len(QUICK), 0)
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
 ) -> None:

@@ -13,8 +13,7 @@ import yaml
 from hub_cache import cache_card
 from run_infos import run_info
 
-from core.models import hub_cache
-from core.models.smollm2 import SMOLLM2, SMOLLM2_VERSION
+from core.models import SMOLLM2, SMOLLM2_VERSION, hub_cache
 from jobs.report import citations as module
 from jobs.report.citations import AUTHOR, TITLE, Citations, bibtex, citations
 from jobs.store import RunInfo

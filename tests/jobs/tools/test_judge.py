@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from hostile_server import KEY, QUICK, hostile_server, naming
+from hypothesis import given
+from hypothesis import strategies as st
 from nws_process import end, start
-from openai_server import OpenAiServer, Reply, completion, openai_server
-from tenacity import wait_none
+from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
 
-from core.models import endpoint_requests
+from core.errors import RecipeError
+from jobs.tools.judged_file import open_replies
 
 SYSTEMS = {"good": 5, "fair": 4, "poor": 2, "bad": 1}
 DOCUMENTS = range(6)
@@ -28,7 +30,7 @@ def words(found) -> str:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
+    retry_at_once(monkeypatch)
     with openai_server() as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
         running.writes = stated_quality
@@ -160,26 +162,21 @@ def test_requests_that_fail_are_asked_again_by_the_same_command(
     assert len(rows(tmp_path)) == 24
 
 
-def test_an_endpoint_that_stops_to_answer_ends_it(
+def test_an_endpoint_that_gives_no_score_any_more_is_not_paid_for_long(
     nws, server: OpenAiServer, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of 20 that fail: an answer to one of the first four may come after some of them.
-    monkeypatch.setattr("jobs.tools.judge_replies._MOST_FAILED", 10)
+    monkeypatch.setattr("jobs.tools.judged_file._MOST_FRUITLESS", 10)
     server.scripted = {f" {i}:": Reply(402, {"error": "no money"}) for i in DOCUMENTS if i}
     found = nws("judge", file, *JUDGE, "--concurrency", "2")
     assert found.code == 1
-    assert "10 requests in a row failed, and no more are sent. The last: The endpoint" in found.err
+    assert "10 questions in a row brought no score, and no more are asked. The last: The endpoint" in found.err
     assert "no money" in found.err
     assert len(rows(tmp_path, "judged.replies.jsonl")) == 4
-    assert not (tmp_path / "judged.jsonl").exists()
-
-
-def test_a_model_that_only_talks_is_not_paid_for_long(nws, server: OpenAiServer, file: str, tmp_path: Path) -> None:
-    server.writes = lambda content: "The summary is concise and has 3 facts."
-    found = nws("judge", file, *JUDGE, "--concurrency", "1")
-    assert found.code == 1
-    assert "None of 20 replies holds a score, and no more are asked for. The last: 'The summary is" in found.err
-    assert len(server.asked) in (20, 21)
+    server.scripted, server.writes = {}, lambda content: "The summary is concise and has 3 facts."
+    found = nws("judge", file, *JUDGE, "--concurrency", "1", "--seed", "1")
+    assert "The last: tiny stated no score: 'The summary is concise and has 3 facts.'." in found.err
+    assert len(rows(tmp_path, "judged.replies.jsonl")) == 14
     assert not (tmp_path / "judged.jsonl").exists()
 
 
@@ -197,9 +194,8 @@ def test_verdicts_of_several_models_are_not_mixed_silently(
 def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each trick, in an article of its own: nothing is scored, and the key is nowhere."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(endpoint_requests, "_BACKOFF", wait_none())
-    monkeypatch.setattr(endpoint_requests, "_LONGEST_WAIT", 0.02)
-    monkeypatch.setattr("jobs.tools.judge_replies._MOST_FAILED", 1000)
+    retry_at_once(monkeypatch)
+    monkeypatch.setattr("jobs.tools.judged_file._MOST_FRUITLESS", 1000)
     tricks = sorted(QUICK)
     lines = [
         json.dumps({"system": "lead", "document": trick, "source": naming(trick), "prediction": "Snow."})
@@ -211,13 +207,14 @@ def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, 
         found = nws("judge", "x.jsonl", *JUDGE, "--concurrency", "50", "--json")
     assert found.code == 1
     assert found.json["no_verdict"] + found.json["unanswered"] == len(tricks)
-    assert found.json["no_verdict"] > 10
+    assert found.json["no_verdict"] > 5
     assert "Traceback" not in found.err
     for path in tmp_path.iterdir():
         assert KEY not in path.read_text()
     assert KEY not in found.out + found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
 def test_a_process_that_is_ended_loses_no_reply(
     nws, server: OpenAiServer, file: str, tmp_path: Path, ended_by: signal.Signals
@@ -257,7 +254,7 @@ def test_a_process_that_is_ended_loses_no_reply(
     ("arguments", "told"),
     [
         (("--scale", "5,1"), "from a whole number to a higher one"),
-        (("--scale", "1"), "a scale goes from a whole number to a higher one, 0 to 1000, such as 1,5, not '1'"),
+        (("--scale", "1"), "a scale is two whole numbers such as 1,5, not '1'"),
         (("--prompt", "Good?"), "has to name {summary} once: 'Good?'."),
         (("--prompt", "{summary} {n}"), "only {article}, {summary}, {low} and {high} are known"),
         (("-o", "judged.csv"), "name a file that ends in .jsonl"),
@@ -277,7 +274,6 @@ def test_what_cannot_be_is_told_before_anything_is_sent(
     ("row", "told"),
     [
         ({"judge_x": 1}, "The field 'judge_x' is the judge's own"),
-        ({"source": None}, "line 1: Field 'source' holds nothing, not text"),
         ({"system": 1.5}, "line 1: Field 'system' holds 1.5, not text or a whole number"),
     ],
 )
@@ -290,3 +286,31 @@ def test_a_row_that_cannot_be_judged_is_named(
     (tmp_path / "x.jsonl").write_text((json.dumps(good) + "\n") * 2)
     assert "line 2: system 'a' has document '1' already" in nws("judge", "x.jsonl", *JUDGE).err
     assert server.keys == []
+
+
+@given(st.data())
+def test_a_file_of_replies_that_was_cut_anywhere_loses_the_last_line_at_most(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "x.replies.jsonl"
+    lines = [json.dumps({"question": f"{i}", "reply": f"é\r\n {i}"}).encode() + b"\n" for i in range(3)]
+    content = b"".join(lines)
+    cut = data.draw(st.integers(0, len(content)))
+    path.write_bytes(content[:cut])
+    # A line that lacks its end alone is whole.
+    left = sum(len(b"".join(lines[: i + 1])) - 1 <= cut for i in range(3))
+    with open_replies(path) as (replies, file):
+        assert list(replies) == ["0", "1", "2"][:left]
+        file.write(b"".join(lines[left:]))
+    assert path.read_bytes() == content
+
+
+def test_what_is_no_reply_is_left_alone_and_two_processes_do_not_add_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.replies.jsonl"
+    content = '{"system": "lead"}\nno JSON\n[]\n{"question": "a", "reply": 4}\n{"question": "b", "reply": "4"}\nnone'
+    path.write_text(content)
+    with open_replies(path) as (replies, _):
+        assert list(replies) == ["b"]
+        with pytest.raises(RecipeError, match="Another process adds to"), open_replies(path):
+            pass
+    assert path.read_text() == f"{content}\n"

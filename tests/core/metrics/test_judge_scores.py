@@ -1,10 +1,14 @@
-"""What a judge's reply is taken to say."""
+"""What a judge's reply is taken to say, and a judge as a metric of a plugin."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from openai_server import openai_server
 
-from jobs.tools.judge_questions import Scale, read_score
+from core.errors import PluginError
+from core.metrics.judge import Scale, make_judge, read_score
+from core.metrics.metric import Row
+from core.plugins.plugin_metric import function_metric
 
 FIVE = Scale(1, 5)
 SCORES = [
@@ -38,6 +42,7 @@ def test_a_scale_may_have_any_whole_numbers() -> None:
     assert read_score("101", Scale(0, 100)) is None
 
 
+@settings(max_examples=50)
 @given(st.text(max_size=200), st.integers(0, 20), st.integers(1, 100))
 def test_whatever_is_written_is_a_score_of_the_scale_or_none(reply: str, low: int, more: int) -> None:
     scale = Scale(low, low + more)
@@ -50,3 +55,18 @@ def test_a_labelled_score_is_read_behind_any_words_without_a_number(score: int, 
     reply = f"{words}\nFinal score: {score}"
     open_thought = "<think>" in reply
     assert read_score(reply, Scale(0, 1000)) == (None if open_thought else score)
+
+
+def test_a_judge_is_a_metric_that_is_asked_with_the_article() -> None:
+    with openai_server() as server:
+        server.writes = lambda content: content.split()[3]
+        metric = function_metric(make_judge("tiny", server.url, "How good? quality {summary} {article}"), "judged")
+        rows = [Row(str(i), ("Snow.",), f"Snow fell {i}.") for i in (3, 4)]
+        assert metric.statistics(rows).tolist() == [[3.0], [4.0]]
+        asked = [body["messages"][0]["content"] for body in server.asked]
+        assert asked == [f"How good? quality {i} Snow fell {i}." for i in (3, 4)]
+        server.writes = lambda content: "Good."
+        with pytest.raises(
+            PluginError, match=r"judged of judge\.py failed on row 1: .*: tiny stated no score: 'Good\.'"
+        ):
+            metric.statistics(rows)

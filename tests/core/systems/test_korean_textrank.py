@@ -1,18 +1,27 @@
-"""TextRank key sentences, against the formulas of the paper and networkx."""
+"""TextRank key sentences and keywords, against the formulas of the paper and networkx."""
 
+import itertools
 import math
 from collections import Counter
 
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from scipy import sparse
 
-from core.systems.korean_textrank import key_sentences, pagerank, signature, similarity_graph, term_vectors
-from core.text.tokenizers import EnglishTokenizer
+from core.systems.korean_textrank import (
+    key_sentences,
+    pagerank,
+    rank_keywords,
+    signature,
+    similarity_graph,
+    term_vectors,
+)
+from core.text.korean_analysers import nouns_and_adjectives
+from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 ENGLISH = EnglishTokenizer()
 tokens = st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=8), min_size=1, max_size=12)
@@ -75,14 +84,7 @@ def test_repeats_count_once_and_unconnected_documents_never() -> None:
     assert sorted(found) == sorted([HUB, *SPOKES])
 
 
-def test_diversity_leaves_out_what_is_near() -> None:
-    near = HUB + " again"
-    assert key_sentences([HUB, near, *SPOKES], ENGLISH, 100, 0.3).count(near) == 0
-    assert near in key_sentences([HUB, near, *SPOKES], ENGLISH, 100, 0.0)
-
-
-def test_korean_documents_are_joined_by_morphemes() -> None:
-    kiwi = korean_tokenizer("kiwi")
+def test_korean_documents_are_joined_by_morphemes(kiwi: Tokenizer) -> None:
     documents = [
         "도서관에서 책을 읽으며 조용히 하루를 보내는 사람들",
         "고양이 두 마리와 함께 바닷가 마을에 살고 싶어졌어요",
@@ -90,3 +92,48 @@ def test_korean_documents_are_joined_by_morphemes() -> None:
     ]
     assert key_sentences(documents, kiwi, 2, 0.0) == [documents[0], documents[2]]
     assert signature(kiwi, 0.7).startswith("textrank|tok:kiwi,kiwipiepy-")
+
+
+@pytest.fixture(scope="module")
+def kiwi() -> Tokenizer:
+    return korean_tokenizer("kiwi")
+
+
+TEXTS = [
+    "음악이 정말 좋은 영화",
+    "배우의 연기가 좋았다",
+    "영화 음악을 다시 들었다",
+    "깨끗한 화면과 음악",
+    "와!",
+    "배우와 음악",
+]
+
+
+@pytest.mark.usefixtures("kiwi")
+def test_particles_endings_and_verbs_are_no_keywords() -> None:
+    assert nouns_and_adjectives("음악이 정말 좋은 영화를 보았다") == ["음악", "좋", "영화"]
+    assert nouns_and_adjectives("와! 그리고 ...") == []
+
+
+@pytest.mark.usefixtures("kiwi")
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=8))
+def test_ranks_of_keywords_are_those_of_networkx(documents: list[str]) -> None:
+    graph = networkx.Graph()
+    for document in dict.fromkeys(documents):
+        words = nouns_and_adjectives(document)
+        graph.add_nodes_from(words)
+        graph.add_edges_from((a, b) for a, b in itertools.pairwise(words) if a != b)
+    found = rank_keywords(documents)
+    expected = networkx.pagerank(graph, alpha=0.85, tol=1e-12, max_iter=1000) if graph else {}
+    assert found == pytest.approx({word: rank * len(graph) for word, rank in expected.items()}, abs=1e-6)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert math.isclose(sum(found.values()), len(graph), abs_tol=1e-6)
+
+
+@pytest.mark.usefixtures("kiwi")
+def test_stop_words_are_left_out_and_change_no_rank() -> None:
+    every = rank_keywords(TEXTS)
+    assert next(iter(every)) == "음악"
+    assert rank_keywords(TEXTS, {"음악"}) == {word: rank for word, rank in every.items() if word != "음악"}
+    assert rank_keywords([]) == {}

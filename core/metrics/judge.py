@@ -1,0 +1,169 @@
+"""A language model behind an endpoint as a judge of summaries: what it is asked, and how a score is read of its reply.
+
+`nws judge` asks it about the summaries of a file. A plugin that has a `Judge` among its `METRICS` makes it a metric of
+a run.
+"""
+
+import functools
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.errors import EndpointError, NwsError, RecipeError
+from core.models.endpoint import Endpoint, EndpointAnswer, default_url
+from core.models.generators import placeholders
+
+if TYPE_CHECKING:  # with it comes the client of `openai`, which takes a second
+    from core.models.endpoint_requests import LoadedEndpoint
+
+DEFAULT_PROMPT = (
+    "Below are a news article and a summary of it. How well does the summary tell what matters in the article, and "
+    "nothing that the article does not say? It was kept short on purpose: do not mark it down for being short. Answer "
+    "with one whole number from {low} (worst) to {high} (best), and with nothing else.\n\n"
+    "Article:\n{article}\n\nSummary:\n{summary}\n\nScore:"
+)
+MOST_TOKENS = 512
+"""Of a reply: enough for some sentences before the score."""
+_WIDEST_SCALE = 1_000
+_SHOWN_CHARACTERS = 100
+_CUT = "length"  # `finish_reason` of a reply that has used up its tokens
+
+# Some models think aloud before they answer.
+_THOUGHT = re.compile(r".*</think>", re.DOTALL)
+_OPEN_THOUGHT = "<think>"
+_LABEL = r"\b(?:score|rating|verdict|answer|winner)\b[^\w\-]{0,6}(?:is\b[^\w\-]{0,4})?"
+_BEFORE = r"[^\w\-−.,]*"
+# Neither a decimal, a fraction, a range, nor a choice of two.
+_NO_MORE = r"(?!\w)(?![.,:/\-–][0-9])(?!\s*/\s*[0-9])(?!\s*[-–]\s*[0-9])(?!\s*(?:to|of|out|or|and)\b)"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Whole numbers from the worst score to the best."""
+
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return f"{self.low} to {self.high}"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A model that scores summaries, with all that decides its replies but the texts. As a metric, call it.
+
+    Attributes:
+        endpoint: the model and where it is; its own prompt is not used.
+        prompt: the message, with a place for the `{summary}`, and if wanted for the `{article}` and the ends of the
+            scale, `{low}` and `{high}`. A brace that is part of the prompt is written twice.
+        scale: of the scores.
+        seed: is sent with each request.
+
+    Raises:
+        RecipeError: the prompt does not name the summary once, or names anything else.
+    """
+
+    endpoint: Endpoint
+    prompt: str = DEFAULT_PROMPT
+    scale: Scale = Scale(1, 5)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if placeholders(self.prompt, ("article", "summary", "low", "high")).count("summary") != 1:
+            is_long = len(self.prompt) > _SHOWN_CHARACTERS
+            shown = f"{self.prompt[:_SHOWN_CHARACTERS]} …" if is_long else self.prompt
+            raise RecipeError(f"a judge's prompt has to name {{summary}} once: {shown!r}.")
+
+    @property
+    def prompt_sha256(self) -> str:
+        """8 hex digits that identify the prompt."""
+        return hashlib.sha256(self.prompt.encode()).hexdigest()[:8]
+
+    @property
+    def signature(self) -> str:
+        """All that decides a reply but the texts."""
+        scale = f"scale:{self.scale.low}-{self.scale.high}"
+        parts = [self.endpoint.model, self.endpoint.url.rstrip("/"), f"prompt:{self.prompt_sha256}", scale]
+        return "|".join(["judge", *parts, "temperature:0", f"seed:{self.seed}"])
+
+    def message(self, article: str, summary: str) -> str:
+        """What the model reads on a summary."""
+        return self.prompt.format(article=article, summary=summary, low=self.scale.low, high=self.scale.high)
+
+    def score(self, reply: str, finish: object) -> int | None:
+        """The score that a reply states; None where it states none, or was cut before its end (`finish`)."""
+        return None if finish == _CUT else read_score(reply, self.scale)
+
+    def __call__(self, summary: str, references: Sequence[str], article: str) -> float:
+        """The score of a summary, asked for at once. References are not read.
+
+        Raises:
+            EndpointError: the endpoint does not answer, or refuses the key or the model.
+            NwsError: the reply holds no score.
+        """
+        from core.models.endpoint_requests import Question
+
+        (answer,) = _loaded(self).ask([Question(self.message(article, summary), MOST_TOKENS)])
+        if isinstance(answer, EndpointError):
+            raise answer
+        score = self.score(answer.text, answer.extra.get("finish"))
+        if score is None:
+            raise NwsError(f"{self.endpoint.model} {without_score(answer)}.")
+        return float(score)
+
+
+@functools.cache
+def _loaded(judge: Judge) -> "LoadedEndpoint":
+    from core.models.endpoint_requests import LoadedEndpoint
+
+    return LoadedEndpoint(judge.endpoint, judge.seed)
+
+
+def make_judge(
+    model: str,
+    url: str | None = None,
+    prompt: str = DEFAULT_PROMPT,
+    scale: tuple[int, int] = (1, 5),
+    seed: int = 0,
+    concurrency: int = 8,
+) -> Judge:
+    """A judge from plain values; its endpoint is that of the environment unless a URL is given.
+
+    Raises:
+        RecipeError: the URL, the prompt or the scale is none.
+    """
+    if not 0 <= scale[0] < scale[1] <= _WIDEST_SCALE:
+        raise RecipeError(
+            f"a scale goes from a whole number to a higher one, 0 to {_WIDEST_SCALE}, such as 1,5, not "
+            f"{scale[0]},{scale[1]}.",
+            settings=("scale",),
+        )
+    return Judge(Endpoint(model, url or default_url(), concurrency=concurrency), prompt, Scale(*scale), seed)
+
+
+def without_score(answer: EndpointAnswer) -> str:
+    """What a model has done whose reply holds no score, to follow its name."""
+    return answer.problem or f"stated no score: {answer.text[:_SHOWN_CHARACTERS]!r}"
+
+
+def read_score(reply: str, scale: Scale) -> int | None:
+    """The score that a reply states: alone, behind a label such as "Score:", or in double brackets.
+
+    Nothing is guessed: a reply that could be read in two ways holds none. "It has 3 mistakes" is no score of 3.
+
+    Returns:
+        A whole number of the scale; None where the reply states none, several, or one that is not on the scale.
+    """
+    answer = _THOUGHT.sub("", reply)
+    if _OPEN_THOUGHT in answer:
+        return None
+    number = rf"(?P<score>[0-9]{{1,4}})(?:\.0+(?![0-9]))?(?:\s*(?:/|out of)\s*{scale.high}(?![0-9.,]*[0-9]))?"
+    if alone := re.fullmatch(rf"{_BEFORE}(?:{_LABEL})?{number}(?:\s*points?|점)?\W*", answer, re.IGNORECASE):
+        stated = {int(alone["score"])}
+    else:
+        patterns = (rf"{_LABEL}{number}{_NO_MORE}", r"\[\[(?P<score>[0-9]{1,4})\]\]")
+        stated = {int(match["score"]) for pattern in patterns for match in re.finditer(pattern, answer, re.IGNORECASE)}
+    score = stated.pop() if len(stated) == 1 else None
+    return score if score is not None and scale.low <= score <= scale.high else None
