@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from core.arithmetic import find_device
+from core.arithmetic import find_device, one_thread
 from core.errors import RecipeError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer, tuned_layer
@@ -69,6 +69,7 @@ class BertScore(MeanOverRows):
         signature = self._config.signature
         return signature.replace("refs:best-f1", "refs:mean") if self._references == "mean" else signature
 
+    @one_thread()
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """Precision, recall and F1 of each row, (rows, 3).
 

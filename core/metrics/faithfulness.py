@@ -21,6 +21,7 @@ from core.arithmetic import put_on
 from core.errors import ModelError
 from core.models import ModelRef, model_folder
 from core.models.batching import encoder_budget, max_tokens, padded
+from core.models.fast_linear import speed_up_linear_layers
 from core.models.loading import load_model
 from core.models.tokens import joined
 from core.text.language import Language
@@ -81,6 +82,7 @@ class FaithfulnessScorer:
         self._entails, self._contradicts = _classes(model, faithfulness.model)
         self._max_length = max_tokens(self._tokenizer, model, _MOST_TOKENS)
         self._model = put_on(model, device, "float32")
+        speed_up_linear_layers(self._model)
         self._budget = encoder_budget(f"faithfulness's {faithfulness.model.name}", device)
 
     def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:

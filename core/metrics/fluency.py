@@ -26,6 +26,7 @@ from core.arithmetic import put_on
 from core.errors import ModelError
 from core.models import ModelRef, model_folder
 from core.models.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
+from core.models.fast_linear import speed_up_linear_layers
 from core.models.loading import load_model
 from core.models.tokens import Tokens, joined
 from core.provenance import files_sha256
@@ -87,6 +88,7 @@ class FluencyScorer:
         self._begin = _first_token(self._tokenizer, fluency.model)
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(model, device, "float32")
+        speed_up_linear_layers(self._model)
         self._budget = TokenBudget(f"fluency's {fluency.model.name}", device, _TOKENS_AT_ONCE)
         articles = map(json.loads, _sample(fluency.language).read_text(encoding="utf-8").splitlines())
         self._log_unigrams = self._log_mean_distribution([article["article"] for article in articles])

@@ -259,15 +259,19 @@ class Kept(MeanOverRows):
             CorpusError: a row has no others.
             ModelError: the backbone cannot be loaded, or has fewer layers.
         """
+        from core.arithmetic import one_thread
+
         articles, panel = with_others(rows)
         scorer = self._bertscore.scorer
         measure = KeptScorer((panel,), scorer, lambda text: frozenset())
         values: list[float] = []
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            batch = articles[start : start + _ROWS_AT_ONCE]
-            against = measure.against(batch)
-            crossed = [((row.prediction,), against[article]) for row, article in zip(rows[start:], batch, strict=False)]
-            values += [kept(recalls[0].tolist()) for recalls in scorer.recalls(crossed)]
+        with one_thread():
+            for start in range(0, len(rows), _ROWS_AT_ONCE):
+                batch = articles[start : start + _ROWS_AT_ONCE]
+                against = measure.against(batch)
+                texts = zip(rows[start:], batch, strict=False)
+                recalls = scorer.recalls([((row.prediction,), against[article]) for row, article in texts])
+                values += [kept(of_text[0].tolist()) for of_text in recalls]
         return np.array(values, dtype=np.float64)[:, None]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import torch
 
-from core.arithmetic import find_device
+from core.arithmetic import find_device, one_thread
 from core.errors import RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import FloatArray, MeanOverRows, Row, require_sources
@@ -79,6 +79,7 @@ class MetricByModel(MeanOverRows):
         """Every option that changes the numbers."""
         return self._metric.signature
 
+    @one_thread()
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """The value of each row, (rows, 1).
 

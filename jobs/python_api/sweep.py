@@ -5,7 +5,7 @@ import hashlib
 import json
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -181,6 +181,7 @@ def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plu
 
 def _run(plan: "Plan") -> Result:
     """Drive the run in a store of its own, which is removed with the result."""
+    from core.arithmetic import one_thread
     from jobs.drive.driver import drive_alone
     from jobs.drive.pools import open_pools
     from jobs.report.warnings import warn_of_corpora, warn_of_repeats
@@ -191,7 +192,7 @@ def _run(plan: "Plan") -> Result:
     with contextlib.ExitStack() as on_error:
         folder = on_error.enter_context(tempfile.TemporaryDirectory(prefix="nws-sweep-"))
         store = on_error.enter_context(open_store(f"sqlite:///{folder}/nws.db"))
-        with _threads_kept(), open_pools(plan.recipe, "inline", console) as pools:
+        with one_thread(), open_pools(plan.recipe, "inline", console) as pools:
             drive_alone(store, SWEEP, plan, pools, console)
         result = Result(store, store.run_info(SWEEP))
         if not result.run.summaries:
@@ -201,20 +202,6 @@ def _run(plan: "Plan") -> Result:
             )
         weakref.finalize(result, on_error.pop_all().close)
     return result
-
-
-@contextlib.contextmanager
-def _threads_kept() -> Iterator[None]:
-    """A worker computes on one thread (`core.sweep.take_share`); the caller's process gets its own number back."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    threads = torch.get_num_threads()
-    try:
-        with threadpool_limits(1, user_api="blas"):  # and at the end what it was
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 NAME = "articles"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from threadpoolctl import threadpool_limits
 
 from core.analysis.correlation import (
     COEFFICIENTS,
@@ -153,14 +154,10 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     table = read_scores(path, [*metrics, human])
     gold = table.scores[human]
     scores = {name: table.scores[name] for name in metrics}
-    resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
-    return FileCorrelation(
-        human,
-        table,
-        correlations(scores, gold, resampled),
-        differences(scores, gold, resampled, seed=seed),
-        seed,
-    )
+    with threadpool_limits(1, user_api="blas"):  # the products are so small that threads would wait for each other
+        resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
+        agreement = correlations(scores, gold, resampled)
+        return FileCorrelation(human, table, agreement, differences(scores, gold, resampled, seed=seed), seed)
 
 
 def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
