@@ -29,11 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import Interval
+from core.analysis.intervals import FEWEST_ARTICLES as FEWEST_ARTICLES
+from core.analysis.intervals import Interval, first_kept, interval_of_n, skewed_intervals
 from core.analysis.points import Edge, Metric, Point, Points, edge_of
 from core.analysis.sample_size import POWER, articles_for_one_step
-from core.analysis.step_down import FEWEST_ARTICLES as FEWEST_ARTICLES
-from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals
 from core.systems.rulers import PERSON
 from core.text.length import LengthUnit
 from core.types import SystemKind

@@ -142,12 +142,13 @@ def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray,
     tests = _corrected(gaps, extreme, exchanges, is_counted)
     for systems in [_all_exchanges(len(gold))] if is_counted else _draws(len(gold), seed, most):
         for k, i in unclear:
+            a, b = pairs[k]
             if is_tabled:
                 if (k, i) not in tables:
-                    tables[k, i] = _all_differences(LEVELS[i], *pairs[k], gold)
+                    tables[k, i] = _all_differences(LEVELS[i], a, b, gold)
                 exchanged = tables[k, i][:, systems @ (1 << np.arange(len(gold)))]
             else:
-                exchanged = exchanged_at(LEVELS[i], *pairs[k], gold, systems)
+                exchanged = exchanged_at(LEVELS[i], a, b, gold, systems)
             # Equal differences must not differ by rounding, or a tie with the observed one would not count.
             extreme[k, i] += (np.abs(exchanged) >= np.abs(gaps[k, i])[:, None] - 1e-12).sum(axis=-1)
             exchanges[k, i] += (~np.isnan(exchanged)).sum(axis=-1)

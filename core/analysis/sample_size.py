@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import Interval, mean_intervals
+from core.analysis.intervals import FEWEST_ARTICLES, Interval, first_kept, least_t, mean_intervals, moments
 from core.analysis.paired import ALPHA, TIE
 from core.analysis.points import Metric, Point, Points
-from core.analysis.step_down import FEWEST_ARTICLES, first_kept, least_t, moments
 
 Floats: TypeAlias = NDArray[np.float64]
 

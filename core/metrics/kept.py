@@ -38,7 +38,7 @@ from core.types import Article
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
     from core.metrics.bertscore import BertScorer, Reference
-    from core.metrics.bertscore_metric import BertScore
+    from core.metrics.model_metric import BertScore
 
 PANEL = 256
 """Articles of a dataset whose references may be others. Each process embeds them once."""
@@ -229,7 +229,7 @@ def make_kept(name: str, options: Options) -> Metric:
     Raises:
         RecipeError, ModelError: as of BERTScore.
     """
-    from core.metrics.bertscore_metric import bertscore_metric
+    from core.metrics.model_metric import bertscore_metric
 
     return Kept(bertscore_metric(replace(options, references="best")))
 

@@ -28,7 +28,7 @@ METRICS = {
     "sacrebleu": "core.metrics.bleu:make_sacrebleu",
     **dict.fromkeys(("chrf", "chrf++"), "core.metrics.bleu:make_chrf"),
     "meteor": "core.metrics.meteor:make_meteor",
-    **dict.fromkeys(("bertscore", "efficiency"), "core.metrics.bertscore_metric:make_bertscore"),
+    **dict.fromkeys(("bertscore", "efficiency"), "core.metrics.model_metric:make_bertscore"),
     "kept": "core.metrics.kept:make_kept",
     "kept_words": "core.metrics.kept:make_kept_words",
     **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),

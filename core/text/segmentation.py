@@ -4,7 +4,7 @@ Three ways, and the run records which one ran:
 
 * a trained spaCy pipeline (`en_core_web_sm`): noun and verb chunks (`core/text/spacy_segmentation.py`);
 * `blank`: English without a trained pipeline, chunks between stop words and punctuation (same file);
-* `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean_segmentation.py`).
+* `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean.py`).
 
 With the units `words`, each word is a chunk, stop words too, whatever the pipeline would join or leave out. That is for
 texts of a sentence, of which a summary keeps single words (sentence compression).
@@ -22,7 +22,7 @@ from pathlib import Path
 from core.errors import EmptyArticleError, SegmentationError
 from core.provenance import files_below, files_sha256
 from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
-from core.text.korean_analysers import DATA, versions
+from core.text.korean import DATA, load_korean_cutter, versions
 from core.text.language import Language
 from core.text.length import MAX_SENTENCES, require_length, too_long
 from core.text.words import word_spans
@@ -165,9 +165,7 @@ class Segmenter:
 def _load(pipeline: str) -> Cutter:
     # Each with the libraries of its language, which a driver need not wait for.
     if pipeline == KOREAN_PIPELINE:
-        from core.text import korean_segmentation
-
-        return korean_segmentation.load_cutter()
+        return load_korean_cutter()
     from core.text import spacy_segmentation
 
     return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))

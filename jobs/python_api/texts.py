@@ -82,7 +82,7 @@ def score(
     Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
     from core.metrics.config import MINILM, Options
-    from core.plugins.plugin_metric import function_metric
+    from core.plugins.adapters import function_metric
     from jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):

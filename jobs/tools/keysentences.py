@@ -11,7 +11,7 @@ from rich.console import Console
 from core.errors import CorpusError, RecipeError
 from core.systems import korean_textrank, kr_wordrank
 from core.systems.korean_key_sentences import check_selection, share_found
-from core.text.korean_analysers import nouns_and_adjectives, readable
+from core.text.korean import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file
 from core.text.tokenizers import named_tokenizer

@@ -12,16 +12,17 @@ from core.analysis.content_kept import (
     KeptByArticle,
     content_kept,
 )
-from core.analysis.intervals import Interval, mean_interval
-from core.analysis.points import Point, Points
-from core.analysis.step_down import (
+from core.analysis.intervals import (
     ALPHA,
+    Interval,
     above_zero_p,
     first_kept,
     interval_of_n,
+    mean_interval,
     moments,
     skewed_intervals,
 )
+from core.analysis.points import Point, Points
 
 LENGTHS = (1, 7, 21)
 

@@ -1,6 +1,5 @@
 """Metrics from outside: what they may be called and return, and what becomes of the rest."""
 
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,8 @@ from core.errors import PluginError
 from core.metrics.metric import Row
 from core.metrics.registry import METRICS
 from core.metrics.specs import BY_COLUMN
+from core.plugins.adapters import Judged, PluginMetric, function_metric, plugin_metrics
 from core.plugins.load import PluginSpec, read_plugin
-from core.plugins.plugin_metric import Judged, PluginMetric, function_metric, plugin_metrics
 from core.types import Article
 
 WORD_RECALL = """
@@ -38,13 +37,6 @@ def of_body(tmp_path: Path, body: str) -> PluginMetric:
 
 def judged(metric: PluginMetric, summary: str) -> float:
     return metric.judge(Judged(summary, STORM.references, "article 'storm'"))
-
-
-def test_a_function_is_a_metric_whose_source_travels(tmp_path: Path) -> None:
-    (metric,) = of_source(tmp_path, WORD_RECALL)
-    (tmp_path / "mine.py").unlink()
-    assert judged(pickle.loads(pickle.dumps(metric)), "Storm closes Hull") == 2 / 3
-    assert "def word_recall" not in repr(metric)
 
 
 def test_an_object_that_can_be_called_is_a_metric_and_gets_a_list_of_its_own(tmp_path: Path) -> None:

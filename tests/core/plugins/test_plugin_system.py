@@ -7,8 +7,8 @@ import pytest
 from documents import document
 
 from core.errors import PluginError, RecipeError
+from core.plugins.adapters import PluginSystem, plugin_systems, require_drafts
 from core.plugins.load import PluginSpec, read_plugin
-from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
 from core.systems.system import Draft
 from core.text.length import UNCUT
 

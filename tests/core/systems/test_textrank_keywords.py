@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
 from core.systems.korean_textrank import rank_keywords
-from core.text.korean_analysers import nouns_and_adjectives
+from core.text.korean import nouns_and_adjectives
 
 TEXTS = [
     "음악이 정말 좋은 영화",
