@@ -137,11 +137,11 @@ def interval_of_n(above: Floats) -> tuple[int, int]:
     articles, lengths = above.shape
     if articles < 2:
         return 0, lengths
-    found = moments(above)
-    return lengths - _shown_from(articles, found.mirrored()), _shown_from(articles, found)
+    columns = moments(above)
+    return lengths - _shown_from(articles, columns.mirrored()), _shown_from(articles, columns)
 
 
-def above_zero_p(articles: int, found: "Moments") -> Floats:
+def above_zero_p(articles: int, columns: "Moments") -> Floats:
     """For each column, the one-sided p that its mean is not above 0.
 
     By Student's t, which errs too often where a tail lies below 0. So Hall's correction for skewness (1992, On the
@@ -151,9 +151,9 @@ def above_zero_p(articles: int, found: "Moments") -> Floats:
 
     Args:
         articles: how many values each column has, at least two.
-        found: of the columns.
+        columns: their moments.
     """
-    means, spreads, skewness = found
+    means, spreads, skewness = columns
     varies = spreads > 0
     t = math.sqrt(articles) * means / np.where(varies, spreads, 1)
     tail = _tail(skewness, articles)
@@ -181,14 +181,14 @@ def skewed_intervals(values: Floats) -> list[Interval]:
 
 
 class Moments(NamedTuple):
-    """Of each column its mean, standard deviation and skewness, float64 of shape (columns,)."""
+    """The mean, standard deviation and skewness of each column, float64 of shape (columns,)."""
 
     means: Floats
     spreads: Floats
     skewness: Floats
 
     def mirrored(self) -> "Moments":
-        """Those of the columns times -1, from the last to the first."""
+        """The moments of the columns times -1, from the last to the first."""
         return Moments(-self.means[::-1], self.spreads[::-1], -self.skewness[::-1])
 
 
@@ -218,11 +218,11 @@ def least_t(skewness: Floats, articles: int) -> Floats:
 
 
 def _tail(skewness: Floats, articles: int) -> Floats:
-    """Of the mean of so many articles, the skewness to be reckoned with: at most 0."""
+    """The skewness to be reckoned with in a mean of so many articles: at most 0."""
     return np.minimum(skewness - _DOUBT * math.sqrt(6 / articles), 0) / math.sqrt(articles)
 
 
-def _shown_from(articles: int, found: Moments) -> int:
+def _shown_from(articles: int, columns: Moments) -> int:
     """The index of the first column whose mean is shown to be above 0, as are those of all later columns.
 
     They are tested one-sidedly from the last one on, and the first that is not shown ends it. A wrong answer needs a
@@ -232,4 +232,4 @@ def _shown_from(articles: int, found: Moments) -> int:
     Returns:
         The number of columns if nothing is shown.
     """
-    return int(first_kept(-above_zero_p(articles, found)[None], -ALPHA)[0])
+    return int(first_kept(-above_zero_p(articles, columns)[None], -ALPHA)[0])

@@ -40,7 +40,7 @@ from core.analysis.sign_flip import holm
 
 COUNTED = 12
 """The most systems whose exchanges are all counted."""
-TABLED = 14
+TABLED = 13
 """The most systems for which all exchanges are computed once, and then looked up, although they are drawn."""
 DRAWN_AT_ONCE = 2_000
 MOST = 50_000
@@ -113,7 +113,7 @@ def differences(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tests:
-    """Of shape (pairs, levels, coefficients) each; p is NaN where a correlation is undefined."""
+    """The tests of all differences, (pairs, levels, coefficients) each; p is NaN where a correlation is undefined."""
 
     p: FloatArray
     p_holm: FloatArray
@@ -122,12 +122,12 @@ class _Tests:
 
 
 def _difference(
-    names: tuple[str, str], at: tuple[int, int, int], gaps: FloatArray, ends: FloatArray, tests: _Tests
+    names: tuple[str, str], place: tuple[int, int, int], gaps: FloatArray, ends: FloatArray, tests: _Tests
 ) -> Difference:
-    _, i, j = at
-    numbers = gaps[at], *ends[:, i, j], tests.p[at], tests.p_holm[at]
-    difference, low, high, p, p_holm = (None if np.isnan(gaps[at]) else float(number) for number in numbers)
-    exchanges, near = int(tests.exchanges[at]), bool(tests.near[at])
+    _, i, j = place
+    numbers = gaps[place], *ends[:, i, j], tests.p[place], tests.p_holm[place]
+    difference, low, high, p, p_holm = (None if np.isnan(gaps[place]) else float(number) for number in numbers)
+    exchanges, near = int(tests.exchanges[place]), bool(tests.near[place])
     return Difference(*names, LEVELS[i], COEFFICIENTS[j], difference, low, high, p, p_holm, exchanges, near)
 
 

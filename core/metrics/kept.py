@@ -100,7 +100,7 @@ Tokens = Callable[[str], AbstractSet[str]]
 
 
 def kept(recalls: Sequence[float]) -> float:
-    """What is kept, of recalls against an article's own reference and then against those of others.
+    """Content kept, from the recall against an article's own reference and then those against others'.
 
     At most 1; below 0 where texts about something else are recalled better. It ends at -1: a floor next to 1, as of
     references of one word, leaves too little above it to divide by.
@@ -110,7 +110,7 @@ def kept(recalls: Sequence[float]) -> float:
 
 
 class WordsKept:
-    """What summaries keep of words, by dataset, and which other articles that is measured with.
+    """Content words kept by summaries, and the other articles that the floor is measured with.
 
     Args:
         panels: one for each dataset; of articles of other datasets nothing is said.
@@ -129,10 +129,10 @@ class WordsKept:
         """`kept_words` of a summary of an article that has others."""
         tokens = self._tokens(summary)
         own_first = (article, *self._others(article))
-        return kept([self._weighed(article.dataset, one.references[0]).recall(tokens) for one in own_first])
+        return kept([self._weighed(article.dataset, source.references[0]).recall(tokens) for source in own_first])
 
     def nearest_reference(self, article: Article) -> str:
-        """That of the other article which is most like this one's text, by the cosine of their tokens' idf.
+        """The reference of the other article that is most like this one's text, by the cosine of their tokens' idf.
 
         What it keeps is the level of the topic: what one knows of an article from what else is in the news. It is empty
         where there are no others.
@@ -155,13 +155,13 @@ class WordsKept:
         if dataset not in self._idf:
             articles = self._panels[dataset].articles
             self._idf[dataset] = idf_of([self._tokens(article.references[0]) for article in articles])
-        known = self._idf[dataset]
+        idf = self._idf[dataset]
         unseen = math.log(len(self._panels[dataset].articles) + 1)
-        return _Weighed({token: known.get(token, unseen) for token in self._tokens(reference)})
+        return _Weighed({token: idf.get(token, unseen) for token in self._tokens(reference)})
 
 
 class KeptScorer(WordsKept):
-    """What summaries keep by a model, too.
+    """Content kept by BERTScore, besides content words kept.
 
     The references of a panel are embedded once in a process, all together. On a GPU a vector's last bits depend on what
     else is in its pass. So they are the same whichever bundles this process gets, and in whatever order.
@@ -181,11 +181,15 @@ class KeptScorer(WordsKept):
 
         The first is embedded where the panel has it, since it is another's then, too; else it is the text.
         """
-        drawn = {article: found for article in dict.fromkeys(articles) if (found := self._others(article))}
+        drawn = {
+            article: others_of_article
+            for article in dict.fromkeys(articles)
+            if (others_of_article := self._others(article))
+        }
         against = {}
-        for article, found in drawn.items():
+        for article, others_of_article in drawn.items():
             embedded, own = self._panel_embedded(article.dataset), article.references[0]
-            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in found)
+            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in others_of_article)
         return against
 
     def _panel_embedded(self, dataset: str) -> "Mapping[str, Reference]":
@@ -196,7 +200,8 @@ class KeptScorer(WordsKept):
             references = list(dict.fromkeys(article.references[0] for article in self._panels[dataset].articles))
             vectors = self._scorer.embed([text.strip() for text in references], equal_length_batches)
             self._embedded[dataset] = {
-                text: "" if of is None else of for text, of in zip(references, vectors, strict=True)
+                text: "" if reference is None else reference
+                for text, reference in zip(references, vectors, strict=True)
             }
         return self._embedded[dataset]
 
@@ -224,7 +229,7 @@ class _Weighed:
 
 
 def make_kept(name: str, options: Options) -> Metric:
-    """See `core.metrics.registry`.
+    """Content kept of BERTScore with the options' backbone.
 
     Raises:
         RecipeError, ModelError: as of BERTScore.
@@ -235,7 +240,7 @@ def make_kept(name: str, options: Options) -> Metric:
 
 
 def make_kept_words(name: str, options: Options) -> Metric:
-    """As `make_kept`, without a model."""
+    """Content words kept, which needs no model."""
     return KeptWords(text_tokenizer(options))
 
 

@@ -59,7 +59,7 @@ def resolve_model_metric(name: str, model: str, language: Language) -> ModelMetr
 
 
 def make_model_metric(name: str, options: Options) -> "MetricByModel":
-    """See `core.metrics.registry`.
+    """Fluency or faithfulness, with the model that the options name.
 
     Raises:
         RecipeError: the options name no model for it.
@@ -113,14 +113,14 @@ _ROWS_AT_ONCE = 256
 
 
 def make_bertscore(name: str, options: Options) -> Metric:
-    """See `core.metrics.registry`, and `bertscore_metric` for errors."""
+    """BERTScore or efficiency, which share a backbone; errors are those of `bertscore_metric`."""
     metric = bertscore_metric(options)
     return Efficiency(metric) if name == Efficiency.name else metric
 
 
 @lru_cache(maxsize=2)
 def bertscore_metric(options: Options) -> "BertScore":
-    """The same object for the same options: its backbone is loaded, and rows are embedded, once.
+    """BERTScore with these options. Equal options give the same object, so a backbone is loaded once.
 
     Raises:
         RecipeError: the bundled backbone cannot read the language, or no layer is given and none is tuned.

@@ -46,7 +46,10 @@ def metric_called(name: str) -> str:
     if is_metric(name):
         return name
     short = name.removesuffix("_f1")
-    return next((known for known in (short, *METRICS) if known.lower() == short.lower() and is_metric(known)), name)
+    return next(
+        (candidate for candidate in (short, *METRICS) if candidate.lower() == short.lower() and is_metric(candidate)),
+        name,
+    )
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:

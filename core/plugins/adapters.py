@@ -85,15 +85,15 @@ class PluginMetric(MeanOverRows):
         """
         judge = self.plugin.metrics()[self.name]
         failed = f"{self.name} of {self.plugin.owner(judge)} failed on {judged.subject}"
-        asked = {name: getattr(judged, name) for name in self.asks}
-        unknown = [name for name, value in asked.items() if value is None]
+        arguments = {name: getattr(judged, name) for name in self.asks}
+        unknown = [name for name, value in arguments.items() if value is None]
         if unknown:
             raise PluginError(
                 f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have (the article is "
                 "the `source` of a row)."
             )
         with blaming(failed, self.plugin.file(judge), judge):
-            value: Any = judge(judged.summary, list(judged.references), **asked)
+            value: Any = judge(judged.summary, list(judged.references), **arguments)
             if not isinstance(value, numbers.Real) or not math.isfinite(value):
                 returned = reprlib.repr(value)
                 raise PluginError(f"{failed}: it returned {returned}, not a finite number{definition(judge)}")
@@ -142,7 +142,7 @@ def function_metric(function: Judge, name: str | None = None) -> PluginMetric:
 
 
 def _asks(judge: Judge) -> tuple[str, ...]:
-    """Those of `ASKED` that a function must be given. A parameter with a default is the function's own."""
+    """The names in `ASKED` that a function must be given. A parameter with a default is the function's own."""
     try:
         parameters = [*inspect.signature(judge).parameters.values()][len(("summary", "references")) :]
     except (TypeError, ValueError):  # C code need not tell
@@ -191,7 +191,7 @@ class PluginSystem:
         return self.name
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        """See `System`.
+        """The checked drafts of a document at each length.
 
         Raises:
             PluginError: it raised, or wrote what no system may.

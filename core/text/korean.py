@@ -179,7 +179,7 @@ class _KoreanWord:
 
 
 def load_korean_cutter() -> Cutter:
-    """What cuts a text with the Kiwi of this process.
+    """The cutter that uses the Kiwi of this process.
 
     Raises:
         NwsError: Kiwi is not installed.
@@ -232,7 +232,7 @@ def _sentences(line: str, kiwi: Any) -> Iterator[list[_KoreanWord]]:
 
 
 def _morphemes(tokens: list[str], kiwi: Any) -> list[tuple[int | None, tuple[str, ...]]]:
-    """Of each whitespace token the number of its sentence (None: no morpheme starts in it), and its morphemes' tags.
+    """The sentence number of each whitespace token (None: no morpheme starts in it), and its morphemes' tags.
 
     Kiwi's offsets count the characters of what it is given, which is not what the article holds: composed, and
     without lone surrogates and NUL. So each token is made readable by itself, and found again by where it starts.
@@ -257,7 +257,7 @@ def _is_word(token: str) -> bool:
 
 
 def _core(word: str) -> tuple[int, int]:
-    """Where `word` starts and ends without the punctuation around it, but with a bracket of its own: 김한결(45)."""
+    """The start and end of `word` without the punctuation around it, but with a bracket of its own: 김한결(45)."""
     start, end = 0, len(word)
     while _is_punctuation(word[start]):
         start += 1

@@ -62,7 +62,7 @@ def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
 
 
 def _is_installed(pipeline: str) -> bool:
-    """As `spacy.util.is_package` has it, without the second that spaCy takes to be imported."""
+    """Whether a spaCy pipeline is installed, without the second that importing spaCy takes."""
     try:
         importlib.metadata.distribution(pipeline)
     except (importlib.metadata.PackageNotFoundError, ValueError):  # the second: no name at all
@@ -71,7 +71,7 @@ def _is_installed(pipeline: str) -> bool:
 
 
 def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
-    """What to record of a resolved pipeline: its name and version, and how chunks are made."""
+    """The description of a resolved pipeline that a run records: name, version, and how chunks are made."""
     each_word = "each word a chunk" if units == "words" else None
     if pipeline == KOREAN_PIPELINE:
         rule = each_word or f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"

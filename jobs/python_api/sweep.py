@@ -121,7 +121,7 @@ def sweep(
     chosen = _several(systems)
     names = [system for system in chosen if isinstance(system, str)]
     own = _named("systems", [system for system in chosen if not isinstance(system, str)]), _named("metrics", metrics)
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "n": _lengths(n),
         "max_chars": _lengths(max_chars),
         "systems": tuple(dict.fromkeys((*names, *ALWAYS))),
@@ -135,8 +135,8 @@ def sweep(
     }
     spec = Dataset(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
     try:
-        asked = {key: value for key, value in given.items() if value is not None}
-        plan = _plan(articles, spec, asked, *([plugin_of_session(*own)] if any(own) else []))
+        chosen_settings = {key: value for key, value in settings.items() if value is not None}
+        plan = _plan(articles, spec, chosen_settings, *([plugin_of_session(*own)] if any(own) else []))
     except NwsError as error:
         if error.settings:
             error.add_note(f"Arguments that help: {', '.join(error.settings)}.")
@@ -144,20 +144,20 @@ def sweep(
     return _run(plan)
 
 
-def _lengths(given: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    return (given,) if isinstance(given, int) else None if given is None else tuple(given)
+def _lengths(lengths: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    return (lengths,) if isinstance(lengths, int) else None if lengths is None else tuple(lengths)
 
 
-def _several(given: Any) -> Sequence[Any]:
-    return [given] if isinstance(given, str) or callable(given) else given
+def _several(values: Any) -> Sequence[Any]:
+    return [values] if isinstance(values, str) or callable(values) else values
 
 
-def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[str, Any]:
+def _named(argument: str, functions: "Mapping[str, Any] | Sequence[Any]") -> dict[str, Any]:
     """Functions by their names."""
-    if isinstance(given, Mapping):
-        return dict(given)
+    if isinstance(functions, Mapping):
+        return dict(functions)
     named: dict[str, Any] = {}
-    for function in given:
+    for function in functions:
         if not callable(function):
             raise RecipeError(f"{function!r} in `{argument}` is neither a name nor a function.")
         name = getattr(function, "__name__", type(function).__name__)
@@ -167,13 +167,13 @@ def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[st
     return named
 
 
-def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plugin") -> "Plan":
+def _plan(articles: object, spec: Dataset, settings: dict[str, Any], *session: "Plugin") -> "Plan":
     """The work of `nws submit baselines`, with articles from Python objects."""
     from jobs.recipes.job import new_plan
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep_recipe import BaselinesRecipe
 
-    recipe = load_recipe(BaselinesRecipe, "sample", given | {"datasets": [{"name": NAME, "split": "all"}]})
+    recipe = load_recipe(BaselinesRecipe, "sample", settings | {"datasets": [{"name": NAME, "split": "all"}]})
     # Whoever swept a frame wants what can be had of it, whatever its first rows are.
     recipe = recipe.model_copy(update={"stop_after_equal_failures": None})
     return new_plan(recipe, (corpus_of(articles, spec),), session)

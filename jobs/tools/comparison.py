@@ -11,7 +11,6 @@ from core.analysis import (
     LEAD,
     Comparison,
     Metric,
-    PairedLength,
     Points,
     compare_systems,
     kinds_of,
@@ -31,6 +30,7 @@ from jobs.report.system_names import SystemNames, names_of
 from jobs.store import RunInfo, Store
 
 TEST = "sign-flip, two-sided, nothing drawn"
+_FLAGS = ("significant", "at_equal_length", "too_skewed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hash
 
 
 def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, Points]], names: SystemNames) -> str:
-    """Of what the two systems have summaries, each called by its run where there are two. No full stop."""
+    """The reason why two systems were not compared, without a full stop: what either has summaries of."""
     of_sides = zip(pair, sides, strict=True)
     has = [f"{run or names[system]} has {_extent(points, system)}" for system, (run, points) in of_sides]
     why = "no article of enough words, with the same text and references, has a summary by both at one n"
@@ -158,7 +158,7 @@ def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, P
 
 
 def _extent(points: Points, system: str) -> str:
-    """How many articles a system has, of which datasets, and at which n."""
+    """The number of articles of a system, with their datasets and n, in words."""
     own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
     datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
     return f"{counted(len(own.articles), 'article')} of {datasets} at n = {joined(np.unique(own.n).tolist())}"
@@ -177,7 +177,7 @@ def _with_methods(points: Points, systems: Sequence[str]) -> Points:
 
 
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
-    """How either run computed the metric; refuses two runs that have not computed it alike."""
+    """The signatures of the metric in either run; two runs that have not computed it alike are refused."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
     if signature_a != signature_b:
         raise RecipeError(
@@ -196,17 +196,17 @@ def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     return points
 
 
-def _pairs_of_one(run: RunInfo, known: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
+def _pairs_of_one(run: RunInfo, systems_of_run: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
     if len(systems) == 2:
         return [(systems[0], systems[1])]
     first = systems[0] if systems else LEAD
-    others = [name for name in known if name != first]
+    others = [name for name in systems_of_run if name != first]
     if not others:
         raise RecipeError(f"Run {run.id} has no other system than {first!r} to compare it with.")
-    if first not in known:
+    if first not in systems_of_run:
         raise RecipeError(
             f"Run {run.id} has no {LEAD!r} to compare every system with. Name one or two with --system; its systems "
-            f"are {', '.join(known)}."
+            f"are {', '.join(systems_of_run)}."
         )
     return [(first, other) if systems else (other, first) for other in others]
 
@@ -246,17 +246,12 @@ def _system_json(system: str, kind: SystemKind) -> dict[str, Any]:
     return {"system": system, "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
-def _length_json(at: PairedLength) -> dict[str, Any]:
-    flags = ("significant", "at_equal_length", "too_skewed")
-    return asdict(at) | {flag: getattr(at, flag) for flag in flags}
-
-
 def _comparison_json(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> dict[str, Any]:
     return {
         "dataset": comparison.dataset,
         "a": _system_json(comparison.a, kinds[comparison.a]),
         "b": _system_json(comparison.b, kinds[comparison.b]),
-        "lengths": [_length_json(at) for at in comparison.lengths],
+        "lengths": [asdict(length) | {flag: getattr(length, flag) for flag in _FLAGS} for length in comparison.lengths],
         "left_out": list(comparison.left_out),
         "short": {str(n): articles for n, articles in comparison.short.items()},
     }
@@ -299,16 +294,16 @@ def _describe(result: RunComparison, system: str, run: RunInfo) -> str:
 
 
 def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
-    """What the reader must know about these systems and articles."""
+    """Notes on these systems and articles, a line each."""
     for side, system in (("A", comparison.a), ("B", comparison.b)):
         if kinds[system] == "upper bound":
             yield (
                 f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
                 "Another way of writing may score higher."
             )
-    if unit != "words" or not all(at.at_equal_length for at in comparison.lengths):
+    if unit != "words" or not all(length.at_equal_length for length in comparison.lengths):
         yield not_equal(unit)
-    only_a, only_b = (max(getattr(at, side) for at in comparison.lengths) for side in ("only_a", "only_b"))
+    only_a, only_b = (max(getattr(length, side) for length in comparison.lengths) for side in ("only_a", "only_b"))
     if only_a or only_b:
         yield f"Left out: at most {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
     if comparison.left_out:
@@ -317,7 +312,7 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
         counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
         why = "having fewer than n words" if unit == "words" else f"fitting whole into n {unit}"
         yield f"Left out for {why}: {counts}."
-    same = [(at.same_text, at.articles) for at in comparison.lengths if at.same_text is not None]
+    same = [(length.same_text, length.articles) for length in comparison.lengths if length.same_text is not None]
     share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
     if share >= _WORTH_SAYING:
         yield f"A and B wrote the same text in {100 * share:.0f} % of the summaries."
@@ -325,17 +320,17 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
 
 
 def _too_few(comparison: Comparison) -> Iterator[str]:
-    most, tested = max(at.articles for at in comparison.lengths), len(comparison.lengths)
+    most, tested = max(length.articles for length in comparison.lengths), len(comparison.lengths)
     smallest = tested * 2 / 2**most
-    without_p = [at.n for at in comparison.lengths if 2 / 2**at.articles >= ALPHA]
+    without_p = [length.n for length in comparison.lengths if 2 / 2**length.articles >= ALPHA]
     if smallest >= ALPHA:
         least = decimals(min(1, smallest), _PLACES)
         yield f"{counted(most, 'article')}, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
     elif without_p:
         yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {joined(without_p)}."
-    elif caution := few(min(at.articles for at in comparison.lengths)):
+    elif caution := few(min(length.articles for length in comparison.lengths)):
         yield caution
-    if skewed := [at.n for at in comparison.lengths if at.significant and at.too_skewed]:
+    if skewed := [length.n for length in comparison.lengths if length.significant and length.too_skewed]:
         yield f"{SKEWED}: n = {joined(skewed)}."
 
 

@@ -128,14 +128,16 @@ class FileCorrelation:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """What `nws correlate --json` prints."""
+        """The numbers as `nws correlate --json` prints them."""
         return {
             "human": self.human,
             "systems": len(self.table.systems),
             "documents": len(self.table.documents),
             "documents_lacking_systems": {name: list(systems) for name, systems in self.table.lacking.items()},
             "metrics": _by_metric(self.correlations),
-            "differences": [asdict(one) | {"significant": one.significant} for one in self.differences],
+            "differences": [
+                asdict(difference) | {"significant": difference.significant} for difference in self.differences
+            ],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
             "signature": SIGNATURE,
             "seed": self.seed,
@@ -191,9 +193,13 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
 
 
 def _values_table(result: FileCorrelation, level: Level) -> Table:
-    found = {(one.metric, one.coefficient): _value_cell(one) for one in result.correlations if one.level == level}
-    metrics = dict.fromkeys(metric for metric, _ in found)
-    rows = [(metric, *(found[metric, name] for name in COEFFICIENTS)) for metric in metrics]
+    cells = {
+        (correlation.metric, correlation.coefficient): _value_cell(correlation)
+        for correlation in result.correlations
+        if correlation.level == level
+    }
+    metrics = dict.fromkeys(metric for metric, _ in cells)
+    rows = [(metric, *(cells[metric, name] for name in COEFFICIENTS)) for metric in metrics]
     return Table(("metric", *map(str.capitalize, COEFFICIENTS)), rows, _LEVELS[level])
 
 
@@ -204,11 +210,15 @@ def _value_cell(correlation: Correlation) -> Cell:
 
 
 def _differences_table(result: FileCorrelation, level: Level) -> Table:
-    found = {(f"{one.a} − {one.b}", one.coefficient): one for one in result.differences if one.level == level}
+    by_pair = {
+        (f"{difference.a} − {difference.b}", difference.coefficient): difference
+        for difference in result.differences
+        if difference.level == level
+    }
     columns = [column for name in COEFFICIENTS for column in (name.capitalize(), "Holm p")]
     rows = []
-    for pair in dict.fromkeys(pair for pair, _ in found):
-        cells = (cell for name in COEFFICIENTS for cell in _difference_cells(found[pair, name]))
+    for pair in dict.fromkeys(pair for pair, _ in by_pair):
+        cells = (cell for name in COEFFICIENTS for cell in _difference_cells(by_pair[pair, name]))
         rows.append((pair, *cells))
     return Table(("A − B", *columns), rows, f"A − B at the {level} level")
 
@@ -223,7 +233,7 @@ def _difference_cells(difference: Difference) -> tuple[Cell, Cell]:
 
 
 def _notes(result: FileCorrelation) -> Iterator[str]:
-    """What the reader must know of these scores."""
+    """Notes on these scores, a line each."""
     if lacking := result.table.lacking:
         yield f"Left out: {counted(len(lacking), 'document')} that a system lacks; --json names them."
     for one in result.correlations:

@@ -59,6 +59,7 @@ def test_it_says_what_was_seen() -> None:
     assert at.articles == 34
 
 
+@pytest.mark.slow
 def test_all_n_together_take_more_articles_and_as_many_suffice_to_compare() -> None:
     rng = np.random.default_rng(2)
     values = 0.05 + 0.02 * rng.normal(size=(60, 6)) + 0.1 * rng.normal(size=(60, 1))

@@ -148,6 +148,7 @@ def test_missing_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         korean.analyser.__wrapped__("okt")
 
 
+@pytest.mark.slow
 def test_java_starts_when_needed_quiet_headless_and_leaving_ctrl_c_to_python() -> None:
     korean_tokenizer("okt")
     script = (
