@@ -134,6 +134,7 @@ def test_the_threads_of_the_process_stay_as_they_are(rows: list[dict[str, str]])
     blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
     try:
         nws.sweep(rows[:1], n=3, systems=[])
+        nws.score(["a cat"], ["the cat"], "bertscore")
         assert torch.get_num_threads() == 2
         assert [library for library in threadpool_info() if library["user_api"] == "blas"] == blas
     finally:
