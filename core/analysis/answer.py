@@ -61,19 +61,15 @@ class Answer:
 
     def vs_lead_of(self, dataset: str, system: str) -> Comparison | None:
         """A system minus `lead`; None where there is no `lead`, or it is one of those that nobody compares with it."""
-        return next(
-            (comparison for comparison in self.vs_lead if (comparison.dataset, comparison.a) == (dataset, system)), None
-        )
+        return next((pair for pair in self.vs_lead if (pair.dataset, pair.a) == (dataset, system)), None)
 
     def compared(self, dataset: str, system: str) -> tuple[int | None, dict[str, bool | None]]:
         """At which n a system was compared with the others, and whether it keeps more than each; None: unclear."""
         n, keeps_more = None, dict[str, bool | None]()
-        for comparison in self.all_pairs:
-            if comparison.dataset == dataset and system in (comparison.a, comparison.b):
-                length = comparison.lengths[0]
-                other, is_above = (
-                    (comparison.b, length.better) if comparison.a == system else (comparison.a, length.worse)
-                )
+        for pair in self.all_pairs:
+            if pair.dataset == dataset and system in (pair.a, pair.b):
+                length = pair.lengths[0]
+                other, is_above = (pair.b, length.better) if pair.a == system else (pair.a, length.worse)
                 n, keeps_more[other] = length.n, is_above if length.significant else None
         return n, keeps_more
 

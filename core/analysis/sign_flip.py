@@ -63,10 +63,8 @@ def sign_flip_p(differences: NDArray[np.float64]) -> list[tuple[float, bool]]:
     pieces = list(_pieces(np.flatnonzero(~counted), sizes.shape[1]))
     # Nearly all of the time passes here, and NumPy lets other threads work meanwhile.
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as threads:
-        for columns, p_of_piece in zip(
-            pieces, threads.map(lambda piece: _series_p(sizes[piece], sums[piece]), pieces), strict=True
-        ):
-            p[columns] = p_of_piece
+        for columns, part in zip(pieces, threads.map(lambda i: _series_p(sizes[i], sums[i]), pieces), strict=True):
+            p[columns] = part
     return list(zip(p.tolist(), counted.tolist(), strict=True))
 
 

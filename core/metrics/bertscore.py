@@ -94,7 +94,7 @@ class BertScorer:
         )
         texts = list(dict.fromkeys(text.strip() for group in both for text in group if isinstance(text, str)))
         embedded = zip(texts, self.embed(texts), strict=True)
-        tokens: dict[str | int, TokenVectors] = {text: vectors for text, vectors in embedded if vectors is not None}
+        tokens: dict[str | int, TokenVectors] = {text: value for text, value in embedded if value is not None}
         candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
         keyed = [(candidate.strip(), [_key(reference) for reference in references]) for candidate, references in pairs]
         for (candidate, keys), (_, references) in zip(keyed, pairs, strict=True):
@@ -114,9 +114,7 @@ class BertScorer:
                 scores.update(zip(filled, map(_score, new), strict=True))
             return [over_references([candidates[key][text] for key in keys if key], "best") for text, keys in keyed]
 
-        return best, self._begin_recalls(
-            crossed, {key: vectors for key, vectors in tokens.items() if isinstance(key, str)}
-        )
+        return best, self._begin_recalls(crossed, {key: value for key, value in tokens.items() if isinstance(key, str)})
 
     def _begin_recalls(
         self, crossed: Sequence[Crossed], tokens: Mapping[str, TokenVectors]

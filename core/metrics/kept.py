@@ -181,15 +181,11 @@ class KeptScorer(WordsKept):
 
         The first is embedded where the panel has it, since it is another's then, too; else it is the text.
         """
-        drawn = {
-            article: others_of_article
-            for article in dict.fromkeys(articles)
-            if (others_of_article := self._others(article))
-        }
+        drawn = {article: chosen for article in dict.fromkeys(articles) if (chosen := self._others(article))}
         against = {}
-        for article, others_of_article in drawn.items():
+        for article, chosen in drawn.items():
             embedded, own = self._panel_embedded(article.dataset), article.references[0]
-            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in others_of_article)
+            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in chosen)
         return against
 
     def _panel_embedded(self, dataset: str) -> "Mapping[str, Reference]":
@@ -200,8 +196,7 @@ class KeptScorer(WordsKept):
             references = list(dict.fromkeys(article.references[0] for article in self._panels[dataset].articles))
             vectors = self._scorer.embed([text.strip() for text in references], equal_length_batches)
             self._embedded[dataset] = {
-                text: "" if reference is None else reference
-                for text, reference in zip(references, vectors, strict=True)
+                text: "" if tokens is None else tokens for text, tokens in zip(references, vectors, strict=True)
             }
         return self._embedded[dataset]
 

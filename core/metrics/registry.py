@@ -46,10 +46,7 @@ def metric_called(name: str) -> str:
     if is_metric(name):
         return name
     short = name.removesuffix("_f1")
-    return next(
-        (candidate for candidate in (short, *METRICS) if candidate.lower() == short.lower() and is_metric(candidate)),
-        name,
-    )
+    return next((key for key in (short, *METRICS) if key.lower() == short.lower() and is_metric(key)), name)
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:

@@ -114,10 +114,10 @@ def _local_files(name: str) -> dict[str, Callable[[], Path]]:
     if is_file(Path(name)) or not (is_folder or glob.has_magic(name)):
         paths = [name]  # if it is not there, reading says so
     else:
-        candidates = (
+        files = (
             [os.path.join(name, file) for file in os.listdir(name)] if is_folder else glob.glob(name, recursive=True)
         )
-        paths = sorted(filter(_is_shown_data, candidates))
+        paths = sorted(filter(_is_shown_data, files))
         paths = [path for path in paths if is_file(Path(path))]
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths]) if paths else ""
     return {os.path.relpath(path, folder): functools.partial(Path, path) for path in paths}

@@ -158,13 +158,8 @@ class Result:
         """
         from jobs.tools.comparison import compare_runs
 
-        comparison = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
-        shared = {
-            "run": self.run.id,
-            "metric": comparison.metric,
-            "signature": comparison.signatures[0],
-            "seed": self.run.seed,
-        }
+        pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
+        shared = {"run": self.run.id, "metric": pairs.metric, "signature": pairs.signatures[0], "seed": self.run.seed}
         rows = [
             shared
             | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": length.n, "articles": length.articles}
@@ -172,7 +167,7 @@ class Result:
             | {"low": length.difference.low, "high": length.difference.high, "p": length.p, "p_holm": length.p_holm}
             | {"significant": length.significant, "wins": length.wins, "ties": length.ties, "losses": length.losses}
             | {"words_a": length.words_a, "words_b": length.words_b}
-            for pair in comparison.comparisons
+            for pair in pairs.comparisons
             for length in pair.lengths
         ]
         return pd.DataFrame(rows)

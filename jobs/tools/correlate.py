@@ -135,9 +135,7 @@ class FileCorrelation:
             "documents": len(self.table.documents),
             "documents_lacking_systems": {name: list(systems) for name, systems in self.table.lacking.items()},
             "metrics": _by_metric(self.correlations),
-            "differences": [
-                asdict(difference) | {"significant": difference.significant} for difference in self.differences
-            ],
+            "differences": [asdict(row) | {"significant": row.significant} for row in self.differences],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
             "signature": SIGNATURE,
             "seed": self.seed,
@@ -193,11 +191,7 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
 
 
 def _values_table(result: FileCorrelation, level: Level) -> Table:
-    cells = {
-        (correlation.metric, correlation.coefficient): _value_cell(correlation)
-        for correlation in result.correlations
-        if correlation.level == level
-    }
+    cells = {(row.metric, row.coefficient): _value_cell(row) for row in result.correlations if row.level == level}
     metrics = dict.fromkeys(metric for metric, _ in cells)
     rows = [(metric, *(cells[metric, name] for name in COEFFICIENTS)) for metric in metrics]
     return Table(("metric", *map(str.capitalize, COEFFICIENTS)), rows, _LEVELS[level])
@@ -210,11 +204,7 @@ def _value_cell(correlation: Correlation) -> Cell:
 
 
 def _differences_table(result: FileCorrelation, level: Level) -> Table:
-    by_pair = {
-        (f"{difference.a} − {difference.b}", difference.coefficient): difference
-        for difference in result.differences
-        if difference.level == level
-    }
+    by_pair = {(f"{row.a} − {row.b}", row.coefficient): row for row in result.differences if row.level == level}
     columns = [column for name in COEFFICIENTS for column in (name.capitalize(), "Holm p")]
     rows = []
     for pair in dict.fromkeys(pair for pair, _ in by_pair):

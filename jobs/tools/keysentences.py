@@ -105,9 +105,7 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     by_wordrank = kr_wordrank.key_sentences(keywords, documents, count, diversity)
     by_textrank = korean_textrank.key_sentences(documents, tokenizer, count, diversity)
     own = korean_textrank.rank_keywords(documents, stopwords)
-    of_wordrank, of_textrank = (
-        _recalls(list(keywords), sentences, _of_left_parts) for sentences in (by_wordrank, by_textrank)
-    )
+    of_wordrank, of_textrank = (_recalls(list(keywords), texts, _of_left_parts) for texts in (by_wordrank, by_textrank))
     return KeySentences(
         len(documents),
         Method(kr_wordrank.signature(stopwords, diversity), keywords, tuple(by_wordrank), of_wordrank, of_wordrank),
