@@ -60,6 +60,7 @@ class Bleu:
     """
 
     mean_over_rows: ClassVar[bool] = False
+    parts: ClassVar[tuple[str, ...]] = ("score",)
 
     name: str = "bleu"
     order: int = 4
@@ -80,11 +81,6 @@ class Bleu:
                 "like:evaluate-bleu",
             )
         )
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value: `score`."""
-        return ("score",)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """Counts of each row, (rows, 2 * order + 2)."""

@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -231,76 +231,62 @@ def make_kept(name: str, options: Options) -> Metric:
     """
     from core.metrics.model_metric import bertscore_metric
 
-    return Kept(bertscore_metric(replace(options, references="best")))
+    bertscore = bertscore_metric(replace(options, references="best"))
+    signature = f"{KEPT.name}|{KEPT_SIGNATURE}|R:recall of {bertscore.signature}"
+    return KeptOfRows(KEPT.name, signature, functools.partial(_kept_by_bertscore, bertscore))
 
 
 def make_kept_words(name: str, options: Options) -> Metric:
     """Content words kept, which needs no model."""
-    return KeptWords(text_tokenizer(options))
+    tokenizer = text_tokenizer(options)
+    signature = f"{KEPT_WORDS.name}|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf|{tokenizer.signature}"
+    return KeptOfRows(KEPT_WORDS.name, signature, functools.partial(_kept_words, tokenizer))
 
 
-class Kept(MeanOverRows):
-    """Content kept by BERTScore's recall."""
+@dataclass(frozen=True, slots=True)
+class KeptOfRows(MeanOverRows):
+    """Content kept by the rows of a file. The other articles are the other documents of the file.
 
-    name: ClassVar[str] = KEPT.name
+    Attributes:
+        name: in the registry.
+        signature: every option that changes the numbers.
+        measure: from rows, the document of each, and their panel to what each row keeps.
+    """
 
-    def __init__(self, bertscore: "BertScore") -> None:
-        self._bertscore = bertscore
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return f"{self.name}|{KEPT_SIGNATURE}|R:recall of {self._bertscore.signature}"
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """(rows, 1). They depend on all rows.
-
-        Raises:
-            CorpusError: a row has no others.
-            ModelError: the backbone cannot be loaded, or has fewer layers.
-        """
-        from core.arithmetic import one_thread
-
-        articles, panel = with_others(rows)
-        scorer = self._bertscore.scorer
-        measure = KeptScorer((panel,), scorer, lambda text: frozenset())
-        values: list[float] = []
-        with one_thread():
-            for start in range(0, len(rows), _ROWS_AT_ONCE):
-                batch = articles[start : start + _ROWS_AT_ONCE]
-                against = measure.against(batch)
-                texts = zip(rows[start:], batch, strict=False)
-                recalls = scorer.recalls([((row.prediction,), against[article]) for row, article in texts])
-                values += [kept(of_text[0].tolist()) for of_text in recalls]
-        return np.array(values, dtype=np.float64)[:, None]
-
-
-class KeptWords(MeanOverRows):
-    """Content kept by the recall of words, each weighed by its idf in the references of all rows."""
-
-    name: ClassVar[str] = KEPT_WORDS.name
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return f"{self.name}|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf|{self._tokenizer.signature}"
+    name: str
+    signature: str
+    measure: Callable[[Sequence[Row], Sequence[Article], Panel], list[float]]
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """(rows, 1). They depend on all rows.
 
         Raises:
             CorpusError: a row has no others.
+            ModelError: the backbone of BERTScore cannot be loaded, or has fewer layers.
         """
-        articles, panel = with_others(rows)
-        measure = WordsKept((panel,), functools.lru_cache(maxsize=4_096)(self._tokens))
-        values = [measure.words(article, row.prediction) for row, article in zip(rows, articles, strict=True)]
-        return np.array(values, dtype=np.float64)[:, None]
+        return np.array(self.measure(rows, *with_others(rows)), dtype=np.float64)[:, None]
 
-    def _tokens(self, text: str) -> frozenset[str]:
-        return frozenset(self._tokenizer.tokenize(text))
+
+def _kept_by_bertscore(
+    bertscore: "BertScore", rows: Sequence[Row], articles: Sequence[Article], panel: Panel
+) -> list[float]:
+    from core.arithmetic import one_thread
+
+    measure = KeptScorer((panel,), bertscore.scorer, lambda text: frozenset())
+    values: list[float] = []
+    with one_thread():
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            batch = articles[start : start + _ROWS_AT_ONCE]
+            against = measure.against(batch)
+            texts = zip(rows[start:], batch, strict=False)
+            recalls = bertscore.scorer.recalls([((row.prediction,), against[article]) for row, article in texts])
+            values += [kept(of_text[0].tolist()) for of_text in recalls]
+    return values
+
+
+def _kept_words(tokenizer: Tokenizer, rows: Sequence[Row], articles: Sequence[Article], panel: Panel) -> list[float]:
+    measure = WordsKept((panel,), functools.lru_cache(maxsize=4_096)(lambda text: frozenset(tokenizer.tokenize(text))))
+    return [measure.words(article, row.prediction) for row, article in zip(rows, articles, strict=True)]
 
 
 def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:
