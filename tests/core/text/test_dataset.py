@@ -110,6 +110,17 @@ def test_repeated_rows_are_read_once_and_null_texts_are_kept(tmp_path: Path) -> 
     assert articles[2].references == ()
 
 
+@pytest.mark.parametrize("setting", ["limit", "skip"])
+def test_numbers_that_python_cannot_count_to(tmp_path: Path, setting: str) -> None:
+    path = write(tmp_path / "d.jsonl", ROWS)
+    spec = Dataset(str(path), **{setting: 999_999_999_999_999_999_999})
+    if setting == "limit":
+        assert len(list(open_dataset(spec))) == 3
+    else:
+        with pytest.raises(CorpusError, match="holds no article after the first"):
+            open_dataset(spec)
+
+
 @pytest.mark.parametrize("reference", ["[" * 3000 + "]" * 3000, "[" + "-" * 50_000 + "1]", "[" * 100_000 + "]"])
 def test_brackets_without_end_are_a_reference_as_it_stands(tmp_path: Path, reference: str) -> None:
     path = write(tmp_path / "d.csv", [{"text": "Hi.", "reference": reference}])
