@@ -24,9 +24,7 @@ from core.analysis.content_kept import (
     content_kept,
 )
 from core.analysis.grids import build_grids
-from core.analysis.sample_size import POWER, articles_needed
-from core.analysis.sign_flip import sign_flip_p
-from core.analysis.step_down import (
+from core.analysis.intervals import (
     ALPHA,
     FEWEST_ARTICLES,
     above_zero_p,
@@ -35,6 +33,8 @@ from core.analysis.step_down import (
     moments,
     skewed_intervals,
 )
+from core.analysis.sample_size import POWER, articles_needed
+from core.analysis.sign_flip import sign_flip_p
 from core.systems.rulers import OTHER_ARTICLE, PERSON
 from jobs.store import open_store
 

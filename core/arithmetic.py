@@ -13,15 +13,17 @@ MKL reads the mode once, at its first product. `core/__init__.py` sets it. That 
 multiplies before it imports NWS.
 """
 
+import contextlib
 import functools
 import logging
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import torch
+from threadpoolctl import threadpool_limits
 from torch import nn
 
 from core.errors import ModelError
@@ -116,6 +118,22 @@ def warn_if_rows_depend() -> None:
             "Python starts, or import NWS before anything is computed.",
             describe_arithmetic(),
         )
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one CPU thread within the block, as a worker does, and on as many as before after it.
+
+    The products of short texts are so small that several threads wait for each other most of the time, and a sum that
+    is split over threads rounds differently.
+    """
+    threads = torch.get_num_threads()
+    try:
+        with threadpool_limits(1, user_api="blas"):  # NumPy's
+            torch.set_num_threads(1)
+            yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _cpu_kind(cpuinfo: Path) -> str:

@@ -10,7 +10,7 @@ from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
-from core.plugins.plugin_metric import PluginMetric
+from core.plugins.adapters import PluginMetric
 from core.systems.system import System
 from core.text.cutting import Units
 from core.text.language import Language

@@ -15,7 +15,7 @@ from core.metrics.standard import StandardMetrics
 from core.models.encoders import FloatArray, load_encoder
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
-from core.plugins.plugin_metric import Judged, PluginMetric
+from core.plugins.adapters import Judged, PluginMetric
 from core.stage import Stage
 from core.systems.importance import unit_rows
 from core.systems.system import (

@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from core.plugins.adapters import Judged, PluginMetric, PluginSystem, plugin_metrics, plugin_systems, require_drafts
 from core.plugins.load import PluginSpec, read_plugin
-from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
-from core.plugins.plugin_system import PluginSystem, plugin_systems, require_drafts
 from core.systems.importance import unit_rows
 from core.systems.system import Document, Draft, Embeddings, System
 from core.text.dataset import BUNDLED

@@ -20,7 +20,7 @@ from core.text.length import LengthUnit
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the systems of a run keep.
+    """The content that the systems of a run keep, and which of them keep more than others.
 
     Attributes:
         of_systems: by dataset, system and ceiling.
@@ -38,12 +38,12 @@ class Answer:
 
     @property
     def length_unit(self) -> LengthUnit:
-        """What n counts."""
+        """The unit of n."""
         return self.of_systems[0].length_unit if self.of_systems else "words"
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """Those with shares by n, in alphabetical order."""
+        """Datasets with shares by n, in alphabetical order."""
         return tuple(sorted({kept.dataset for kept in self.of_systems}))
 
     @property
@@ -61,17 +61,17 @@ class Answer:
 
     def vs_lead_of(self, dataset: str, system: str) -> Comparison | None:
         """A system minus `lead`; None where there is no `lead`, or it is one of those that nobody compares with it."""
-        return next((one for one in self.vs_lead if (one.dataset, one.a) == (dataset, system)), None)
+        return next((pair for pair in self.vs_lead if (pair.dataset, pair.a) == (dataset, system)), None)
 
     def compared(self, dataset: str, system: str) -> tuple[int | None, dict[str, bool | None]]:
         """At which n a system was compared with the others, and whether it keeps more than each; None: unclear."""
-        n, found = None, dict[str, bool | None]()
-        for one in self.all_pairs:
-            if one.dataset == dataset and system in (one.a, one.b):
-                at = one.lengths[0]
-                other, is_above = (one.b, at.better) if one.a == system else (one.a, at.worse)
-                n, found[other] = at.n, is_above if at.significant else None
-        return n, found
+        n, keeps_more = None, dict[str, bool | None]()
+        for pair in self.all_pairs:
+            if pair.dataset == dataset and system in (pair.a, pair.b):
+                length = pair.lengths[0]
+                other, is_above = (pair.b, length.better) if pair.a == system else (pair.a, length.worse)
+                n, keeps_more[other] = length.n, is_above if length.significant else None
+        return n, keeps_more
 
     def uncut_of(self, dataset: str) -> dict[str, Uncut]:
         """By system."""
@@ -79,12 +79,16 @@ class Answer:
 
     def share_rows(self) -> list[dict[str, Any]]:
         """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for summaries of a system's own length."""
-        shares = ((kept, kept.of, at.n, at.share, at.articles) for kept in self.of_systems for at in kept.lengths)
+        shares = (
+            (kept, kept.of, length.n, length.share, length.articles)
+            for kept in self.of_systems
+            for length in kept.lengths
+        )
         uncut = ((uncut, "reference", 0, uncut.score, uncut.articles) for uncut in self.uncut)
         return [
-            {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "of": of, "n": n}
+            {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "of": ceiling, "n": n}
             | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles}
-            for whose, of, n, share, articles in chain[Any](shares, uncut)
+            for whose, ceiling, n, share, articles in chain[Any](shares, uncut)
         ]
 
     def smallest_rows(self) -> list[dict[str, Any]]:

@@ -58,7 +58,7 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class MagicNumber:
-    """Which n suits one system on one dataset.
+    """The n that suit one system on one dataset.
 
     Attributes:
         articles: how many articles have a summary by the system at every n for which they have words.
@@ -143,8 +143,8 @@ def magic_numbers(points: Points | Iterable[Point], metric: Metric = "bertscore_
     pairs = [(system, RANDOM) for system in sorted(systems)]
     compared = compare_systems(points, points, pairs, metric)
     over_random = {(comparison.dataset, comparison.a): comparison for comparison in compared}
-    found = map(lambda grid: _magic_numbers(grid, over_random), build_grids(points, metric, points.n > 0))
-    return tuple(chain.from_iterable(found))
+    by_dataset = map(lambda grid: _magic_numbers(grid, over_random), build_grids(points, metric, points.n > 0))
+    return tuple(chain.from_iterable(by_dataset))
 
 
 def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
@@ -166,7 +166,7 @@ def _gain_columns(grid: Grid, comparison: Comparison | None) -> NDArray[np.float
     """Gains over `random`, (articles, compared n), NaN where either of the two has no summary."""
     if comparison is None:
         return np.empty((len(grid.articles), 0))
-    lengths = [grid.lengths.index(at.n) for at in comparison.lengths]
+    lengths = [grid.lengths.index(length.n) for length in comparison.lengths]
     system, random = (grid.systems.index(name) for name in (comparison.a, comparison.b))
     return np.asarray((grid.values[system, lengths] - grid.values[random, lengths]).T, dtype=np.float64)
 
@@ -211,8 +211,8 @@ def _gains(
         return ()
     intervals = mean_intervals(columns, 1 - (1 - CONFIDENCE) / len(comparison.lengths))
     return tuple(
-        Gain(at.n, at.articles, interval, at.p_holm, at.too_skewed, p)
-        for at, interval, p in zip(comparison.lengths, intervals, p_behind, strict=True)
+        Gain(length.n, length.articles, interval, length.p_holm, length.too_skewed, p)
+        for length, interval, p in zip(comparison.lengths, intervals, p_behind, strict=True)
     )
 
 
@@ -222,15 +222,15 @@ def _magic_number(grid: Grid, s: int, columns: NDArray[np.float64], gains: tuple
     lengths = np.flatnonzero(present.any(axis=1))
     has, some = present[lengths], present.any(axis=0)
     complete = some & (has | grid.short[lengths]).all(axis=0)
-    scores, at = grid.values[s, lengths], np.array(grid.lengths)[lengths]
+    scores, n_of_row = grid.values[s, lengths], np.array(grid.lengths)[lengths]
     shares: dict[int, float] = {}
     median = None
     if complete.any():
-        best = at[np.nanargmax(scores[:, complete], axis=0)]
-        shares = {int(n): float(np.mean(best == n)) for n in at}
+        best = n_of_row[np.nanargmax(scores[:, complete], axis=0)]
+        shares = {int(n): float(np.mean(best == n)) for n in n_of_row}
         median = float(np.median(best))
     everywhere = has.all(axis=0)
-    by_mean = int(at[np.argmax(scores[:, everywhere].mean(axis=1))]) if everywhere.any() else None
+    by_mean = int(n_of_row[np.argmax(scores[:, everywhere].mean(axis=1))]) if everywhere.any() else None
     gained = ~np.isnan(columns).any(axis=1)
     largest = gains[int(np.argmax(columns[gained].mean(axis=0)))] if gains and gained.any() else None
     beats = any(gain.above_random for gain in gains) and kind != "upper bound"

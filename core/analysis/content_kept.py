@@ -29,11 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import Interval
+from core.analysis.intervals import FEWEST_ARTICLES as FEWEST_ARTICLES
+from core.analysis.intervals import Interval, first_kept, interval_of_n, skewed_intervals
 from core.analysis.points import Edge, Metric, Point, Points, edge_of
 from core.analysis.sample_size import POWER, articles_for_one_step
-from core.analysis.step_down import FEWEST_ARTICLES as FEWEST_ARTICLES
-from core.analysis.step_down import first_kept, interval_of_n, skewed_intervals
 from core.systems.rulers import PERSON
 from core.text.length import LengthUnit
 from core.types import SystemKind
@@ -53,7 +52,7 @@ SHARES: dict[Ceiling, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a system keeps at n words: the mean over `articles` and its 95 % interval, 1 for the whole ceiling."""
+    """The share kept at n words: the mean over `articles` with its 95 % interval. 1 is the whole ceiling."""
 
     n: int
     articles: int
@@ -113,11 +112,11 @@ class ContentKept:
 
     def edge(self, n: int | None) -> Edge | None:
         """At which end of its lengths the n lies from which on a share is kept."""
-        return edge_of(n, [at.n for at in self.lengths])
+        return edge_of(n, [length.n for length in self.lengths])
 
 
 def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> tuple[ContentKept, ...]:
-    """What each system keeps, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
+    """The shares that systems keep, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
 
     A summary without the metric `KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is left out.
 
@@ -130,15 +129,15 @@ def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> t
     """
     points = Points.of(points)
     persons = dict(_persons(points))
-    found = map(
+    by_dataset = map(
         lambda grid: _of_dataset(grid, persons.get(grid.dataset, {}), power), build_grids(points, KEPT, points.n > 0)
     )
-    return tuple(replace(kept, length_unit=points.length_unit) for kept in chain.from_iterable(found))
+    return tuple(replace(kept, length_unit=points.length_unit) for kept in chain.from_iterable(by_dataset))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptByArticle:
-    """What one system keeps at some n, and its ceiling, by article.
+    """Content kept by one system at some n, and its ceiling, by article.
 
     Attributes:
         values: κ, float64 of shape (articles, lengths).
@@ -161,11 +160,11 @@ class KeptByArticle:
 
     @property
     def _means(self) -> Floats:
-        """Of all columns and the ceiling, added in one order, so that equal columns have equal means."""
+        """The means of all columns and the ceiling, added in one order, so that equal columns have equal means."""
         return np.asarray(np.column_stack([self.values, self.ceiling]).mean(axis=0))
 
     def above(self, x: float) -> Floats:
-        """What each article keeps beyond `x` of its ceiling, float64 of shape (articles, lengths)."""
+        """Content kept of each article beyond `x` of its ceiling, float64 of shape (articles, lengths)."""
         return np.asarray(self.values - x * self.ceiling[:, None])
 
 
@@ -185,20 +184,20 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float], power: float) -> Itera
         dropped = int((present.any(axis=0) & ~complete).sum())
         if not complete.any():
             continue
-        at = [grid.lengths[i] for i in lengths]
+        tried = [grid.lengths[i] for i in lengths]
         values = grid.values[s, lengths][:, complete].T
         articles = [grid.articles[i] for i in np.flatnonzero(complete)]
-        for of, kept in _by_ceiling(values, articles, {} if system == PERSON else persons).items():
+        for ceiling, kept in _by_ceiling(values, articles, {} if system == PERSON else persons).items():
             yield ContentKept(
                 dataset=grid.dataset,
                 system=system,
                 kind=grid.kinds[s],
-                of=of,
-                longest=at[-1],
+                of=ceiling,
+                longest=tried[-1],
                 articles=len(kept.values),
                 dropped=dropped,
-                lengths=_lengths(kept, at),
-                smallest=tuple(_smallest(kept, at, x, power) for x in SHARES[of]),
+                lengths=_lengths(kept, tried),
+                smallest=tuple(_smallest(kept, tried, x, power) for x in SHARES[ceiling]),
             )
 
 
@@ -208,16 +207,16 @@ def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, f
     if both := [i for i, article in enumerate(articles) if article in persons]:
         held["person"] = KeptByArticle(values[both], np.array([persons[articles[i]] for i in both]))
     held["longest"] = KeptByArticle(values, values[:, -1])
-    return {of: kept for of, kept in held.items() if kept.ceiling.mean() > 0}
+    return {ceiling: kept for ceiling, kept in held.items() if kept.ceiling.mean() > 0}
 
 
-def _lengths(kept: KeptByArticle, at: Sequence[int]) -> tuple[Share, ...]:
+def _lengths(kept: KeptByArticle, tried: Sequence[int]) -> tuple[Share, ...]:
     intervals = skewed_intervals(kept.shares + kept.influence)
-    return tuple(Share(n, len(kept.values), interval) for n, interval in zip(at, intervals, strict=True))
+    return tuple(Share(n, len(kept.values), interval) for n, interval in zip(tried, intervals, strict=True))
 
 
-def _smallest(kept: KeptByArticle, at: Sequence[int], x: float, power: float) -> SmallestN:
-    steps = [*at, None]  # the last: longer than any that was tried
+def _smallest(kept: KeptByArticle, tried: Sequence[int], x: float, power: float) -> SmallestN:
+    steps = [*tried, None]  # the last: longer than any that was tried
     above = kept.above(x)
     reached = int(first_kept(kept.shares[None], x)[0])
     low, high = interval_of_n(above)

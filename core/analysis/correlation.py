@@ -165,7 +165,7 @@ def _undefined_documents(metric: FloatArray, gold: FloatArray) -> int:
 
 
 def _drawn(rng: np.random.Generator, draws: int, size: int) -> FloatArray:
-    """How often each of `size` units is among as many that are drawn with replacement, (draws, size)."""
+    """The counts of `size` units among as many that are drawn with replacement, (draws, size)."""
     return rng.multinomial(size, np.full(size, 1 / size), size=draws).astype(np.float64)
 
 
@@ -190,7 +190,7 @@ def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def coefficients_of_draws(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
-    """The same for each row of `x` and `y` when its units are drawn any number of times.
+    """The coefficients between rows of `x` and `y` whose units are drawn any number of times.
 
     The result equals `coefficients` of rows that repeat unit i as often as it was drawn. It is computed by matrix
     products over all draws and rows. Two draws of one unit are a tie, and a sum over draws is a weighted sum of units.

@@ -71,7 +71,7 @@ def sweep_curves(points: Points | Iterable[Point], metric: Metric = "bertscore_f
 
 
 def comparable_articles(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which systems can be compared with each other, and over which articles: those that all of these systems have.
+    """The systems that can be compared with each other, and the articles that all of these have.
 
     A system takes part if it lacks at most `MOST_MISSING` of the articles that any system has. Where the systems that
     would take part share no article, none does.

@@ -19,7 +19,7 @@ _ROWS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Axes:
-    """Where each point of one dataset lies. All axes are sorted (systems by `system_order`).
+    """The places of the points of one dataset. All axes are sorted (systems by `system_order`).
 
     The grids of its metrics are made one by one: all at once would take as much room as the scores themselves. They
     share `words`, `texts` and `short`, see `Grid`.
@@ -131,11 +131,11 @@ def build_axes(
         StoreError: two points share dataset, article, system and n.
     """
     datasets = np.array([dataset for dataset, _ in points.articles], dtype=np.object_)
-    wanted = elsewhere(points, left_out)
+    included = elsewhere(points, left_out)
     if chosen is not None:
-        wanted &= chosen
+        included &= chosen
     for dataset in sorted(set(datasets)):
-        rows = np.flatnonzero(wanted & (datasets == dataset)[points.article]).astype(np.int32)
+        rows = np.flatnonzero(included & (datasets == dataset)[points.article]).astype(np.int32)
         if rows.size:
             yield _axes(dataset, points, rows, left_out)
 
@@ -182,11 +182,11 @@ def _axes(dataset: str, points: Points, rows: NDArray[np.int32], left_out: froze
 def _cells(
     codes: Sequence[NDArray[np.int32]], on_axes: Sequence[NDArray[np.int64]], rows: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Where rows lie on the flattened axes, whose codes `on_axes` places."""
+    """The places of rows on the flattened axes, from the place of each code on its axis."""
     shape = [int(places.max()) + 1 for places in on_axes]
     cells = np.empty(len(rows), dtype=np.int64)
     for piece in _pieces(len(rows)):
-        places = [axis[of[rows[piece]]] for of, axis in zip(codes, on_axes, strict=True)]
+        places = [axis[codes_of_axis[rows[piece]]] for codes_of_axis, axis in zip(codes, on_axes, strict=True)]
         cells[piece] = np.ravel_multi_index(places, shape)
     return cells
 

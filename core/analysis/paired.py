@@ -145,7 +145,7 @@ def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple
     names = sorted({dataset for dataset, _ in points.articles})
     dataset = np.array([names.index(name) for name, _ in points.articles], np.int32)[points.article]
     is_scored = (points.n > 0) & ~np.isnan(points.scores[metric]) & elsewhere(points, short_articles(points))
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for i in range(len(names)):
         systems = np.unique(points.system[is_scored & points.is_of_kind("system") & (dataset == i)])
         shared = {
@@ -157,12 +157,12 @@ def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple
             longest = max(n for n, articles in shared.items() if 2 * articles >= most)
             at_n = points.take((dataset == i) & (points.n == longest))  # with the controls: they show what is short
             pairs = combinations((points.systems[system] for system in systems), 2)
-            found += _holm_over_pairs(compare_systems(at_n, at_n, list(pairs), metric))
-    return tuple(found)
+            comparisons += _holm_over_pairs(compare_systems(at_n, at_n, list(pairs), metric))
+    return tuple(comparisons)
 
 
 def _fewest_shared(points: Points, chosen: NDArray[np.bool_], systems: NDArray[np.int32]) -> int:
-    """How many articles any two systems have in common at least, among the points chosen; 0 of fewer than two."""
+    """The fewest articles that any two of the systems share among the points chosen; 0 for fewer than two systems."""
     if len(systems) < 2:
         return 0
     own = chosen & np.isin(points.system, systems)
@@ -258,7 +258,7 @@ def _compare_some(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tu
             _paired_length(cells[i], differences[:, i], intervals[i], tests[i], p_holm)
             for i, p_holm in zip(own, corrected, strict=True)
         )
-        unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {at.n for at in lengths}
+        unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {length.n for length in lengths}
         comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items()))))
     return comparisons
 
@@ -275,7 +275,7 @@ def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell
             both = ~np.isnan(scores_a[in_a] - scores_b[in_b])
             only_a, only_b = (int((~np.isnan(scores)).sum() - both.sum()) for scores in (scores_a, scores_b))
             same = _count_equal(a.texts[at_a][in_a][both], b.texts[at_b][in_b][both])
-            words = (float(grid.words[at][rows][both].mean()) if both.any() else 0.0 for grid, at, rows in sides)
+            words = (float(grid.words[place][rows][both].mean()) if both.any() else 0.0 for grid, place, rows in sides)
             yield _Cell(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same, *words)
 
 

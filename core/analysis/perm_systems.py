@@ -40,6 +40,8 @@ from core.analysis.sign_flip import holm
 
 COUNTED = 12
 """The most systems whose exchanges are all counted."""
+TABLED = 13
+"""The most systems for which all exchanges are computed once, and then looked up, although they are drawn."""
 DRAWN_AT_ONCE = 2_000
 MOST = 50_000
 RISK = 1e-4
@@ -111,7 +113,7 @@ def differences(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tests:
-    """Of shape (pairs, levels, coefficients) each; p is NaN where a correlation is undefined."""
+    """The tests of all differences, (pairs, levels, coefficients) each; p is NaN where a correlation is undefined."""
 
     p: FloatArray
     p_holm: FloatArray
@@ -120,12 +122,12 @@ class _Tests:
 
 
 def _difference(
-    names: tuple[str, str], at: tuple[int, int, int], gaps: FloatArray, ends: FloatArray, tests: _Tests
+    names: tuple[str, str], place: tuple[int, int, int], gaps: FloatArray, ends: FloatArray, tests: _Tests
 ) -> Difference:
-    _, i, j = at
-    numbers = gaps[at], *ends[:, i, j], tests.p[at], tests.p_holm[at]
-    difference, low, high, p, p_holm = (None if np.isnan(gaps[at]) else float(number) for number in numbers)
-    exchanges, near = int(tests.exchanges[at]), bool(tests.near[at])
+    _, i, j = place
+    numbers = gaps[place], *ends[:, i, j], tests.p[place], tests.p_holm[place]
+    difference, low, high, p, p_holm = (None if np.isnan(gaps[place]) else float(number) for number in numbers)
+    exchanges, near = int(tests.exchanges[place]), bool(tests.near[place])
     return Difference(*names, LEVELS[i], COEFFICIENTS[j], difference, low, high, p, p_holm, exchanges, near)
 
 
@@ -133,13 +135,20 @@ def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray,
     """The tests of all pairs of `scores`, whose observed differences are `gaps`, (pairs, levels, coefficients)."""
     pairs = list(itertools.combinations(scores.values(), 2))
     is_counted = len(gold) <= COUNTED
+    is_tabled = len(gold) <= TABLED
+    tables: dict[tuple[int, int], FloatArray] = {}
     extreme, exchanges = np.zeros(gaps.shape), np.zeros(gaps.shape)
     unclear = np.argwhere(np.ones(gaps.shape[:2], dtype=np.bool_))
     tests = _corrected(gaps, extreme, exchanges, is_counted)
     for systems in [_all_exchanges(len(gold))] if is_counted else _draws(len(gold), seed, most):
         for k, i in unclear:
             a, b = pairs[k]
-            exchanged = exchanged_at(LEVELS[i], a, b, gold, systems)
+            if is_tabled:
+                if (k, i) not in tables:
+                    tables[k, i] = _all_differences(LEVELS[i], a, b, gold)
+                exchanged = tables[k, i][:, systems @ (1 << np.arange(len(gold)))]
+            else:
+                exchanged = exchanged_at(LEVELS[i], a, b, gold, systems)
             # Equal differences must not differ by rounding, or a tie with the observed one would not count.
             extreme[k, i] += (np.abs(exchanged) >= np.abs(gaps[k, i])[:, None] - 1e-12).sum(axis=-1)
             exchanges[k, i] += (~np.isnan(exchanged)).sum(axis=-1)
@@ -192,22 +201,21 @@ def exchanged_at(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, s
         gold: human scores, standardised.
         systems: which are exchanged, (exchanges, systems).
     """
-    return (_exchanged_means if level == "system" else _exchanged_summaries)(a, b, gold, systems)
+    return _mixed(level, a, b, gold, systems) - _mixed(level, a, b, gold, ~systems)
 
 
-def _exchanged_means(a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
-    mean_a, mean_b, mean_gold = (np.round(scores.mean(axis=1), PLACES) for scores in (a, b, gold))
-    golds = np.broadcast_to(mean_gold, systems.shape)
-    first, second = np.where(systems, mean_b, mean_a), np.where(systems, mean_a, mean_b)
-    return coefficients(first, golds) - coefficients(second, golds)
+def _all_differences(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray) -> FloatArray:
+    """`exchanged_at` of `_all_exchanges`. The last of them is the opposite of the first, and so on."""
+    mixed = _mixed(level, a, b, gold, _all_exchanges(len(gold)))
+    return mixed - mixed[:, ::-1]
 
 
-def _exchanged_summaries(a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
-    # Each system occurs twice, once with its score by a and once by b. An exchange takes one of the two.
+def _mixed(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
+    """The correlations of scores that are those of `b` on `systems`, (choices, systems), and of `a` on the others."""
+    if level == "system":
+        mean_a, mean_b, mean_gold = (np.round(scores.mean(axis=1), PLACES) for scores in (a, b, gold))
+        return coefficients(np.where(systems, mean_b, mean_a), np.broadcast_to(mean_gold, systems.shape))
+    # Each system occurs twice, once with its score by a and once by b. Of these, one is taken.
     scores, golds = np.concatenate([a, b]).T, np.concatenate([gold, gold]).T
     taken = np.concatenate([~systems, systems], axis=1).astype(np.float64)
-    every = np.ones((len(systems), a.shape[1]))
-    first, second = (
-        mean_over_documents(coefficients_of_draws(scores, golds, counts), every) for counts in (taken, 1 - taken)
-    )
-    return first - second
+    return mean_over_documents(coefficients_of_draws(scores, golds, taken), np.ones((len(systems), a.shape[1])))

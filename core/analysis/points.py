@@ -106,7 +106,7 @@ class Points:
 
     @property
     def length_unit(self) -> LengthUnit:
-        """What n counts."""
+        """The unit of n."""
         return "words" if self.article_characters is None else "characters"
 
     def __len__(self) -> int:
@@ -236,14 +236,14 @@ def pairs_with_lead(points: Points | Iterable[Point]) -> list[tuple[str, str]]:
 
 
 def kinds_of(points: Points | Iterable[Point]) -> dict[str, SystemKind]:
-    """What each system is, in the order of `system_order`."""
+    """The kind of each system, in the order of `system_order`."""
     points = Points.of(points)
     kinds = dict(zip(points.systems, points.kinds, strict=True))
     return {system: kinds[system] for system in sorted(kinds, key=lambda system: system_order(system, kinds[system]))}
 
 
 def short_articles(points: Points | Iterable[Point]) -> frozenset[Place]:
-    """Where an article has fewer words than n. The controls show it: they write fewer than n for no other reason.
+    """The places where an article has fewer words than n, as the controls show: they always write n if they can.
 
     Not so what is written of another article, whose reference may be short.
 
@@ -273,9 +273,9 @@ def elsewhere(points: Points, places: Iterable[Place]) -> NDArray[np.bool_]:
     for dataset, article, n in places:
         if (dataset, article) in depth and n <= most:
             left_out[depth[dataset, article], n] = True
-    found = np.empty(len(points), dtype=np.bool_)
+    is_elsewhere = np.empty(len(points), dtype=np.bool_)
     # In pieces: what selects from an array becomes 8 bytes a point.
     for start in range(0, len(points), _AT_ONCE):
         piece = slice(start, start + _AT_ONCE)
-        found[piece] = ~left_out[points.article[piece], points.n[piece]]
-    return found
+        is_elsewhere[piece] = ~left_out[points.article[piece], points.n[piece]]
+    return is_elsewhere

@@ -157,7 +157,7 @@ class _OnTest:
     comparable: bool = False
 
     def scores(self, metric: Metric) -> NDArray[np.float64]:
-        """Of shape (seeds, articles)."""
+        """The scores by one metric, (seeds, articles)."""
         return np.asarray(self.numbers[:, :, self.metrics.index(metric)])
 
 
@@ -260,8 +260,8 @@ def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, di
     pairs = [(system, compared) for system in systems for compared in COMPARED if system != compared]
     versus: dict[_Key, dict[str, PairedLength]] = {}
     for comparison in compare_systems(points, points, pairs, metric):
-        for at in comparison.lengths:
-            versus.setdefault((comparison.dataset, comparison.a, at.n), {})[comparison.b] = at
+        for length in comparison.lengths:
+            versus.setdefault((comparison.dataset, comparison.a, length.n), {})[comparison.b] = length
     return versus
 
 

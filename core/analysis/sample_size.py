@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import Interval, mean_intervals
+from core.analysis.intervals import FEWEST_ARTICLES, Interval, first_kept, least_t, mean_intervals, moments
 from core.analysis.paired import ALPHA, TIE
 from core.analysis.points import Metric, Point, Points
-from core.analysis.step_down import FEWEST_ARTICLES, first_kept, least_t, moments
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -39,7 +38,7 @@ _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """How many articles two systems need at n words to be told apart, as `nws compare` tests them.
+    """The number of articles that it takes to tell two systems apart at n words, as `nws compare` tests them.
 
     Attributes:
         seen: how many articles of the run have a summary by both.
@@ -77,7 +76,7 @@ def articles_needed(
     power: float = POWER,
     alpha: float = ALPHA,
 ) -> tuple[NeededByPair, ...]:
-    """How many articles it takes to tell each pair of systems apart.
+    """The number of articles that it takes to tell each pair of systems apart, at each n.
 
     Args:
         points: those of one run.
@@ -91,16 +90,16 @@ def articles_needed(
         StoreError: `points` are not those of one run (see `build_grids`).
     """
     points = Points.of(points)
-    found = []
+    needed_by_pair = []
     for grid in build_grids(points, metric, points.n > 0):
         for a, b in pairs:
             if a in grid.systems and b in grid.systems:
                 differences = dict(_differences(grid, a, b))
                 lengths = tuple(
-                    _needed(n, of, difference, power, alpha, len(differences)) for n, of in differences.items()
+                    _needed(n, values, difference, power, alpha, len(differences)) for n, values in differences.items()
                 )
-                found += [NeededByPair(grid.dataset, a, b, lengths)] * bool(lengths)
-    return tuple(found)
+                needed_by_pair += [NeededByPair(grid.dataset, a, b, lengths)] * bool(lengths)
+    return tuple(needed_by_pair)
 
 
 def _differences(grid: Grid, a: str, b: str) -> Iterator[tuple[int, Floats]]:
@@ -121,9 +120,10 @@ def _needed(
 ) -> Needed:
     (interval,) = mean_intervals(values[:, None])
     spread = float(values.std(ddof=1))
-    shown = interval.mean if difference is None else difference
+    effect = interval.mean if difference is None else difference
     alone, together = (
-        whole_articles(articles_to_show(shown, spread, power, of / 2), _fewest(of)) for of in (alpha, alpha / lengths)
+        whole_articles(articles_to_show(effect, spread, power, level / 2), _fewest(level))
+        for level in (alpha, alpha / lengths)
     )
     return Needed(n, len(values), interval, spread, alone, together)
 
@@ -162,7 +162,7 @@ def articles_for_one_step(above: Floats, power: float = POWER) -> int | None:
 
 
 def articles_to_show(mean: float, spread: float, power: float, alpha: float) -> float:
-    """How many values a one-sided t-test needs to show with `power` on which side of 0 their mean lies."""
+    """The number of values with which a one-sided t-test shows, with `power`, on which side of 0 their mean lies."""
     if mean == 0:
         return math.inf
     quantile = -float(ndtri(alpha))

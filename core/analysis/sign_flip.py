@@ -52,8 +52,8 @@ def sign_flip_p(differences: NDArray[np.float64]) -> list[tuple[float, bool]]:
     if np.isnan(differences).all(axis=0).any():
         raise ValueError("a mean needs at least one value: a column is empty")
     # Added up along rows that lie in one piece: then no sum depends on which other columns there are.
-    given = np.ascontiguousarray(np.nan_to_num(differences).T)
-    sizes, sums = np.abs(given), np.abs(given.sum(axis=1))
+    columns_as_rows = np.ascontiguousarray(np.nan_to_num(differences).T)
+    sizes, sums = np.abs(columns_as_rows), np.abs(columns_as_rows.sum(axis=1))
     differing = (sizes > 0).sum(axis=1)
     p = np.ones(len(sizes))
     counted = differing <= COUNTED
@@ -63,8 +63,8 @@ def sign_flip_p(differences: NDArray[np.float64]) -> list[tuple[float, bool]]:
     pieces = list(_pieces(np.flatnonzero(~counted), sizes.shape[1]))
     # Nearly all of the time passes here, and NumPy lets other threads work meanwhile.
     with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as threads:
-        for columns, found in zip(pieces, threads.map(lambda of: _series_p(sizes[of], sums[of]), pieces), strict=True):
-            p[columns] = found
+        for columns, part in zip(pieces, threads.map(lambda i: _series_p(sizes[i], sums[i]), pieces), strict=True):
+            p[columns] = part
     return list(zip(p.tolist(), counted.tolist(), strict=True))
 
 
@@ -150,7 +150,9 @@ def _sums_by_cosines(
 
 
 def _sum_by_powers(sizes: NDArray[np.float64], x: float, circle: float) -> float:
-    """The same of one row that is narrow: t d stays below `_WIDEST` until φ has vanished. It takes a tenth of the time.
+    """The series of `_sums_by_cosines` for a narrow row, whose t d stays below `_WIDEST` until φ has vanished.
+
+    It takes a tenth of the time.
 
     log φ(t) = -Σ_m a_m t^2m Σ_i d_i^2m with a_m = (1 - 4^-m) ζ(2m) (2/π)^2m / m, from the series of log cos (Abramowitz
     and Stegun 1964, 4.3.72). It ends where what is left out of log φ is below 1e-16.

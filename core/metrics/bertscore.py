@@ -75,7 +75,9 @@ class BertScorer:
         return scores()
 
     def recalls(self, crossed: Sequence[Crossed]) -> list[FloatArray]:
-        """Of each, the recall of every candidate against every reference, (candidates, references); 0 if one is empty.
+        """The recalls of each crossing, (candidates, references): of every candidate against every reference.
+
+        The recall is 0 where one of the two is empty.
 
         They are those of `score` to rounding, and take less time than as many pairs.
         """
@@ -85,14 +87,14 @@ class BertScorer:
     def begin_with_recalls(
         self, pairs: Sequence[Pair], crossed: Sequence[Crossed]
     ) -> tuple[Callable[[], list[Score]], Callable[[], list[FloatArray]]]:
-        """As `score` and `recalls`, every text embedded once for both; a GPU is waited for by what is returned."""
+        """`score` and `recalls` together, every text embedded once. The functions returned wait for a GPU."""
         both = (
             *((candidate, *references) for candidate, references in pairs),
             *((*candidates, *references) for candidates, references in crossed),
         )
         texts = list(dict.fromkeys(text.strip() for group in both for text in group if isinstance(text, str)))
         embedded = zip(texts, self.embed(texts), strict=True)
-        tokens: dict[str | int, TokenVectors] = {text: of for text, of in embedded if of is not None}
+        tokens: dict[str | int, TokenVectors] = {text: value for text, value in embedded if value is not None}
         candidates: dict[str | int, dict[str, Score]] = {}  # of each reference, its candidates
         keyed = [(candidate.strip(), [_key(reference) for reference in references]) for candidate, references in pairs]
         for (candidate, keys), (_, references) in zip(keyed, pairs, strict=True):
@@ -112,27 +114,27 @@ class BertScorer:
                 scores.update(zip(filled, map(_score, new), strict=True))
             return [over_references([candidates[key][text] for key in keys if key], "best") for text, keys in keyed]
 
-        return best, self._begin_recalls(crossed, {key: of for key, of in tokens.items() if isinstance(key, str)})
+        return best, self._begin_recalls(crossed, {key: value for key, value in tokens.items() if isinstance(key, str)})
 
     def _begin_recalls(
         self, crossed: Sequence[Crossed], tokens: Mapping[str, TokenVectors]
     ) -> Callable[[], list[FloatArray]]:
         """`tokens` are those of texts that have any."""
-        found = [np.zeros((len(candidates), len(references))) for candidates, references in crossed]
+        recalls_by_crossing = [np.zeros((len(candidates), len(references))) for candidates, references in crossed]
         crossings, places = [], []
-        for recalls, (candidates, references) in zip(found, crossed, strict=True):
-            rows = {i: of for i, text in enumerate(candidates) if (of := tokens.get(text.strip()))}
+        for recalls, (candidates, references) in zip(recalls_by_crossing, crossed, strict=True):
+            rows = {i: vectors for i, text in enumerate(candidates) if (vectors := tokens.get(text.strip()))}
             embedded = [tokens.get(ref.strip()) if isinstance(ref, str) else ref for ref in references]
-            columns = {i: of for i, of in enumerate(embedded) if of}
+            columns = {i: vectors for i, vectors in enumerate(embedded) if vectors}
             if rows and columns:
                 crossings.append(Crossing(list(columns.values()), list(rows.values())))
                 places.append((recalls, np.ix_(list(rows), list(columns))))
         begun = begin_recalls(crossings)
 
         def all_recalls() -> list[FloatArray]:
-            for (recalls, at), values in zip(places, begun(), strict=True):
-                recalls[at] = values
-            return found
+            for (recalls, cells), values in zip(places, begun(), strict=True):
+                recalls[cells] = values
+            return recalls_by_crossing
 
         return all_recalls
 
@@ -195,7 +197,7 @@ class ReferenceScorer:
         self._references: dict[str, TokenVectors | None] = {}
 
     def scores(self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[list[list[Score]]]:
-        """Of each group of references and texts, the scores of each text against each reference.
+        """The scores of each text of a group against each reference of the group, by group.
 
         References that are empty are left out, and an empty text has no scores. No other group makes a difference.
         """
@@ -206,11 +208,11 @@ class ReferenceScorer:
             filled = [tokens for text in references if (tokens := self._references[text.strip()]) is not None]
             matchings.append([Matching(reference, candidates) for reference in filled if candidates])
         matched = iter(self._scorer.match_all([matching for of_group in matchings for matching in of_group]))
-        found = []
+        scores_by_group = []
         for of_group, vectors in zip(matchings, embedded, strict=True):
             of_candidates = zip(*(next(matched) for _ in of_group), strict=True)
-            found.append([[] if tokens is None else list(next(of_candidates, ())) for tokens in vectors])
-        return found
+            scores_by_group.append([[] if tokens is None else list(next(of_candidates, ())) for tokens in vectors])
+        return scores_by_group
 
     def _embedded(self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[list[TokenVectors | None]]:
         """The token vectors of each text of each group. References are embedded, too, where they were not before."""
@@ -248,14 +250,14 @@ class AnchorScorer:
     def scores(self, anchors: tuple[str, ...], texts: Sequence[str]) -> list[Score]:
         """Each text against the anchor with which its F1 is highest; 0 where the text or every anchor is empty."""
         new = [text for text in dict.fromkeys(texts) if (anchors, text) not in self._known]
-        (found,) = self._scorer.scores([(anchors, new)])
-        best = (over_references(scores, "best") for scores in found)
+        (scores_by_text,) = self._scorer.scores([(anchors, new)])
+        best = (over_references(scores, "best") for scores in scores_by_text)
         self._known |= zip(((anchors, text) for text in new), best, strict=True)
         return [self._known[anchors, text] for text in texts]
 
 
 def _key(reference: Reference) -> str | int:
-    """Of a text without words, an empty one."""
+    """The key of a reference among embedded texts; the empty text for one without words."""
     return reference.strip() if isinstance(reference, str) else id(reference)
 
 

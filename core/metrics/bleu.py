@@ -60,6 +60,7 @@ class Bleu:
     """
 
     mean_over_rows: ClassVar[bool] = False
+    parts: ClassVar[tuple[str, ...]] = ("score",)
 
     name: str = "bleu"
     order: int = 4
@@ -80,11 +81,6 @@ class Bleu:
                 "like:evaluate-bleu",
             )
         )
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """One value: `score`."""
-        return ("score",)
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """Counts of each row, (rows, 2 * order + 2)."""
@@ -119,7 +115,7 @@ class Bleu:
 
 
 def make_bleu(name: str, options: Options) -> Bleu:
-    """See `core.metrics.registry`: `bleu` has four orders, others are named with theirs."""
+    """BLEU by its name: `bleu` has four orders, others are named with theirs."""
     return Bleu(name, int(name.removeprefix("bleu") or 4), translation_tokenizer(options))
 
 
@@ -141,7 +137,7 @@ def korean_tokenizer() -> str:
 
 
 def make_sacrebleu(name: str, options: Options) -> "LibraryMetric":
-    """See `core.metrics.registry`: BLEU with exponential smoothing, as `sacrebleu` does by default."""
+    """SacreBLEU: BLEU with exponential smoothing, as the library computes it by default."""
     chosen = text_tokenizer(options)
     if isinstance(chosen, EnglishTokenizer):
         tokenizer = "13a"
@@ -151,7 +147,7 @@ def make_sacrebleu(name: str, options: Options) -> "LibraryMetric":
 
 
 def make_chrf(name: str, options: Options) -> "LibraryMetric":
-    """See `core.metrics.registry`: F-score of character n-grams, of `chrf++` of word n-grams, too."""
+    """`chrf`, the F-score of character n-grams, or `chrf++`, which counts word n-grams, too."""
     return LibraryMetric(name, CHRF(word_order=2 if name == "chrf++" else 0), before=f"{name}|")
 
 
@@ -178,7 +174,7 @@ class LibraryMetric:
 
     @property
     def signature(self) -> str:
-        """As the library has it, `nrefs` is that of the rows scored last (`var`: not the same for each)."""
+        """The library's signature. Its `nrefs` is that of the rows scored last (`var`: not the same for each)."""
         return f"{self._before}{self._library.get_signature()}"
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:

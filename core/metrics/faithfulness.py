@@ -21,6 +21,7 @@ from core.arithmetic import put_on
 from core.errors import ModelError
 from core.models import ModelRef, model_folder
 from core.models.batching import encoder_budget, max_tokens, padded
+from core.models.fast_linear import speed_up_linear_layers
 from core.models.loading import load_model
 from core.models.tokens import joined
 from core.text.language import Language
@@ -34,7 +35,7 @@ _MOST_TOKENS = 500
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness:
-    """One of `core.metrics.model_metric.ModelMetric`.
+    """The configuration of faithfulness, a `core.metrics.model_metric.ModelMetric`.
 
     Attributes:
         model: an NLI model, resolved.
@@ -49,7 +50,7 @@ class Faithfulness:
 
     @property
     def pipeline(self) -> str:
-        """What finds the sentences."""
+        """The pipeline that finds the sentences."""
         return KOREAN_PIPELINE if self.language == "ko" else "blank"
 
     @property
@@ -81,6 +82,7 @@ class FaithfulnessScorer:
         self._entails, self._contradicts = _classes(model, faithfulness.model)
         self._max_length = max_tokens(self._tokenizer, model, _MOST_TOKENS)
         self._model = put_on(model, device, "float32")
+        speed_up_linear_layers(self._model)
         self._budget = encoder_budget(f"faithfulness's {faithfulness.model.name}", device)
 
     def score(self, summaries: Sequence[tuple[str, str]]) -> list[float]:
@@ -99,7 +101,9 @@ class FaithfulnessScorer:
             premises, hypotheses = sentences[article][:_MOST_SENTENCES], sentences[summary]
             if not premises or not hypotheses:
                 return 0.0
-            by_sentence = [np.max([by_pair[premise, one] for premise in premises], axis=0) for one in hypotheses]
+            by_sentence = [
+                np.max([by_pair[premise, sentence] for premise in premises], axis=0) for sentence in hypotheses
+            ]
             return float(np.mean([entailed - contradicted for entailed, contradicted in by_sentence]))
 
         return [of(article, summary) for article, summary in summaries]
@@ -129,16 +133,16 @@ class FaithfulnessScorer:
 
 
 def _classes(model: Any, ref: ModelRef) -> tuple[int, int]:
-    """Which classes are entailment and contradiction, as the checkpoint's config.json names them.
+    """The numbers of the classes entailment and contradiction, as the checkpoint's config.json names them.
 
     Raises:
         ModelError: it does not.
     """
     names = {int(number): str(name).lower() for number, name in model.config.id2label.items()}
-    found = [[number for number, name in names.items() if name.startswith(begin)] for begin in ("entail", "contra")]
-    if [len(of) for of in found] != [1, 1]:
+    classes = [[number for number, name in names.items() if name.startswith(begin)] for begin in ("entail", "contra")]
+    if [len(numbers) for numbers in classes] != [1, 1]:
         raise ModelError(
             f"{ref} does not say which of its classes is entailment and which is contradiction: `id2label` of its "
             f"config.json has {', '.join(names.values())}. Write them there. {_CURE}"
         )
-    return found[0][0], found[1][0]
+    return classes[0][0], classes[1][0]

@@ -26,6 +26,7 @@ from core.arithmetic import put_on
 from core.errors import ModelError
 from core.models import ModelRef, model_folder
 from core.models.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
+from core.models.fast_linear import speed_up_linear_layers
 from core.models.loading import load_model
 from core.models.tokens import Tokens, joined
 from core.provenance import files_sha256
@@ -41,7 +42,7 @@ _TOKENS_AT_ONCE = 1024
 
 @dataclass(frozen=True, slots=True)
 class Fluency:
-    """One of `core.metrics.model_metric.ModelMetric`.
+    """The configuration of fluency, a `core.metrics.model_metric.ModelMetric`.
 
     Attributes:
         model: a causal language model, resolved.
@@ -87,6 +88,7 @@ class FluencyScorer:
         self._begin = _first_token(self._tokenizer, fluency.model)
         self._max_length = max_tokens(self._tokenizer, model)
         self._model = put_on(model, device, "float32")
+        speed_up_linear_layers(self._model)
         self._budget = TokenBudget(f"fluency's {fluency.model.name}", device, _TOKENS_AT_ONCE)
         articles = map(json.loads, _sample(fluency.language).read_text(encoding="utf-8").splitlines())
         self._log_unigrams = self._log_mean_distribution([article["article"] for article in articles])
@@ -128,7 +130,11 @@ class FluencyScorer:
         return torch.log(total / total.sum())
 
     def _log_probabilities(self, tokens: Tokens, batch: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Of every token in every place but the first, (texts, places, vocabulary), and what stands there."""
+        """Log probabilities of every token in every place but the first, and the ids that stand there.
+
+        Returns:
+            float32 of shape (texts, places, vocabulary), and int64 of shape (texts, places).
+        """
         inputs = padded(tokens, batch, self._tokenizer, self._budget.device)
         logits = self._model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"]).logits
         return torch.log_softmax(logits[:, :-1].float(), dim=-1), inputs["input_ids"][:, 1:]
@@ -146,9 +152,9 @@ class FluencyScorer:
 
 
 def _first_token(tokenizer: Any, model: ModelRef) -> int:
-    """What stands before a text, so that its first token has a probability, too."""
+    """The token put before a text, so that its first token has a probability, too."""
     ids = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id)
-    first = next((one for one in ids if one is not None), None)
+    first = next((token for token in ids if token is not None), None)
     if first is None:
         raise ModelError(f"The tokenizer of {model} states no token that a text begins or ends with. {_CURE}")
     return int(first)

@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from core.types import Article
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
     from core.metrics.bertscore import BertScorer, Reference
-    from core.metrics.bertscore_metric import BertScore
+    from core.metrics.model_metric import BertScore
 
 PANEL = 256
 """Articles of a dataset whose references may be others. Each process embeds them once."""
@@ -100,7 +100,7 @@ Tokens = Callable[[str], AbstractSet[str]]
 
 
 def kept(recalls: Sequence[float]) -> float:
-    """What is kept, of recalls against an article's own reference and then against those of others.
+    """Content kept, from the recall against an article's own reference and then those against others'.
 
     At most 1; below 0 where texts about something else are recalled better. It ends at -1: a floor next to 1, as of
     references of one word, leaves too little above it to divide by.
@@ -110,7 +110,7 @@ def kept(recalls: Sequence[float]) -> float:
 
 
 class WordsKept:
-    """What summaries keep of words, by dataset, and which other articles that is measured with.
+    """Content words kept by summaries, and the other articles that the floor is measured with.
 
     Args:
         panels: one for each dataset; of articles of other datasets nothing is said.
@@ -129,10 +129,10 @@ class WordsKept:
         """`kept_words` of a summary of an article that has others."""
         tokens = self._tokens(summary)
         own_first = (article, *self._others(article))
-        return kept([self._weighed(article.dataset, one.references[0]).recall(tokens) for one in own_first])
+        return kept([self._weighed(article.dataset, source.references[0]).recall(tokens) for source in own_first])
 
     def nearest_reference(self, article: Article) -> str:
-        """That of the other article which is most like this one's text, by the cosine of their tokens' idf.
+        """The reference of the other article that is most like this one's text, by the cosine of their tokens' idf.
 
         What it keeps is the level of the topic: what one knows of an article from what else is in the news. It is empty
         where there are no others.
@@ -155,13 +155,13 @@ class WordsKept:
         if dataset not in self._idf:
             articles = self._panels[dataset].articles
             self._idf[dataset] = idf_of([self._tokens(article.references[0]) for article in articles])
-        known = self._idf[dataset]
+        idf = self._idf[dataset]
         unseen = math.log(len(self._panels[dataset].articles) + 1)
-        return _Weighed({token: known.get(token, unseen) for token in self._tokens(reference)})
+        return _Weighed({token: idf.get(token, unseen) for token in self._tokens(reference)})
 
 
 class KeptScorer(WordsKept):
-    """What summaries keep by a model, too.
+    """Content kept by BERTScore, besides content words kept.
 
     The references of a panel are embedded once in a process, all together. On a GPU a vector's last bits depend on what
     else is in its pass. So they are the same whichever bundles this process gets, and in whatever order.
@@ -181,11 +181,11 @@ class KeptScorer(WordsKept):
 
         The first is embedded where the panel has it, since it is another's then, too; else it is the text.
         """
-        drawn = {article: found for article in dict.fromkeys(articles) if (found := self._others(article))}
+        drawn = {article: chosen for article in dict.fromkeys(articles) if (chosen := self._others(article))}
         against = {}
-        for article, found in drawn.items():
+        for article, chosen in drawn.items():
             embedded, own = self._panel_embedded(article.dataset), article.references[0]
-            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in found)
+            against[article] = embedded.get(own, own), *(embedded[other.references[0]] for other in chosen)
         return against
 
     def _panel_embedded(self, dataset: str) -> "Mapping[str, Reference]":
@@ -196,7 +196,7 @@ class KeptScorer(WordsKept):
             references = list(dict.fromkeys(article.references[0] for article in self._panels[dataset].articles))
             vectors = self._scorer.embed([text.strip() for text in references], equal_length_batches)
             self._embedded[dataset] = {
-                text: "" if of is None else of for text, of in zip(references, vectors, strict=True)
+                text: "" if tokens is None else tokens for text, tokens in zip(references, vectors, strict=True)
             }
         return self._embedded[dataset]
 
@@ -224,79 +224,69 @@ class _Weighed:
 
 
 def make_kept(name: str, options: Options) -> Metric:
-    """See `core.metrics.registry`.
+    """Content kept of BERTScore with the options' backbone.
 
     Raises:
         RecipeError, ModelError: as of BERTScore.
     """
-    from core.metrics.bertscore_metric import bertscore_metric
+    from core.metrics.model_metric import bertscore_metric
 
-    return Kept(bertscore_metric(replace(options, references="best")))
+    bertscore = bertscore_metric(replace(options, references="best"))
+    signature = f"{KEPT.name}|{KEPT_SIGNATURE}|R:recall of {bertscore.signature}"
+    return KeptOfRows(KEPT.name, signature, functools.partial(_kept_by_bertscore, bertscore))
 
 
 def make_kept_words(name: str, options: Options) -> Metric:
-    """As `make_kept`, without a model."""
-    return KeptWords(text_tokenizer(options))
+    """Content words kept, which needs no model."""
+    tokenizer = text_tokenizer(options)
+    signature = f"{KEPT_WORDS.name}|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf|{tokenizer.signature}"
+    return KeptOfRows(KEPT_WORDS.name, signature, functools.partial(_kept_words, tokenizer))
 
 
-class Kept(MeanOverRows):
-    """Content kept by BERTScore's recall."""
+@dataclass(frozen=True, slots=True)
+class KeptOfRows(MeanOverRows):
+    """Content kept by the rows of a file. The other articles are the other documents of the file.
 
-    name: ClassVar[str] = KEPT.name
+    Attributes:
+        name: in the registry.
+        signature: every option that changes the numbers.
+        measure: from rows, the document of each, and their panel to what each row keeps.
+    """
 
-    def __init__(self, bertscore: "BertScore") -> None:
-        self._bertscore = bertscore
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return f"{self.name}|{KEPT_SIGNATURE}|R:recall of {self._bertscore.signature}"
+    name: str
+    signature: str
+    measure: Callable[[Sequence[Row], Sequence[Article], Panel], list[float]]
 
     def statistics(self, rows: Sequence[Row]) -> FloatArray:
         """(rows, 1). They depend on all rows.
 
         Raises:
             CorpusError: a row has no others.
-            ModelError: the backbone cannot be loaded, or has fewer layers.
+            ModelError: the backbone of BERTScore cannot be loaded, or has fewer layers.
         """
-        articles, panel = with_others(rows)
-        scorer = self._bertscore.scorer
-        measure = KeptScorer((panel,), scorer, lambda text: frozenset())
-        values: list[float] = []
+        return np.array(self.measure(rows, *with_others(rows)), dtype=np.float64)[:, None]
+
+
+def _kept_by_bertscore(
+    bertscore: "BertScore", rows: Sequence[Row], articles: Sequence[Article], panel: Panel
+) -> list[float]:
+    from core.arithmetic import one_thread
+
+    measure = KeptScorer((panel,), bertscore.scorer, lambda text: frozenset())
+    values: list[float] = []
+    with one_thread():
         for start in range(0, len(rows), _ROWS_AT_ONCE):
             batch = articles[start : start + _ROWS_AT_ONCE]
             against = measure.against(batch)
-            crossed = [((row.prediction,), against[article]) for row, article in zip(rows[start:], batch, strict=False)]
-            values += [kept(recalls[0].tolist()) for recalls in scorer.recalls(crossed)]
-        return np.array(values, dtype=np.float64)[:, None]
+            texts = zip(rows[start:], batch, strict=False)
+            recalls = bertscore.scorer.recalls([((row.prediction,), against[article]) for row, article in texts])
+            values += [kept(of_text[0].tolist()) for of_text in recalls]
+    return values
 
 
-class KeptWords(MeanOverRows):
-    """Content kept by the recall of words, each weighed by its idf in the references of all rows."""
-
-    name: ClassVar[str] = KEPT_WORDS.name
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    @property
-    def signature(self) -> str:
-        """Every option that changes the numbers."""
-        return f"{self.name}|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf|{self._tokenizer.signature}"
-
-    def statistics(self, rows: Sequence[Row]) -> FloatArray:
-        """(rows, 1). They depend on all rows.
-
-        Raises:
-            CorpusError: a row has no others.
-        """
-        articles, panel = with_others(rows)
-        measure = WordsKept((panel,), functools.lru_cache(maxsize=4_096)(self._tokens))
-        values = [measure.words(article, row.prediction) for row, article in zip(rows, articles, strict=True)]
-        return np.array(values, dtype=np.float64)[:, None]
-
-    def _tokens(self, text: str) -> frozenset[str]:
-        return frozenset(self._tokenizer.tokenize(text))
+def _kept_words(tokenizer: Tokenizer, rows: Sequence[Row], articles: Sequence[Article], panel: Panel) -> list[float]:
+    measure = WordsKept((panel,), functools.lru_cache(maxsize=4_096)(lambda text: frozenset(tokenizer.tokenize(text))))
+    return [measure.words(article, row.prediction) for row, article in zip(rows, articles, strict=True)]
 
 
 def with_others(rows: Sequence[Row]) -> tuple[list[Article], Panel]:

@@ -122,7 +122,7 @@ class Meteor(MeanOverRows):
 
 
 def make_meteor(name: str, options: Options) -> Meteor:
-    """See `core.metrics.registry`. Stems and synonyms are matched in English only."""
+    """METEOR with the options' tokenizer. Stems and synonyms are matched in English only."""
     tokenizer = translation_tokenizer(options)
     is_english = tokenizer is MTEVAL
     return Meteor(options.references, is_english, find_wordnet() if is_english else None, tokenizer)

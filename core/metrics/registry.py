@@ -28,7 +28,7 @@ METRICS = {
     "sacrebleu": "core.metrics.bleu:make_sacrebleu",
     **dict.fromkeys(("chrf", "chrf++"), "core.metrics.bleu:make_chrf"),
     "meteor": "core.metrics.meteor:make_meteor",
-    **dict.fromkeys(("bertscore", "efficiency"), "core.metrics.bertscore_metric:make_bertscore"),
+    **dict.fromkeys(("bertscore", "efficiency"), "core.metrics.model_metric:make_bertscore"),
     "kept": "core.metrics.kept:make_kept",
     "kept_words": "core.metrics.kept:make_kept_words",
     **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
@@ -46,7 +46,7 @@ def metric_called(name: str) -> str:
     if is_metric(name):
         return name
     short = name.removesuffix("_f1")
-    return next((known for known in (short, *METRICS) if known.lower() == short.lower() and is_metric(known)), name)
+    return next((key for key in (short, *METRICS) if key.lower() == short.lower() and is_metric(key)), name)
 
 
 def make_metric(name: str, options: Options | None = None) -> Metric:

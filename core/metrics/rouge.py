@@ -56,18 +56,18 @@ VARIANTS = ("rouge1", "rouge2", "rougeL")
 
 
 def make_rouge(name: str, options: Options) -> PairMetric:
-    """See `core.metrics.registry`: `rouge1` to `rouge9`, `rougeL` or `rougeLsum`."""
+    """One of `rouge1` to `rouge9`, `rougeL` and `rougeLsum`, by its name."""
     from rouge_score.rouge_scorer import RougeScorer  # and with it NLTK and SciPy
 
     tokenizer = text_tokenizer(options)
     scorer = RougeScorer([name], tokenizer=tokenizer)
 
     def score_pair(text: str, reference: str) -> Score:
-        found = scorer.score(reference, text)[name]
-        return Score(float(found.precision), float(found.recall), float(found.fmeasure))
+        score = scorer.score(reference, text)[name]
+        return Score(float(score.precision), float(score.recall), float(score.fmeasure))
 
-    shown = f"{tokenizer.signature}|version:{rouge_score_version()}"
-    return PairMetric(name, shown, score_pair, options.references)
+    options_text = f"{tokenizer.signature}|version:{rouge_score_version()}"
+    return PairMetric(name, options_text, score_pair, options.references)
 
 
 class Rouge:
@@ -120,7 +120,7 @@ def _compare(candidate: _CountedText, reference: _CountedText) -> dict[str, Scor
 
 
 def make_skip_bigram(name: str, options: Options) -> PairMetric:
-    """See `core.metrics.registry`: `rougeS` or `rougeSU`, with the most tokens between the two of a pair behind it.
+    """`rougeS` or `rougeSU`, by a name that ends with the most tokens between the two of a pair.
 
     With none, it is the usual gap, and the metric's name has it. With `*` there is no limit, and time and memory grow
     with the square of the text: 1,000 tokens have 499,500 pairs.
@@ -152,7 +152,7 @@ def skip_bigrams(tokens: list[str], gap: int | None, unigrams: bool = False) -> 
 
 
 def make_common_substring(name: str, options: Options) -> PairMetric:
-    """See `core.metrics.registry`: precision is the run's length over the prediction's, recall over the reference's."""
+    """The longest common run: precision is its length over the prediction's, recall over the reference's."""
     tokenizer = text_tokenizer(options)
 
     def score_pair(text: str, reference: str) -> Score:
@@ -164,7 +164,7 @@ def make_common_substring(name: str, options: Options) -> PairMetric:
 
 
 def make_dialogsum(name: str, options: Options) -> Metric:
-    """See `core.metrics.registry`. How several references count is part of the score."""
+    """The DialogSum score. How several references count is part of it, whatever the options say."""
     best = replace(options, references="best")
     return DialogSum((make_rouge("rouge1", best), make_rouge("rouge2", best), make_rouge("rougeL", best)))
 

@@ -45,8 +45,8 @@ def coverage(summary: str, article: str) -> float:
     tokens = _TOKEN.findall(summary.lower())
     if not tokens:
         return 0.0
-    known = _vocabulary(article)
-    return sum(token in known for token in tokens) / len(tokens)
+    vocabulary = _vocabulary(article)
+    return sum(token in vocabulary for token in tokens) / len(tokens)
 
 
 @functools.lru_cache(maxsize=32)  # the summaries of an article follow each other
@@ -76,7 +76,7 @@ class Efficiency(MeanOverRows):
 
 @dataclass(frozen=True, slots=True)
 class SourceMetric(MeanOverRows):
-    """What `measure` gives for a prediction and its source; over rows the mean.
+    """A measure of a prediction and its source; over rows the mean.
 
     Attributes:
         name: in the registry.
@@ -111,5 +111,5 @@ SOURCE_METRICS = (
 
 
 def make_source_metric(name: str, options: Options) -> SourceMetric:
-    """See `core.metrics.registry`: one of `SOURCE_METRICS`."""
+    """The metric of `SOURCE_METRICS` with this name."""
     return next(metric for metric in SOURCE_METRICS if metric.name == name)

@@ -39,7 +39,9 @@ Matched = list[list[tuple[float, float]]]
 
 
 def begin_matching(matchings: Sequence[Matching]) -> Callable[[], Matched]:
-    """Of each candidate of each matching: mean best cosine of its tokens, and of the reference's tokens.
+    """Precision and recall of each candidate of each matching.
+
+    They are means of the best cosines of the candidate's and of the reference's tokens.
 
     A GPU is not waited for. Returns the function that waits.
     """
@@ -61,7 +63,7 @@ def on_cpu(matching: Matching) -> list[tuple[float, float]]:
 
 
 def begin_on_device(matchings: Sequence[Matching]) -> Callable[[], Matched]:
-    """The same, computed where the vectors are. All is copied from there at once: each copy would wait for a GPU."""
+    """`begin_matching` where the vectors are. All numbers are copied at once: each copy would wait for a GPU."""
     together = torch.cat([on_device(matching) for matching in matchings])
 
     def matched() -> Matched:
@@ -103,13 +105,13 @@ def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray
     saved, and so is precision.
     """
     if not crossings or crossings[0].candidates[0].vectors.device.type == "cpu":
-        found = [recalls_on_cpu(crossing) for crossing in crossings]
-        return lambda: found
+        recalls_by_crossing = [recalls_on_cpu(crossing) for crossing in crossings]
+        return lambda: recalls_by_crossing
     return begin_recalls_on_device(crossings)
 
 
 def begin_recalls_on_device(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray]]:
-    """The same, computed where the vectors are. All is copied from there at once."""
+    """`begin_recalls` where the vectors are. All numbers are copied at once."""
     on_device = [recalls_on_device(crossing) for crossing in crossings]
     together = torch.cat([recalls.flatten() for recalls in on_device])
 
@@ -128,7 +130,7 @@ def recalls_on_cpu(crossing: Crossing) -> FloatArray:
 
 
 def recalls_on_device(crossing: Crossing) -> torch.Tensor:
-    """The same, float64, computed where the vectors are, in a fixed order as `on_device`."""
+    """The recalls of a crossing, (candidates, references) float64, computed where the vectors are, in a fixed order."""
     similarities = _similarities(crossing.candidates, crossing.references)
     rows, _ = _rows_of(crossing.candidates)
     best = similarities[to_device(rows, similarities.device)].amax(dim=1).double()
@@ -136,7 +138,7 @@ def recalls_on_device(crossing: Crossing) -> torch.Tensor:
 
 
 def _shares(references: Sequence[TokenVectors]) -> FloatArray:
-    """What each token of all references counts for the recall of each, (tokens of all references, references)."""
+    """The weight of each token in the recall of each reference, (tokens of all references, references)."""
     shares = np.zeros((sum(len(reference.weights) for reference in references), len(references)))
     start = 0
     for i, reference in enumerate(references):
@@ -148,7 +150,7 @@ def _shares(references: Sequence[TokenVectors]) -> FloatArray:
 
 def _similarities(candidates: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> torch.Tensor:
     """(tokens of all candidates, tokens of all references), in one product."""
-    return multiply_rows(*(torch.cat([one.vectors for one in texts]) for texts in (candidates, references)))
+    return multiply_rows(*(torch.cat([text.vectors for text in texts]) for texts in (candidates, references)))
 
 
 def _starts(candidates: Sequence[TokenVectors]) -> npt.NDArray[np.int64]:
@@ -157,7 +159,7 @@ def _starts(candidates: Sequence[TokenVectors]) -> npt.NDArray[np.int64]:
 
 
 def _rows_of(candidates: Sequence[TokenVectors]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Of each candidate the rows of its tokens, and in the gaps its first one again, which changes no maximum.
+    """The rows of each candidate's tokens. Gaps hold its first row again, which changes no maximum.
 
     Returns:
         (candidates, tokens of the longest), and which of these are no gaps.

@@ -35,7 +35,7 @@ Judge: TypeAlias = Callable[..., float]
 
 @dataclass(frozen=True, slots=True)
 class PluginSpec:
-    """Which code from outside.
+    """The code from outside that a recipe names.
 
     Attributes:
         plugin: a Python file, or the name of an installed entry point of the group `nws.systems` or `nws.metrics`.
@@ -85,7 +85,7 @@ class Plugin:
         return self.name if code is None else code.co_filename
 
     def owner(self, called: object) -> str:
-        """What errors call that file."""
+        """The name of that file in errors."""
         return Path(self.file(called)).name
 
     def _named(self, kind: str, group: str) -> Mapping[str, Any]:
@@ -161,14 +161,14 @@ def definition(called: object) -> str:
 
 
 def _code(called: object) -> CodeType | None:
-    """Of a function or method, or of an object that can be called."""
+    """The code of a function or method, or of an object that can be called; None of what is not written in Python."""
     function = called if hasattr(called, "__code__") else getattr(called, "__call__", None)  # noqa: B004
     return getattr(function, "__code__", None)
 
 
 @functools.lru_cache(maxsize=64)
 def _imported(name: str, source: str, sha256: str) -> Mapping[str, Mapping[str, Any]]:
-    """What a source names, by kind. Its module is in `sys.modules` while it runs and after: dataclasses look there."""
+    """The tables that a source defines, by kind. Its module stays in `sys.modules`: dataclasses look there."""
     module = ModuleType(f"nws_plugin_{sha256[:16]}")
     module.__file__ = name
     sys.modules[module.__name__] = module

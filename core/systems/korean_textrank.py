@@ -12,7 +12,7 @@ from scipy import sparse
 
 from core.systems.importance import DAMPING, FloatArray, stationary
 from core.systems.korean_key_sentences import LONGEST, SHORTEST, distinct, length_penalty, spread
-from core.text.korean_analysers import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
+from core.text.korean import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
 from core.text.tokenizers import Tokenizer
 
 MIN_COUNT = 2

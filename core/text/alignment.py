@@ -49,42 +49,44 @@ def align(summary: Sequence[str], article: Sequence[str]) -> list[int | None]:
         article: words.
     """
     codes: dict[str, int] = {}
-    wanted, offered = (
+    summary_codes, article_codes = (
         np.array([codes.setdefault(word, len(codes)) for word in words], dtype=np.int32) for words in (summary, article)
     )
     # The worth of an alignment: `per_word` for each word that is placed, less 1 for each run. There are fewer runs than
     # `per_word`, so one more word outweighs them all.
     per_word = len(summary) + 1
-    fresh, joined = _worths(wanted, offered, per_word)
+    fresh, joined = _worths(summary_codes, article_codes, per_word)
     positions: list[int | None] = []
-    at, is_joined = 0, False
+    position, is_joined = 0, False
     for i in range(len(summary)):
         goes_on = (
             is_joined
-            and at < len(article)
-            and wanted[i] == offered[at]
-            and joined[i, at] == per_word + joined[i + 1, at + 1]
+            and position < len(article)
+            and summary_codes[i] == article_codes[position]
+            and joined[i, position] == per_word + joined[i + 1, position + 1]
         )
         if not goes_on:
-            begins = (wanted[i] == offered[at:]) & (per_word - 1 + joined[i + 1, at + 1 :] == fresh[i, at])
+            begins = (summary_codes[i] == article_codes[position:]) & (
+                per_word - 1 + joined[i + 1, position + 1 :] == fresh[i, position]
+            )
             is_joined = bool(begins.any())
-            at += int(begins.argmax()) if is_joined else 0
-        positions.append(at if is_joined else None)
-        at += is_joined
+            position += int(begins.argmax()) if is_joined else 0
+        positions.append(position if is_joined else None)
+        position += is_joined
     return positions
 
 
 def _worths(
-    wanted: NDArray[np.int32], offered: NDArray[np.int32], per_word: int
+    summary_codes: NDArray[np.int32], article_codes: NDArray[np.int32], per_word: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """At [i, j], the most that the words from i on are worth in the article from j on; int32 of shape (s + 1, a + 1).
 
     In the second table word i - 1 is placed at j - 1, so that a word i at j goes on with its run.
     """
-    fresh = np.zeros((len(wanted) + 1, len(offered) + 1), dtype=np.int32)
+    fresh = np.zeros((len(summary_codes) + 1, len(article_codes) + 1), dtype=np.int32)
     joined = fresh.copy()
-    for i in range(len(wanted) - 1, -1, -1):
-        is_same = offered == wanted[i]
+    for i in range(len(summary_codes) - 1, -1, -1):
+        is_same = article_codes == summary_codes[i]
         placed = np.where(is_same, per_word - 1 + joined[i + 1, 1:], 0)
         best_here = np.maximum(placed, fresh[i + 1, :-1])
         # At j or anywhere behind it.

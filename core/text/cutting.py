@@ -39,7 +39,7 @@ def into_words(cut: CutText) -> CutText:
 
 @dataclass(frozen=True, slots=True)
 class WordMark:
-    """What a word is to `runs`: no part of any chunk (`is_stop`), the first of one (`opens`), the last (`closes`)."""
+    """The role of a word in `runs`: in no chunk (`is_stop`), the first of one (`opens`), the last (`closes`)."""
 
     is_stop: bool
     opens: bool

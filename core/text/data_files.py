@@ -95,7 +95,7 @@ def is_address(name: str) -> bool:
 
 
 def find_files(name: str) -> DataFiles:
-    """What a name means: a file, a folder (the data files in it), or a pattern such as `news/*.jsonl`.
+    """The files of a dataset's name: a file, a folder (the data files in it), or a pattern such as `news/*.jsonl`.
 
     Any of these may be an address, such as `s3://bucket/news/*.parquet`.
 
@@ -114,8 +114,10 @@ def _local_files(name: str) -> dict[str, Callable[[], Path]]:
     if is_file(Path(name)) or not (is_folder or glob.has_magic(name)):
         paths = [name]  # if it is not there, reading says so
     else:
-        found = [os.path.join(name, one) for one in os.listdir(name)] if is_folder else glob.glob(name, recursive=True)
-        paths = sorted(filter(_is_shown_data, found))
+        files = (
+            [os.path.join(name, file) for file in os.listdir(name)] if is_folder else glob.glob(name, recursive=True)
+        )
+        paths = sorted(filter(_is_shown_data, files))
         paths = [path for path in paths if is_file(Path(path))]
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths]) if paths else ""
     return {os.path.relpath(path, folder): functools.partial(Path, path) for path in paths}
@@ -136,15 +138,15 @@ def _remote_files(address: str) -> dict[str, Callable[[], Path]]:
     try:
         system, path = fsspec.core.url_to_fs(address)
         if any(sign in path for sign in "*["):
-            found = system.glob(path)
+            candidates = system.glob(path)
         elif is_data_file(urlsplit(path).path):
-            found = [path]
+            candidates = [path]
         else:
-            found = system.ls(path, detail=False)
+            candidates = system.ls(path, detail=False)
     except Exception as error:  # each file system has its own
         raise CorpusError(f"{address} cannot be read: {_reason(error)}") from error
-    wanted = sorted(one for one in found if _is_shown_data(urlsplit(one).path))
-    return {one: functools.partial(_downloaded, system, one) for one in wanted}
+    data_paths = sorted(candidate for candidate in candidates if _is_shown_data(urlsplit(candidate).path))
+    return {candidate: functools.partial(_downloaded, system, candidate) for candidate in data_paths}
 
 
 def _downloaded(system: Any, path: str) -> Path:

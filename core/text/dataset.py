@@ -37,7 +37,7 @@ _HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Which articles to read.
+    """The articles to read: a dataset as a recipe names it.
 
     Attributes:
         name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
@@ -119,8 +119,8 @@ class OpenDataset:
     def __iter__(self) -> Iterator[Article]:
         return self.read()
 
-    def read(self, wanted: NDArray[np.bool_] | None = None) -> Iterator[Article]:
-        """The articles: all, or those that `wanted` marks. The others are not checked.
+    def read(self, chosen: NDArray[np.bool_] | None = None) -> Iterator[Article]:
+        """The articles: all, or those that `chosen` marks. The others are not checked.
 
         Raises:
             CorpusError: one is another, is gone, or cannot be read any more.
@@ -128,7 +128,7 @@ class OpenDataset:
         if self.ids is None:
             yield from (article for _, article in self.distinct(self.rows(self.columns)) if article is not None)
             return
-        numbers = range(len(self.ids)) if wanted is None else np.flatnonzero(wanted)
+        numbers = range(len(self.ids)) if chosen is None else np.flatnonzero(chosen)
         rows = enumerate(self.rows(self.columns))
         try:
             for number in numbers:
@@ -176,7 +176,7 @@ class OpenDataset:
 
     @property
     def place(self) -> str:
-        """What errors call it."""
+        """The name of the dataset in errors."""
         return self.name if self.files is None else self.files.place
 
     @property
@@ -256,7 +256,7 @@ def open_rows(
 
 
 def _read_once(opened: OpenDataset) -> OpenDataset:
-    """What is known of a dataset once all its rows have been read, or those up to its limit. A stream is only begun."""
+    """The dataset with what its rows tell: all of them are read, or those up to its limit. A stream is only begun."""
     dataset = opened.dataset
     where = opened.place if opened.files else f"{opened.name} (split {opened.split})"
     after = f" after the first {dataset.skip}, which are skipped" if dataset.skip else ""
@@ -266,9 +266,9 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
     if first is None:
         raise nothing
     place, row = first
-    given = dataset.text_field, dataset.reference_field, dataset.key_field
+    field_names = dataset.text_field, dataset.reference_field, dataset.key_field
     with naming(opened.place, place):
-        opened = replace(opened, fields=recognise_fields(row, *given))
+        opened = replace(opened, fields=recognise_fields(row, *field_names))
     # Only files can be asked for more columns. A stream is not begun twice.
     rows = opened.rows(opened.columns) if opened.files else itertools.chain([first], rows)
     if dataset.streaming and opened.files is None:
@@ -311,7 +311,7 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
             f"The folder {os.path.abspath(repository)} would be read in place of the Hub's dataset {repository}: "
             "start NWS in another folder, or name a file of it."
         )
-    asked = f"{repository} (configuration {config}, split {split}, revision {revision})"
+    dataset = f"{repository} (configuration {config}, split {split}, revision {revision})"
     try:
         with offline_if_unreachable(datasets.config):
             builder = datasets.load_dataset_builder(repository, config, revision=revision)
@@ -327,7 +327,7 @@ def load_split(repository: str, config: str | None, split: str, revision: str | 
     # RuntimeError: the repository has a script, which `datasets` no longer runs. NotImplementedError is one, too.
     except (*HUB_FAILURES, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         raise CorpusError(
-            f"The Hub dataset {asked} cannot be loaded: {error}. Where the Hub cannot be reached, download it on a "
+            f"The Hub dataset {dataset} cannot be loaded: {error}. Where the Hub cannot be reached, download it on a "
             "machine with network, or name a file."
         ) from error
 

@@ -39,8 +39,8 @@ def parse_lengths(text: str, setting: str = "n") -> list[int]:
     """
     lengths: list[int] = []
     for part in text.split(","):
-        found = _LENGTHS.fullmatch(part)
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        match = _LENGTHS.fullmatch(part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if first > last or last - first >= _MOST_LENGTHS:
             raise RecipeError(
                 "lengths are whole numbers with commas between them, such as 7,9,11,13, or from one to another, 7-13, "
@@ -57,22 +57,22 @@ def count_characters(text: str) -> int:
 
 
 def length_of(text: str, unit: LengthUnit) -> int:
-    """How many words or characters a text has."""
+    """The number of words or characters of a text."""
     return count_words(text) if unit == "words" else count_characters(text)
 
 
 def cost(word: str, unit: LengthUnit) -> int:
-    """What a word takes of a summary's `room`: itself, or its characters and the blank that parts it from the next."""
+    """The part of a summary's `room` that a word takes: 1, or its characters and the blank that follows it."""
     return 1 if unit == "words" else count_characters(word) + 1
 
 
 def room(n: int, unit: LengthUnit) -> int:
-    """How much room a summary of `n` words or characters has. No blank follows its last word."""
+    """The room of a summary of `n` words or characters. No blank follows its last word."""
     return n if unit == "words" else n + 1
 
 
 def fitting(words: Iterable[str], left: int, unit: LengthUnit) -> int:
-    """How many of the first `words` fit into the room that is left."""
+    """The number of the first `words` that fit into the room that is left."""
     used = itertools.accumulate(cost(word, unit) for word in words)
     return sum(1 for _ in itertools.takewhile(lambda total: total <= left, used))
 

@@ -51,7 +51,7 @@ def are_near_copies(first: Article, second: Article) -> bool:
 
 
 class _Index:
-    """Which articles have which 8-grams: hashes in ascending order, each with the index of its article."""
+    """An index from 8-grams to articles: hashes in ascending order, each with the index of its article."""
 
     def __init__(self, articles: Iterable[Article]) -> None:
         self._articles = list(articles)
@@ -65,12 +65,12 @@ class _Index:
     def copies_of(self, article: Article) -> Iterator[NearCopy]:
         shingles = _shingles(article.text)
         starts, ends = (np.searchsorted(self._hashes, shingles, side) for side in ("left", "right"))
-        known = np.flatnonzero(starts < ends)
-        if not len(known):
+        common = np.flatnonzero(starts < ends)
+        if not len(common):
             return
-        owners = np.concatenate([self._owners[starts[i] : ends[i]] for i in known])
-        for owner, common in zip(*np.unique(owners, return_counts=True), strict=True):
-            shared = float(common / min(self._sizes[owner], len(shingles)))
+        owners = np.concatenate([self._owners[starts[i] : ends[i]] for i in common])
+        for owner, count in zip(*np.unique(owners, return_counts=True), strict=True):
+            shared = float(count / min(self._sizes[owner], len(shingles)))
             if shared > MOST_SHARED:
                 yield NearCopy(self._articles[owner], article, shared)
 

@@ -203,7 +203,7 @@ def require_file(path: Path) -> None:
 
 
 def path_from_anywhere(path: Path) -> Path:
-    """Where a file lies, under the name that it has here: of its folders links are followed, of itself they are not.
+    """The absolute path of a file under its own name: links of its folders are followed, and the file's own is not.
 
     What is told of the file has its name, and must have the same one when a run is resumed.
     """

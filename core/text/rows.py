@@ -35,12 +35,12 @@ def recognise_fields(
 
 
 def _field(
-    names: list[str], given: str | None, usual: tuple[str, ...], setting: str, required: bool = True
+    names: list[str], chosen: str | None, usual: tuple[str, ...], setting: str, required: bool = True
 ) -> str | None:
-    if given is not None:
-        if given not in names:
-            raise CorpusError(f"There is no field {given!r}; the fields are: {', '.join(names)}.", settings=(setting,))
-        return given
+    if chosen is not None:
+        if chosen not in names:
+            raise CorpusError(f"There is no field {chosen!r}; the fields are: {', '.join(names)}.", settings=(setting,))
+        return chosen
     field = next((name for name in usual if name in names), None)
     if field is None and required:
         raise CorpusError(
@@ -113,7 +113,7 @@ def storable(text: str) -> str:
 
 
 def value_of(row: Mapping[str, object], field: str) -> object:
-    """What a field holds.
+    """The value of a field.
 
     Raises:
         CorpusError: it is missing.
@@ -160,5 +160,5 @@ def name_of(row: Mapping[str, object], field: str) -> str:
 
 
 def shown(value: object) -> str:
-    """What a field holds, for an error."""
+    """The value of a field, as an error shows it."""
     return "nothing" if value is None or value == "" else repr(value)[:60]

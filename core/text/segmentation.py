@@ -4,7 +4,7 @@ Three ways, and the run records which one ran:
 
 * a trained spaCy pipeline (`en_core_web_sm`): noun and verb chunks (`core/text/spacy_segmentation.py`);
 * `blank`: English without a trained pipeline, chunks between stop words and punctuation (same file);
-* `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean_segmentation.py`).
+* `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean.py`).
 
 With the units `words`, each word is a chunk, stop words too, whatever the pipeline would join or leave out. That is for
 texts of a sentence, of which a summary keeps single words (sentence compression).
@@ -22,7 +22,7 @@ from pathlib import Path
 from core.errors import EmptyArticleError, SegmentationError
 from core.provenance import files_below, files_sha256
 from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
-from core.text.korean_analysers import DATA, versions
+from core.text.korean import DATA, load_korean_cutter, versions
 from core.text.language import Language
 from core.text.length import MAX_SENTENCES, require_length, too_long
 from core.text.words import word_spans
@@ -62,7 +62,7 @@ def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
 
 
 def _is_installed(pipeline: str) -> bool:
-    """As `spacy.util.is_package` has it, without the second that spaCy takes to be imported."""
+    """Whether a spaCy pipeline is installed, without the second that importing spaCy takes."""
     try:
         importlib.metadata.distribution(pipeline)
     except (importlib.metadata.PackageNotFoundError, ValueError):  # the second: no name at all
@@ -71,7 +71,7 @@ def _is_installed(pipeline: str) -> bool:
 
 
 def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
-    """What to record of a resolved pipeline: its name and version, and how chunks are made."""
+    """The description of a resolved pipeline that a run records: name, version, and how chunks are made."""
     each_word = "each word a chunk" if units == "words" else None
     if pipeline == KOREAN_PIPELINE:
         rule = each_word or f"chunks ending at particles and endings, at most {MAX_CHUNK_WORDS} words"
@@ -165,9 +165,7 @@ class Segmenter:
 def _load(pipeline: str) -> Cutter:
     # Each with the libraries of its language, which a driver need not wait for.
     if pipeline == KOREAN_PIPELINE:
-        from core.text import korean_segmentation
-
-        return korean_segmentation.load_cutter()
+        return load_korean_cutter()
     from core.text import spacy_segmentation
 
     return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))

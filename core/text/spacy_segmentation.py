@@ -53,7 +53,7 @@ Chunker = Callable[[list[_SpacyWord]], Iterator[Range]]
 
 @functools.cache  # spaCy takes 0.2 to 1 s, and a process may ask for several segmenters
 def load_cutter(pipeline: str) -> Cutter:
-    """What cuts a text with `blank` or an installed trained pipeline: one of each name for this process.
+    """The cutter that uses `blank` or an installed trained pipeline, one of each name for this process.
 
     Raises:
         SegmentationError: the pipeline's files are damaged.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from rouge_score.tokenize import tokenize
 
 from core.errors import RecipeError
-from core.text.korean_analysers import PACKAGES, analyser, readable, versions
+from core.text.korean import PACKAGES, analyser, readable, versions
 
 TOKENIZERS = ("rouge_score", *PACKAGES, "char")
 DEFAULT_TOKENIZERS = {"en": "rouge_score", "ko": "kiwi"}

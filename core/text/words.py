@@ -47,6 +47,6 @@ Token = TypeVar("Token", bound=Hashable)
 
 
 def idf_of(texts: Sequence[AbstractSet[Token]]) -> dict[Token, float]:
-    """How rare each token is that occurs: of one in c of N texts, ln((N + 1) / (c + 1))."""
+    """The idf of each token that occurs: for one in c of N texts, ln((N + 1) / (c + 1))."""
     counts = Counter(token for tokens in texts for token in tokens)
     return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}

@@ -55,8 +55,7 @@ def compare(
 
     lengths, labels = None if what.n is None else parse_lengths(what.n), parse_labels(what.labels)
 
-    from jobs.tools.comparison import compare_runs
-    from jobs.tools.printed_comparison import print_comparison
+    from jobs.tools.comparison import compare_runs, print_comparison
 
     with reading(store) as opened, busy("Comparing"):
         first = chosen_run(opened, run, with_summaries=True)

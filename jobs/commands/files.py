@@ -17,7 +17,7 @@ from jobs.report.console import PrintableConsole, busy
 from jobs.report.numerals import counted
 
 if TYPE_CHECKING:
-    from core.plugins.plugin_metric import PluginMetric
+    from core.plugins.adapters import PluginMetric
 
 
 _bertscore = partial(option, "BERTScore", env=None)
@@ -105,8 +105,8 @@ def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":
         PluginError: a plugin cannot be found or imported, or has no metrics.
     """
     from core.errors import PluginError
+    from core.plugins.adapters import plugin_metrics
     from core.plugins.load import PluginSpec, read_plugin
-    from core.plugins.plugin_metric import plugin_metrics
 
     own: list[PluginMetric] = []
     for name in plugins:

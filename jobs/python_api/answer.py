@@ -18,7 +18,7 @@ _SMALLEST_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShownAnswer:
-    """How many words keep how much of the content, how sure that is, and what would tell more.
+    """The answer of a run: how many words keep how much of the content, how sure that is, and what would tell more.
 
     `print` shows the sentences of `nws report`; a notebook does, too.
     """
@@ -28,12 +28,12 @@ class ShownAnswer:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What follows the headline of each dataset: at most three systems, what to compare them with, what next."""
+        """The sentences below the headline of each dataset: at most three systems, what to compare with, what next."""
         return tuple(f"{name}: {text}" for dataset in self._datasets() for name, text in self._said(dataset))
 
     @property
     def headlines(self) -> tuple[str, ...]:
-        """What the best system keeps, in one sentence for each dataset."""
+        """One sentence for each dataset: what the best system keeps."""
         return tuple(map(self._headline, self._datasets()))
 
     def to_pandas(self) -> pd.DataFrame:
@@ -52,7 +52,7 @@ class ShownAnswer:
         `articles_for_one_step` articles the interval would be one step of n wide.
         """
         frame = pd.DataFrame(self._answer.smallest_rows(), columns=_SMALLEST_COLUMNS)
-        frame["at"] = [kept.edge(at.n) for kept in self._answer.of_systems for at in kept.smallest]
+        frame["at"] = [kept.edge(smallest.n) for kept in self._answer.of_systems for smallest in kept.smallest]
         whole = ("n", "low", "high", "claimed", "articles_for_one_step")
         return frame.astype(dict.fromkeys(whole, "Int64"))
 
@@ -67,8 +67,8 @@ class ShownAnswer:
         parts = []
         for dataset in self._datasets():
             items = "".join(f"<li><b>{escape(name)}</b>: {escape(text)}</li>" for name, text in self._said(dataset))
-            said = "<br>".join(map(escape, (self._heading(dataset), self._headline(dataset))))
-            parts.append(f"<p><b>{said}</b></p><ul>{items}</ul>")
+            title = "<br>".join(map(escape, (self._heading(dataset), self._headline(dataset))))
+            parts.append(f"<p><b>{title}</b></p><ul>{items}</ul>")
         notes = escape(" ".join((*self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS)))
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 

@@ -118,12 +118,12 @@ class Result:
         return figure
 
     def answer(self) -> ShownAnswer:
-        """How many words keep how much of the content, and how sure that is: print it, or read its frames."""
+        """How many words keep how much of the content, and how sure that is: print the answer, or read its frames."""
         names = names_of([self.run], self._store.systems(self.run.id), self._labels)
         return ShownAnswer(self._store.answer(self.run.id), names)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
-        """Where choosing words pays most: the n of each system that may have the largest gain over `random`.
+        """The n of each system that may have the largest gain over `random`: where choosing words pays most.
 
         `n` holds the candidates: one of them has the largest gain over `random`, with 95 % confidence. It is empty
         where the articles rule out no n. `gain`, `low` and `high` are of the n in `largest_gain_at`;
@@ -158,17 +158,17 @@ class Result:
         """
         from jobs.tools.comparison import compare_runs
 
-        found = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
-        shared = {"run": self.run.id, "metric": found.metric, "signature": found.signatures[0], "seed": self.run.seed}
+        pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
+        shared = {"run": self.run.id, "metric": pairs.metric, "signature": pairs.signatures[0], "seed": self.run.seed}
         rows = [
             shared
-            | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": at.n, "articles": at.articles}
-            | {"mean_a": at.mean_a, "mean_b": at.mean_b, "difference": at.difference.mean}
-            | {"low": at.difference.low, "high": at.difference.high, "p": at.p, "p_holm": at.p_holm}
-            | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
-            | {"words_a": at.words_a, "words_b": at.words_b}
-            for pair in found.comparisons
-            for at in pair.lengths
+            | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": length.n, "articles": length.articles}
+            | {"mean_a": length.mean_a, "mean_b": length.mean_b, "difference": length.difference.mean}
+            | {"low": length.difference.low, "high": length.difference.high, "p": length.p, "p_holm": length.p_holm}
+            | {"significant": length.significant, "wins": length.wins, "ties": length.ties, "losses": length.losses}
+            | {"words_a": length.words_a, "words_b": length.words_b}
+            for pair in pairs.comparisons
+            for length in pair.lengths
         ]
         return pd.DataFrame(rows)
 
@@ -198,12 +198,12 @@ class Result:
         names = names_of([self.run], {system for _, system, _ in means}, self._labels)
         systems = ", ".join(sorted(names.shown.values()))
         lengths = ", ".join(str(n) for n in sorted({n for *_, n in means}) if n)
-        what = "A sweep" if self.run.id == SWEEP else f"Run {self.run.id}, {self.run.state},"
+        subject = "A sweep" if self.run.id == SWEEP else f"Run {self.run.id}, {self.run.state},"
         articles = counted(self.run.articles_done, "article")
         failed = "No article" if not self.run.failures else counted(self.run.failures, "article")
         unit = "" if self.run.length_unit == "words" else f" {self.run.length_unit}"
         wrote = f": {systems} at n = {lengths}{unit}" if means else ""
-        return f"{what} of {articles}{wrote}. {failed} failed."
+        return f"{subject} of {articles}{wrote}. {failed} failed."
 
     def _repr_html_(self) -> str | None:
         if not self.run.summaries:

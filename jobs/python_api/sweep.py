@@ -5,7 +5,7 @@ import hashlib
 import json
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,7 +121,7 @@ def sweep(
     chosen = _several(systems)
     names = [system for system in chosen if isinstance(system, str)]
     own = _named("systems", [system for system in chosen if not isinstance(system, str)]), _named("metrics", metrics)
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "n": _lengths(n),
         "max_chars": _lengths(max_chars),
         "systems": tuple(dict.fromkeys((*names, *ALWAYS))),
@@ -135,8 +135,8 @@ def sweep(
     }
     spec = Dataset(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
     try:
-        asked = {key: value for key, value in given.items() if value is not None}
-        plan = _plan(articles, spec, asked, *([plugin_of_session(*own)] if any(own) else []))
+        chosen_settings = {key: value for key, value in settings.items() if value is not None}
+        plan = _plan(articles, spec, chosen_settings, *([plugin_of_session(*own)] if any(own) else []))
     except NwsError as error:
         if error.settings:
             error.add_note(f"Arguments that help: {', '.join(error.settings)}.")
@@ -144,20 +144,20 @@ def sweep(
     return _run(plan)
 
 
-def _lengths(given: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    return (given,) if isinstance(given, int) else None if given is None else tuple(given)
+def _lengths(lengths: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    return (lengths,) if isinstance(lengths, int) else None if lengths is None else tuple(lengths)
 
 
-def _several(given: Any) -> Sequence[Any]:
-    return [given] if isinstance(given, str) or callable(given) else given
+def _several(values: Any) -> Sequence[Any]:
+    return [values] if isinstance(values, str) or callable(values) else values
 
 
-def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[str, Any]:
+def _named(argument: str, functions: "Mapping[str, Any] | Sequence[Any]") -> dict[str, Any]:
     """Functions by their names."""
-    if isinstance(given, Mapping):
-        return dict(given)
+    if isinstance(functions, Mapping):
+        return dict(functions)
     named: dict[str, Any] = {}
-    for function in given:
+    for function in functions:
         if not callable(function):
             raise RecipeError(f"{function!r} in `{argument}` is neither a name nor a function.")
         name = getattr(function, "__name__", type(function).__name__)
@@ -167,13 +167,13 @@ def _named(argument: str, given: "Mapping[str, Any] | Sequence[Any]") -> dict[st
     return named
 
 
-def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plugin") -> "Plan":
+def _plan(articles: object, spec: Dataset, settings: dict[str, Any], *session: "Plugin") -> "Plan":
     """The work of `nws submit baselines`, with articles from Python objects."""
     from jobs.recipes.job import new_plan
     from jobs.recipes.load import load_recipe
     from jobs.recipes.sweep_recipe import BaselinesRecipe
 
-    recipe = load_recipe(BaselinesRecipe, "sample", given | {"datasets": [{"name": NAME, "split": "all"}]})
+    recipe = load_recipe(BaselinesRecipe, "sample", settings | {"datasets": [{"name": NAME, "split": "all"}]})
     # Whoever swept a frame wants what can be had of it, whatever its first rows are.
     recipe = recipe.model_copy(update={"stop_after_equal_failures": None})
     return new_plan(recipe, (corpus_of(articles, spec),), session)
@@ -181,6 +181,7 @@ def _plan(articles: object, spec: Dataset, given: dict[str, Any], *session: "Plu
 
 def _run(plan: "Plan") -> Result:
     """Drive the run in a store of its own, which is removed with the result."""
+    from core.arithmetic import one_thread
     from jobs.drive.driver import drive_alone
     from jobs.drive.pools import open_pools
     from jobs.report.warnings import warn_of_corpora, warn_of_repeats
@@ -191,7 +192,7 @@ def _run(plan: "Plan") -> Result:
     with contextlib.ExitStack() as on_error:
         folder = on_error.enter_context(tempfile.TemporaryDirectory(prefix="nws-sweep-"))
         store = on_error.enter_context(open_store(f"sqlite:///{folder}/nws.db"))
-        with _threads_kept(), open_pools(plan.recipe, "inline", console) as pools:
+        with one_thread(), open_pools(plan.recipe, "inline", console) as pools:
             drive_alone(store, SWEEP, plan, pools, console)
         result = Result(store, store.run_info(SWEEP))
         if not result.run.summaries:
@@ -201,20 +202,6 @@ def _run(plan: "Plan") -> Result:
             )
         weakref.finalize(result, on_error.pop_all().close)
     return result
-
-
-@contextlib.contextmanager
-def _threads_kept() -> Iterator[None]:
-    """A worker computes on one thread (`core.sweep.take_share`); the caller's process gets its own number back."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    threads = torch.get_num_threads()
-    try:
-        with threadpool_limits(1, user_api="blas"):  # and at the end what it was
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 NAME = "articles"

@@ -82,7 +82,7 @@ def score(
     Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
     from core.metrics.config import MINILM, Options
-    from core.plugins.plugin_metric import function_metric
+    from core.plugins.adapters import function_metric
     from jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):
@@ -98,8 +98,8 @@ def score(
         fluency_model=fluency_model,
         faithfulness_model=faithfulness_model,
     )
-    for name, given in (("predictions", predictions), ("references", references), ("sources", sources)):
-        if isinstance(given, str):
+    for name, values in (("predictions", predictions), ("references", references), ("sources", sources)):
+        if isinstance(values, str):
             raise CorpusError(f"`{name}` is one text, and must be a list of them.")
     rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
     return ScoreResult(score_rows("predictions", rows, names, options, seed, own))
@@ -108,10 +108,10 @@ def score(
 def _rows(
     predictions: list[Any], references: list[Any], sources: list[Any] | None
 ) -> "Iterator[tuple[str, dict[str, object]]]":
-    """The rows of a file of predictions, as they are asked for."""
-    for name, given in (("references", references), ("sources", sources)):
-        if given is not None and len(given) != len(predictions):
-            raise CorpusError(f"There are {len(predictions)} predictions and {len(given)} {name}: give one for each.")
+    """The texts as the rows of a file of predictions."""
+    for name, values in (("references", references), ("sources", sources)):
+        if values is not None and len(values) != len(predictions):
+            raise CorpusError(f"There are {len(predictions)} predictions and {len(values)} {name}: give one for each.")
     for i, prediction in enumerate(predictions):
         row = {"prediction": prediction, "references": references[i]}
         yield f"row {i + 1}", row if sources is None else row | {"source": sources[i]}
@@ -125,7 +125,7 @@ class ScoreResult:
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Of each metric, every option that changes its numbers. Scores of other signatures must not be compared."""
+        """The signature of each metric: every option that changes its numbers. Compare equal signatures only."""
         return {name: metric.signature for name, metric in self.found.metrics.items()}
 
     def to_pandas(self) -> pd.DataFrame:
@@ -134,9 +134,9 @@ class ScoreResult:
         The interval is missing where nothing shows the spread: of one row, or of equal scores.
         """
         rows = [
-            (name, part, at.mean, at.low, at.high, metric.method, metric.signature)
+            (name, part, interval.mean, interval.low, interval.high, metric.method, metric.signature)
             for name, metric in self.found.metrics.items()
-            for part, at in metric.intervals.items()
+            for part, interval in metric.intervals.items()
         ]
         return pd.DataFrame(rows, columns=_COLUMNS)
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
 from core.models.generators import KNOWN_GENERATORS
+from core.plugins.adapters import Judged, PluginMetric, PluginSystem, plugin_metrics, plugin_systems
 from core.plugins.load import Plugin, PluginSpec, read_plugin
-from core.plugins.plugin_metric import Judged, PluginMetric, plugin_metrics
-from core.plugins.plugin_system import PluginSystem, plugin_systems
 from core.provenance import file_sha256
 from core.stage import Stage
 from core.systems.extractive_baselines import BASELINES

@@ -9,7 +9,7 @@ from core.analysis.intervals import FEW_ARTICLES
 from core.errors import RecipeError
 from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
 from core.names import did_you_mean
-from core.plugins.plugin_metric import METRIC_OF_PLUGIN
+from core.plugins.adapters import METRIC_OF_PLUGIN
 from core.text.length import LengthUnit
 from jobs.store import RunInfo
 

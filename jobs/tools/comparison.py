@@ -1,16 +1,16 @@
 """`nws compare`: systems of one run, or of two, against each other at equal n, paired by article."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 from core.analysis import (
     LEAD,
     Comparison,
     Metric,
-    PairedLength,
     Points,
     compare_systems,
     kinds_of,
@@ -20,13 +20,17 @@ from core.analysis import (
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
+from core.text.length import LengthUnit
 from core.types import SystemKind
-from jobs.report.metric_names import default_metric, find_metric, metric_signature
-from jobs.report.numerals import counted
+from jobs.report.metric_names import SKEWED, default_metric, few, find_metric, metric_signature, not_equal
+from jobs.report.numerals import counted, decimals
+from jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
+from jobs.report.result_tables import comparison_table
 from jobs.report.system_names import SystemNames, names_of
 from jobs.store import RunInfo, Store
 
 TEST = "sign-flip, two-sided, nothing drawn"
+_FLAGS = ("significant", "at_equal_length", "too_skewed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,9 @@ def compare_runs(
     points_b = points_a
     if other_run:
         points_b = _as_in(points_a, store.content_hashes(a.id), _points(store, b, checked), store.content_hashes(b.id))
-    names = _names_of(a, b, points_a, points_b, labels)
+    called = {*points_a.systems, *points_b.systems}
+    called |= {split_seed(system)[0] for system in called}
+    names = names_of([a, b] if other_run else [a], called, labels)
     where = [(a, points_a)] + [(b, points_b)] * (len(systems) - 1)
     systems = [_full_name(name, names, *side) for name, side in zip(systems, where, strict=False)]
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
@@ -144,7 +150,7 @@ def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hash
 
 
 def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, Points]], names: SystemNames) -> str:
-    """Of what the two systems have summaries, each called by its run where there are two. No full stop."""
+    """The reason why two systems were not compared, without a full stop: what either has summaries of."""
     of_sides = zip(pair, sides, strict=True)
     has = [f"{run or names[system]} has {_extent(points, system)}" for system, (run, points) in of_sides]
     why = "no article of enough words, with the same text and references, has a summary by both at one n"
@@ -152,18 +158,10 @@ def _why_not_compared(pair: tuple[str, str], sides: Sequence[tuple[str | None, P
 
 
 def _extent(points: Points, system: str) -> str:
-    """How many articles a system has, of which datasets, and at which n."""
+    """The number of articles of a system, with their datasets and n, in words."""
     own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
     datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
     return f"{counted(len(own.articles), 'article')} of {datasets} at n = {joined(np.unique(own.n).tolist())}"
-
-
-def _names_of(
-    a: RunInfo, b: RunInfo, points_a: Points, points_b: Points, labels: Mapping[str, str] | None
-) -> SystemNames:
-    systems = {*points_a.systems, *points_b.systems}
-    runs = [a] if a.id == b.id else [a, b]
-    return names_of(runs, systems | {split_seed(system)[0] for system in systems}, labels)
 
 
 def _full_name(name: str, names: SystemNames, run: RunInfo, points: Points) -> str:
@@ -179,7 +177,7 @@ def _with_methods(points: Points, systems: Sequence[str]) -> Points:
 
 
 def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
-    """How either run computed the metric; refuses two runs that have not computed it alike."""
+    """The signatures of the metric in either run; two runs that have not computed it alike are refused."""
     signature_a, signature_b = (metric_signature(run, metric) for run in (a, b))
     if signature_a != signature_b:
         raise RecipeError(
@@ -198,17 +196,17 @@ def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     return points
 
 
-def _pairs_of_one(run: RunInfo, known: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
+def _pairs_of_one(run: RunInfo, systems_of_run: list[str], systems: Sequence[str]) -> list[tuple[str, str]]:
     if len(systems) == 2:
         return [(systems[0], systems[1])]
     first = systems[0] if systems else LEAD
-    others = [name for name in known if name != first]
+    others = [name for name in systems_of_run if name != first]
     if not others:
         raise RecipeError(f"Run {run.id} has no other system than {first!r} to compare it with.")
-    if first not in known:
+    if first not in systems_of_run:
         raise RecipeError(
             f"Run {run.id} has no {LEAD!r} to compare every system with. Name one or two with --system; its systems "
-            f"are {', '.join(known)}."
+            f"are {', '.join(systems_of_run)}."
         )
     return [(first, other) if systems else (other, first) for other in others]
 
@@ -248,17 +246,105 @@ def _system_json(system: str, kind: SystemKind) -> dict[str, Any]:
     return {"system": system, "is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
-def _length_json(at: PairedLength) -> dict[str, Any]:
-    flags = ("significant", "at_equal_length", "too_skewed")
-    return asdict(at) | {flag: getattr(at, flag) for flag in flags}
-
-
 def _comparison_json(comparison: Comparison, kinds: Mapping[str, SystemKind]) -> dict[str, Any]:
     return {
         "dataset": comparison.dataset,
         "a": _system_json(comparison.a, kinds[comparison.a]),
         "b": _system_json(comparison.b, kinds[comparison.b]),
-        "lengths": [_length_json(at) for at in comparison.lengths],
+        "lengths": [asdict(length) | {flag: getattr(length, flag) for flag in _FLAGS} for length in comparison.lengths],
         "left_out": list(comparison.left_out),
         "short": {str(n): articles for n, articles in comparison.short.items()},
     }
+
+
+_PLACES = 4
+_WORTH_SAYING = 0.01
+"""The least share of equal texts."""
+
+
+def print_comparison(result: RunComparison, console: Console, where: str = "") -> None:
+    """Print what was compared, a table for each dataset and pair, and how to read them.
+
+    `where` is appended to the commands it names, so that they find the runs: such as ` --store URL`.
+    """
+    for run in (result.a, result.b) if result.two_runs else (result.a,):
+        print_line(
+            console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed"
+        )
+    print_unit(result.a.length_unit, console)
+    print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
+    print_shared(result.names, console)
+    for comparison in result.comparisons:
+        _print_pair(result, comparison, console)
+    _print_how_to_read(result, console)
+
+
+def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
+    print_title(console, f"{comparison.dataset}: A − B")
+    for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
+        print_line(console, f"{side}  {_describe(result, system, run)}")
+    # Titled above: A and B are said there.
+    comparison_table(comparison, "A", "B", "", _PLACES).print(console)
+    for note in _notes(comparison, result.kinds, result.a.length_unit):
+        print_line(console, note, style="yellow")
+
+
+def _describe(result: RunComparison, system: str, run: RunInfo) -> str:
+    return result.names[system] + role(result.kinds[system]) + (f", run {run.id}" if result.two_runs else "")
+
+
+def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: LengthUnit) -> Iterator[str]:
+    """Notes on these systems and articles, a line each."""
+    for side, system in (("A", comparison.a), ("B", comparison.b)):
+        if kinds[system] == "upper bound":
+            yield (
+                f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
+                "Another way of writing may score higher."
+            )
+    if unit != "words" or not all(length.at_equal_length for length in comparison.lengths):
+        yield not_equal(unit)
+    only_a, only_b = (max(getattr(length, side) for length in comparison.lengths) for side in ("only_a", "only_b"))
+    if only_a or only_b:
+        yield f"Left out: at most {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
+    if comparison.left_out:
+        yield f"Left out, since no article of enough words has a summary by both: n = {joined(comparison.left_out)}."
+    if comparison.short:
+        counts = ", ".join(f"{many} at n = {n}" for n, many in comparison.short.items())
+        why = "having fewer than n words" if unit == "words" else f"fitting whole into n {unit}"
+        yield f"Left out for {why}: {counts}."
+    same = [(length.same_text, length.articles) for length in comparison.lengths if length.same_text is not None]
+    share = sum(equal for equal, _ in same) / max(1, sum(articles for _, articles in same))
+    if share >= _WORTH_SAYING:
+        yield f"A and B wrote the same text in {100 * share:.0f} % of the summaries."
+    yield from _too_few(comparison)
+
+
+def _too_few(comparison: Comparison) -> Iterator[str]:
+    most, tested = max(length.articles for length in comparison.lengths), len(comparison.lengths)
+    smallest = tested * 2 / 2**most
+    without_p = [length.n for length in comparison.lengths if 2 / 2**length.articles >= ALPHA]
+    if smallest >= ALPHA:
+        least = decimals(min(1, smallest), _PLACES)
+        yield f"{counted(most, 'article')}, {tested} n: Holm p cannot fall below {least}, nothing can be significant."
+    elif without_p:
+        yield f"Too few articles for a p below {decimals(ALPHA, 2)} at n = {joined(without_p)}."
+    elif caution := few(min(length.articles for length in comparison.lengths)):
+        yield caution
+    if skewed := [length.n for length in comparison.lengths if length.significant and length.too_skewed]:
+        yield f"{SKEWED}: n = {joined(skewed)}."
+
+
+def _print_how_to_read(result: RunComparison, console: Console) -> None:
+    console.print()
+    for (system_a, system_b), why in result.not_compared.items():
+        print_line(
+            console, f"Not compared: {result.names[system_a]} and {result.names[system_b]}: {why}.", style="yellow"
+        )
+    lines = (
+        f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
+        "Holm p: corrected over the n of one pair on one dataset. Intervals are not corrected.",
+        "p: sign-flip test on per-article differences, over all patterns of signs. No seed.",
+        "Intervals: Student's t of the per-article differences.",
+    )
+    for line in lines:
+        print_line(console, line, style="dim")

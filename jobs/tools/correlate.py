@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from threadpoolctl import threadpool_limits
 
 from core.analysis.correlation import (
     COEFFICIENTS,
@@ -127,14 +128,14 @@ class FileCorrelation:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """What `nws correlate --json` prints."""
+        """The numbers as `nws correlate --json` prints them."""
         return {
             "human": self.human,
             "systems": len(self.table.systems),
             "documents": len(self.table.documents),
             "documents_lacking_systems": {name: list(systems) for name, systems in self.table.lacking.items()},
             "metrics": _by_metric(self.correlations),
-            "differences": [asdict(one) | {"significant": one.significant} for one in self.differences],
+            "differences": [asdict(row) | {"significant": row.significant} for row in self.differences],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
             "signature": SIGNATURE,
             "seed": self.seed,
@@ -153,14 +154,10 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     table = read_scores(path, [*metrics, human])
     gold = table.scores[human]
     scores = {name: table.scores[name] for name in metrics}
-    resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
-    return FileCorrelation(
-        human,
-        table,
-        correlations(scores, gold, resampled),
-        differences(scores, gold, resampled, seed=seed),
-        seed,
-    )
+    with threadpool_limits(1, user_api="blas"):  # the products are so small that threads would wait for each other
+        resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
+        agreement = correlations(scores, gold, resampled)
+        return FileCorrelation(human, table, agreement, differences(scores, gold, resampled, seed=seed), seed)
 
 
 def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
@@ -194,9 +191,9 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
 
 
 def _values_table(result: FileCorrelation, level: Level) -> Table:
-    found = {(one.metric, one.coefficient): _value_cell(one) for one in result.correlations if one.level == level}
-    metrics = dict.fromkeys(metric for metric, _ in found)
-    rows = [(metric, *(found[metric, name] for name in COEFFICIENTS)) for metric in metrics]
+    cells = {(row.metric, row.coefficient): _value_cell(row) for row in result.correlations if row.level == level}
+    metrics = dict.fromkeys(metric for metric, _ in cells)
+    rows = [(metric, *(cells[metric, name] for name in COEFFICIENTS)) for metric in metrics]
     return Table(("metric", *map(str.capitalize, COEFFICIENTS)), rows, _LEVELS[level])
 
 
@@ -207,11 +204,11 @@ def _value_cell(correlation: Correlation) -> Cell:
 
 
 def _differences_table(result: FileCorrelation, level: Level) -> Table:
-    found = {(f"{one.a} − {one.b}", one.coefficient): one for one in result.differences if one.level == level}
+    by_pair = {(f"{row.a} − {row.b}", row.coefficient): row for row in result.differences if row.level == level}
     columns = [column for name in COEFFICIENTS for column in (name.capitalize(), "Holm p")]
     rows = []
-    for pair in dict.fromkeys(pair for pair, _ in found):
-        cells = (cell for name in COEFFICIENTS for cell in _difference_cells(found[pair, name]))
+    for pair in dict.fromkeys(pair for pair, _ in by_pair):
+        cells = (cell for name in COEFFICIENTS for cell in _difference_cells(by_pair[pair, name]))
         rows.append((pair, *cells))
     return Table(("A − B", *columns), rows, f"A − B at the {level} level")
 
@@ -226,7 +223,7 @@ def _difference_cells(difference: Difference) -> tuple[Cell, Cell]:
 
 
 def _notes(result: FileCorrelation) -> Iterator[str]:
-    """What the reader must know of these scores."""
+    """Notes on these scores, a line each."""
     if lacking := result.table.lacking:
         yield f"Left out: {counted(len(lacking), 'document')} that a system lacks; --json names them."
     for one in result.correlations:

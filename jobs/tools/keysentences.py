@@ -11,7 +11,7 @@ from rich.console import Console
 from core.errors import CorpusError, RecipeError
 from core.systems import korean_textrank, kr_wordrank
 from core.systems.korean_key_sentences import check_selection, share_found
-from core.text.korean_analysers import nouns_and_adjectives, readable
+from core.text.korean import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file
 from core.text.tokenizers import named_tokenizer
@@ -31,7 +31,7 @@ Recalls: TypeAlias = Mapping[tuple[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What one method found.
+    """The keywords and key sentences of one method, and their recall.
 
     Attributes:
         signature: every option that changes the sentences and keywords.
@@ -58,7 +58,7 @@ class KeySentences:
     top: int
 
     def as_dict(self) -> dict[str, Any]:
-        """What `nws keysentences --json` prints."""
+        """The numbers as `nws keysentences --json` prints them."""
         return {
             **self._method(self.wordrank),
             "textrank": {
@@ -105,7 +105,7 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
     by_wordrank = kr_wordrank.key_sentences(keywords, documents, count, diversity)
     by_textrank = korean_textrank.key_sentences(documents, tokenizer, count, diversity)
     own = korean_textrank.rank_keywords(documents, stopwords)
-    of_wordrank, of_textrank = (_recalls(list(keywords), found, _of_left_parts) for found in (by_wordrank, by_textrank))
+    of_wordrank, of_textrank = (_recalls(list(keywords), texts, _of_left_parts) for texts in (by_wordrank, by_textrank))
     return KeySentences(
         len(documents),
         Method(kr_wordrank.signature(stopwords, diversity), keywords, tuple(by_wordrank), of_wordrank, of_wordrank),
@@ -164,10 +164,10 @@ def read_documents(path: Path) -> list[str]:
         raise CorpusError(f"{path} holds no document: write one on each line (what follows a tab is not read).")
     others = [number for number, text in documents.items() if _is_without_hangul(text)]
     if len(others) > MOST_WITHOUT_HANGUL * len(documents):
-        shown = ", ".join(map(str, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
+        numbers = ", ".join(map(str, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
         raise CorpusError(
             f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} "
-            f"may. They are on line{'s' if len(others) > 1 else ''} {shown}. Key sentences are found in Korean texts "
+            f"may. They are on line{'s' if len(others) > 1 else ''} {numbers}. Key sentences are found in Korean texts "
             "only: take the others out."
         )
     return list(documents.values())
@@ -178,21 +178,21 @@ def _is_without_hangul(text: str) -> bool:
     return any(map(str.isalpha, text)) and hangul_share(text) == 0
 
 
-def read_stopwords(given: str) -> frozenset[str]:
+def read_stopwords(stopwords: str) -> frozenset[str]:
     """Stop words: those of the file `given`, one a line; or where there is no such file, the words between its commas.
 
     Raises:
         RecipeError: the file cannot be read.
     """
-    if is_file(Path(given)):
+    if is_file(Path(stopwords)):
         try:
-            words = Path(given).read_text(encoding="utf-8-sig").splitlines()
+            words = Path(stopwords).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise RecipeError(f"--stopwords {given}: the file cannot be read as UTF-8 text ({error}).") from error
-    elif "," not in given and ("/" in given or given.endswith(".txt")):
-        raise RecipeError(f"--stopwords {given}: there is no such file.")
+            raise RecipeError(f"--stopwords {stopwords}: the file cannot be read as UTF-8 text ({error}).") from error
+    elif "," not in stopwords and ("/" in stopwords or stopwords.endswith(".txt")):
+        raise RecipeError(f"--stopwords {stopwords}: there is no such file.")
     else:
-        words = given.split(",")
+        words = stopwords.split(",")
     return frozenset(stripped for word in words if (stripped := readable(word).strip()))
 
 

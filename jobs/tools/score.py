@@ -62,7 +62,7 @@ class FileScore:
     seed: int
 
     def as_dict(self) -> dict[str, Any]:
-        """What `nws score --json` prints."""
+        """The scores as `nws score --json` prints them."""
         intervals = {name: metric.intervals for name, metric in self.metrics.items()}
         return {
             "rows": len(self.predictions),
@@ -197,10 +197,10 @@ def to_predictions(
 
 
 def _prediction(row: dict[str, object]) -> Prediction:
-    given = row.get("id")
+    row_id = row.get("id")
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else text_of(row, "source")
-    name = cleaned(given) if isinstance(given, str) else given
+    name = cleaned(row_id) if isinstance(row_id, str) else row_id
     return Prediction(name, Row(text_of(row, "prediction"), _references(row), source))
 
 
@@ -216,7 +216,7 @@ def _references(row: dict[str, object]) -> tuple[str, ...]:
 
 
 def row_lines(score: FileScore) -> Iterator[Mapping[str, Any]]:
-    """Of each row, `{"row", "id", "metrics"}`."""
+    """The scores of each row as `{"row", "id", "metrics"}`, which `--per-row` writes."""
     for index, prediction in enumerate(score.predictions):
         metrics = {
             name: dict(zip(metric.intervals, metric.rows[index].tolist(), strict=True))
@@ -239,7 +239,7 @@ def print_score(score: FileScore, console: Console) -> None:
 
 
 def _intervals(score: FileScore) -> Iterator[str]:
-    """How the intervals were computed, and whether there are enough rows for them."""
+    """Notes on how the intervals were computed, and on whether there are enough rows for them."""
     resampled = [name for name, metric in score.metrics.items() if metric.method == "bootstrap"]
     if len(resampled) < len(score.metrics):
         yield "Intervals of means over rows: Student's t."

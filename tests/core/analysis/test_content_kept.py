@@ -12,16 +12,17 @@ from core.analysis.content_kept import (
     KeptByArticle,
     content_kept,
 )
-from core.analysis.intervals import Interval, mean_interval
-from core.analysis.points import Point, Points
-from core.analysis.step_down import (
+from core.analysis.intervals import (
     ALPHA,
+    Interval,
     above_zero_p,
     first_kept,
     interval_of_n,
+    mean_interval,
     moments,
     skewed_intervals,
 )
+from core.analysis.points import Point, Points
 
 LENGTHS = (1, 7, 21)
 
@@ -146,6 +147,7 @@ def test_equal_values_show_what_they_are() -> None:
     assert p_of(np.full((12, 3), [0.1, 0.0, -0.1])).tolist() == [0.0, 1.0, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", ["none", "above", "below"])
 @pytest.mark.parametrize("articles", [12, 60])
 def test_a_claim_is_wrong_in_few_studies(tail: str, articles: int) -> None:
@@ -174,6 +176,7 @@ def test_an_interval_of_a_share_ends_where_the_test_begins_to_show() -> None:
     assert skewed_intervals(np.full((1, 1), 0.3)) == [Interval(0.3, None, None)]
 
 
+@pytest.mark.slow
 def test_an_interval_holds_the_smallest_length_also_where_it_keeps_just_the_share() -> None:
     rng, held, studies = np.random.default_rng(6), 0, 500
     for _ in range(studies):
@@ -183,6 +186,7 @@ def test_an_interval_holds_the_smallest_length_also_where_it_keeps_just_the_shar
     assert held / studies >= 0.95
 
 
+@pytest.mark.slow
 def test_with_the_articles_advised_most_studies_are_sure_to_one_step() -> None:
     """Of 60 articles the truth: others are drawn from them."""
     rng = np.random.default_rng(7)

@@ -50,22 +50,6 @@ def test_the_bootstrap_of_a_mean_agrees_with_scipy():
     assert found != score_intervals(lambda rows: rows.mean(axis=0), values, seed=12, resamples=300)
 
 
-def test_the_bootstrap_of_a_ratio_of_sums_agrees_with_scipy():
-    values = np.random.default_rng(4).integers(1, 9, (30, 2)).astype(np.float64)
-    (found,) = score_intervals(lambda rows: rows[:, :1].sum(axis=0) / rows[:, 1].sum(), values, seed=2, resamples=400)
-    expected = stats.bootstrap(
-        (values[:, 0], values[:, 1]),
-        lambda a, b: a.sum() / b.sum(),
-        n_resamples=400,
-        method="percentile",
-        paired=True,
-        vectorized=False,
-        rng=np.random.default_rng(2),
-    ).confidence_interval
-    assert found.mean == values[:, 0].sum() / values[:, 1].sum()
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
 def test_equal_rows_have_no_interval():
     (found,) = score_intervals(lambda rows: rows.mean(axis=0), np.full((7, 1), 0.5), seed=0)
     assert found == Interval(0.5, None, None)

@@ -43,19 +43,6 @@ def test_what_rounding_does_is_a_tie_everywhere(make_points):
     assert (at.p, at.wins, at.ties) == (SMALLEST_P, 60, 0)
 
 
-def test_only_articles_that_both_have_are_paired(make_points):
-    lacks = {("a", 3, 4), ("b", 3, 5), ("b", 3, 6), ("a", 9, 0)}
-    points = make_points(
-        lambda s, n, a: 9.0 if a in (4, 5, 6) and n == 3 else 0.1 * (s == "a"),
-        ("a", "b"),
-        skip=lambda *at: at in lacks,
-    )
-    (found,) = compare(points, ("a", "b"))
-    counts = {at.n: (at.articles, at.only_a, at.only_b) for at in found.lengths}
-    assert counts == {1: (60, 0, 0), 3: (57, 2, 1), 5: (60, 0, 0), 7: (60, 0, 0), 9: (59, 0, 1)}
-    assert [at.difference.mean for at in found.lengths] == pytest.approx([0.1] * 5)
-
-
 def test_two_runs_are_paired_by_article_and_n(make_points):
     first = make_points(lambda s, n, a: 0.5, ("a",), (3, 5, 7), 10, skip=lambda s, n, a: a < 2)
     second = make_points(lambda s, n, a: 0.4, ("a", "b"), (5, 7, 9), 8)

@@ -8,7 +8,6 @@ from core.analysis import Point, compare_systems
 from core.analysis.sample_size import (
     MOST_ARTICLES,
     Needed,
-    articles_for_one_step,
     articles_needed,
     articles_to_show,
     whole_articles,
@@ -60,6 +59,7 @@ def test_it_says_what_was_seen() -> None:
     assert at.articles == 34
 
 
+@pytest.mark.slow
 def test_all_n_together_take_more_articles_and_as_many_suffice_to_compare() -> None:
     rng = np.random.default_rng(2)
     values = 0.05 + 0.02 * rng.normal(size=(60, 6)) + 0.1 * rng.normal(size=(60, 1))
@@ -90,13 +90,3 @@ def test_what_is_not_there_is_left_out() -> None:
     with_gap = [*given, Point("made", "002", "lexrank", 1, 1, {"kept": math.nan})]
     (pair,) = articles_needed(with_gap, [PAIR], "kept")
     assert pair.lengths[0].seen == 2
-
-
-def test_lengths_at_which_all_articles_keep_the_same_are_known_at_once() -> None:
-    rng = np.random.default_rng(4)
-    above = np.full((30, 3), [-0.1, 0.0, 0.1])
-    assert articles_for_one_step(above) == 12
-    above[:, 1] = 0.1 * rng.normal(size=30)
-    assert articles_for_one_step(above) == 12  # only one length is not known
-    assert articles_for_one_step(-above) is None
-    assert articles_for_one_step(above[:1]) is None

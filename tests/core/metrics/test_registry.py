@@ -93,11 +93,6 @@ def test_of_references_with_the_same_f1_the_first_counts() -> None:
     assert over_references([low, high, also_high], "best") == high
 
 
-def test_rouge_of_any_n() -> None:
-    row = [Row("a b c d e f", ("a x b c d e f",))]
-    assert score("rouge4", row).tolist() == pytest.approx([2 / 3, 2 / 4, 4 / 7])
-
-
 def test_options_that_do_not_go_together() -> None:
     with pytest.raises(RecipeError, match="best or mean"):
         Options(references="worst")  # type: ignore[arg-type]

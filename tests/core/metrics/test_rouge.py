@@ -56,12 +56,6 @@ def test_the_best_reference_is_that_of_rouge_score() -> None:
     assert Rouge(RougeConfig()).score("a cat", [])["rougeL"] == Score(0, 0, 0)
 
 
-def test_the_stemmer_matches_other_forms_of_a_word() -> None:
-    row = Row("investigations opened", ("investigation opening",))
-    assert METRICS["rouge1"].score_row(row).f1 == 0
-    assert make_metric("rouge1", Options(stemmer=True)).score_row(row).f1 == 1
-
-
 def test_signatures_name_every_option() -> None:
     version, nltk = importlib.metadata.version("rouge_score"), importlib.metadata.version("nltk")
     assert RougeConfig(True).signature == (

@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 from core.errors import CorpusError
 from core.metrics.metric import Row
 from core.metrics.registry import make_metric
-from core.metrics.surface import Efficiency, coverage, density, efficiency
-
-
-def test_efficiency() -> None:
-    assert efficiency(0.42, 9) == pytest.approx(0.0467, abs=5e-5)
-    assert efficiency(0.0, 0) == 0.0
-
+from core.metrics.surface import Efficiency, coverage, density
 
 ARTICLE = "One two three four five six seven eight nine ten eleven."
 
@@ -23,11 +17,6 @@ def test_the_share_of_words_that_the_article_has(share: Callable[[str, str], flo
     assert share("one TWO, three four five six seven eight nine ten eleven twelve", ARTICLE) == pytest.approx(11 / 12)
     assert share("", ARTICLE) == 0.0
     assert share("...", ARTICLE) == 0.0
-
-
-def test_a_repeated_word_counts_once_in_density_and_each_time_in_coverage() -> None:
-    assert (density("one one one two", ARTICLE), coverage("one one one two", ARTICLE)) == (0.5, 1.0)
-    assert (density("one one eins eins", ARTICLE), coverage("one one eins eins", ARTICLE)) == (0.25, 0.5)
 
 
 WORDS = st.lists(st.sampled_from("abcde"), max_size=12).map(" ".join)

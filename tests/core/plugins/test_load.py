@@ -9,9 +9,8 @@ import pytest
 from documents import document
 
 from core.errors import PluginError
+from core.plugins.adapters import Judged, plugin_metrics, plugin_systems
 from core.plugins.load import Plugin, PluginSpec, _installed, read_plugin
-from core.plugins.plugin_metric import Judged, plugin_metrics
-from core.plugins.plugin_system import plugin_systems
 from core.systems.system import Draft
 
 COVERAGE = """

@@ -41,18 +41,6 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
-def test_every_file_format_gives_the_same_articles(tmp_path: Path, suffix: str) -> None:
-    path = write(tmp_path / f"news{suffix}", ROWS)
-    corpus = open_dataset(Dataset(str(path)))
-    assert corpus.size == 3
-    assert corpus.revision.startswith("sha256:")
-    assert list(corpus) == [
-        Article(f"news{suffix}", "all", row["id"], row["article"], (row["highlights"],)) for row in ROWS
-    ]
-    assert list(corpus) == list(corpus)  # it can be read again
-
-
 @pytest.mark.parametrize(
     ("suffix", "references"),
     [

@@ -8,7 +8,7 @@ from korean_tokenizers import korean_tokenizer
 from spacy.tokens import Doc
 
 from core.errors import EmptyArticleError, NwsError, SegmentationError
-from core.text import korean_analysers
+from core.text import korean
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.language import Language
 from core.text.segmentation import (
@@ -209,6 +209,6 @@ def test_korean_is_cut_by_kiwi_whose_revision_names_the_package_and_its_model() 
 
 
 def test_korean_needs_kiwi(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(korean_analysers.PACKAGES, "kiwi", ("no-such-package",))
+    monkeypatch.setitem(korean.PACKAGES, "kiwi", ("no-such-package",))
     with pytest.raises(NwsError, match="needs the package no-such-package"):
         resolve_pipeline("auto", "ko")

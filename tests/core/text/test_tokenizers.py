@@ -14,8 +14,8 @@ from core.errors import NwsError, RecipeError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import Metric, Row
 from core.metrics.registry import make_metric
-from core.text import korean_analysers
-from core.text.korean_analysers import readable
+from core.text import korean
+from core.text.korean import readable
 from core.text.tokenizers import TOKENIZERS, CharTokenizer, EnglishTokenizer, KoreanTokenizer, Tokenizer
 from core.types import Score
 
@@ -127,10 +127,10 @@ def test_signatures_carry_versions() -> None:
 
 @pytest.mark.parametrize(("name", "module"), [("kiwi", "kiwipiepy"), ("mecab", "mecab"), ("okt", "jpype")])
 def test_a_missing_package_is_named(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    korean_analysers.load_kiwi.cache_clear()
+    korean.load_kiwi.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(NwsError, match=rf"'{name}' needs the package {module}.*pip install kiwipiepy"):
-        korean_analysers.analyser.__wrapped__(name)
+        korean.analyser.__wrapped__(name)
 
 
 def test_missing_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,9 +145,10 @@ def test_missing_java_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jpype._jpype, "isStarted", lambda: False)
     monkeypatch.setattr(jpype._core, "_JVM_started", False)
     with pytest.raises(NwsError, match=r"needs Java.*libjvm.*apt install default-jre-headless.*kiwi"):
-        korean_analysers.analyser.__wrapped__("okt")
+        korean.analyser.__wrapped__("okt")
 
 
+@pytest.mark.slow
 def test_java_starts_when_needed_quiet_headless_and_leaving_ctrl_c_to_python() -> None:
     korean_tokenizer("okt")
     script = (

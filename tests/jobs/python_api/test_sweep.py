@@ -113,13 +113,6 @@ def test_a_notebook_shows_the_answer_and_the_plot(found: nws.Result, tmp_path: P
     assert "content kept" in found.plot().sheet.made_by[0]
 
 
-def test_it_begins_with_the_answer(found: nws.Result) -> None:
-    (headline,) = found.answer().headlines
-    assert repr(found).startswith(f"{headline} A sweep of 5 articles: ")
-    assert str(found).startswith("articles: how many words keep how much? (5 articles, ")
-    assert str(found).endswith(repr(found).removeprefix(f"{headline} "))
-
-
 def test_nothing_is_left_of_a_sweep_that_is_dropped_or_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     found = nws.sweep([GOOD], n=3, systems=[])
@@ -141,6 +134,7 @@ def test_the_threads_of_the_process_stay_as_they_are(rows: list[dict[str, str]])
     blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
     try:
         nws.sweep(rows[:1], n=3, systems=[])
+        nws.score(["a cat"], ["the cat"], "bertscore")
         assert torch.get_num_threads() == 2
         assert [library for library in threadpool_info() if library["user_api"] == "blas"] == blas
     finally:
@@ -260,11 +254,3 @@ def test_a_function_that_raises_fails_its_articles(rows: list[dict[str, str]]) -
     found = nws.sweep(rows, n=3, systems=[choosy])
     assert len(found.failures()) == 4
     assert "choosy of test_sweep.py failed: ValueError: no (line" in found.failures().message[0]
-
-
-def test_articles_of_a_file(rows: list[dict[str, str]], found: nws.Result, tmp_path: Path) -> None:
-    file = tmp_path / "news.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    again = nws.sweep(file, n=[3, 7], systems=SYSTEMS, seed=3)
-    assert again.summaries().text.tolist() == found.summaries().text.tolist()
-    assert set(again.summaries().dataset) == {"news.jsonl"}

@@ -16,8 +16,7 @@ from core.errors import RecipeError, StoreError
 from core.types import Article, BundleResult, Score, Summary
 from jobs.report.numerals import p_text
 from jobs.store import RunSpec, Store, open_store
-from jobs.tools.comparison import compare_runs
-from jobs.tools.printed_comparison import print_comparison
+from jobs.tools.comparison import compare_runs, print_comparison
 
 BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
 SYSTEMS = {"good|chunks": 0.05, "even|chunks": 0.0, "oracle": 0.3, "lead": 0.0, "random": -0.02}

@@ -7,7 +7,7 @@ from korean_tokenizers import korean_tokenizer
 
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.dataset import Dataset, open_dataset
-from core.text.korean_analysers import load_kiwi
+from core.text.korean import load_kiwi
 from core.text.segmentation import Segmenter
 from core.text.words import word_spans
 from core.types import Article, SegmentedArticle

@@ -1,0 +1,289 @@
+"""Systems and metrics of plugins or of a caller, whose output is checked.
+
+A metric is a function of a summary and its references. The higher its value, the better the summary. A function that
+declares one of `ASKED` as a parameter without a default gets it, too.
+"""
+
+import inspect
+import math
+import numbers
+import re
+import reprlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from core.errors import PluginError, SegmentationError
+from core.metrics.metric import FloatArray, MeanOverRows, Row
+from core.metrics.registry import is_metric
+from core.metrics.specs import BY_COLUMN, SPECS
+from core.plugins.load import Judge, Plugin, Write, blaming, definition, plugin_of_session
+from core.systems.system import Document, Draft, System, require_name
+from core.text.length import UNCUT, LengthUnit, length_of, require_summary_length
+from core.text.rows import cleaned
+from core.types import CHOSEN_SCORES, Summary, SystemKind
+
+ASKED = ("article", "n", "language", "key")
+"""What a function may ask for beside the summary and its references: fields of `Judged`."""
+METRIC_OF_PLUGIN = "plugin:"
+"""What follows the name in the signature of a plugin's metric, and of no other."""
+# A column of tables and files, and a name in SQL.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,60}")
+# What else is a column where summaries are rows, or a signature of a run.
+_TAKEN_NAMES = frozenset(
+    ("run_id", "dataset", "split", "key", "kind", "article", "references", "reused_from", "rouge", "reward")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A summary, its references, and what else a metric may ask for.
+
+    Attributes:
+        subject: what it is a summary of, as errors call it.
+        article: the text that it summarises. This, like all that follows, is None where it is not known.
+        n: how many words were asked for; 0 of a summary that was not cut.
+        language: of all texts, `en` or `ko`.
+        key: of the article in its dataset.
+    """
+
+    summary: str
+    references: Sequence[str]
+    subject: str
+    article: str | None = None
+    n: int | None = None
+    language: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PluginMetric(MeanOverRows):
+    """A metric of a plugin, as a `core.metrics.metric.Metric`. In a run, an error there is a failure of that article.
+
+    Attributes:
+        asks: those of `ASKED` that its function declares.
+    """
+
+    name: str
+    plugin: Plugin
+    asks: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """Its name and the hash of its code: another source is another metric."""
+        version = f"|version:{self.plugin.version.replace(' ', '-')}" if self.plugin.version else ""
+        return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}{version}"
+
+    def judge(self, judged: Judged) -> float:
+        """The value of a summary.
+
+        Raises:
+            PluginError: the function raised, returned no finite number, or asks for what is not known; names the
+                metric, the subject and the line.
+        """
+        judge = self.plugin.metrics()[self.name]
+        failed = f"{self.name} of {self.plugin.owner(judge)} failed on {judged.subject}"
+        arguments = {name: getattr(judged, name) for name in self.asks}
+        unknown = [name for name, value in arguments.items() if value is None]
+        if unknown:
+            raise PluginError(
+                f"{failed}: it asks for {' and '.join(unknown)}, which {judged.subject} does not have (the article is "
+                "the `source` of a row)."
+            )
+        with blaming(failed, self.plugin.file(judge), judge):
+            value: Any = judge(judged.summary, list(judged.references), **arguments)
+            if not isinstance(value, numbers.Real) or not math.isfinite(value):
+                returned = reprlib.repr(value)
+                raise PluginError(f"{failed}: it returned {returned}, not a finite number{definition(judge)}")
+            return float(value)
+
+    def statistics(self, rows: Sequence[Row]) -> FloatArray:
+        """The value of each row, (rows, 1). Of what can be asked for, a row has the article at most: its source.
+
+        Raises:
+            PluginError: see `judge`; a row is named by its number from 1.
+        """
+        values = [
+            self.judge(Judged(row.prediction, row.references, f"row {i}", article=row.source))
+            for i, row in enumerate(rows, 1)
+        ]
+        return np.array(values, dtype=np.float64).reshape(len(rows), 1)
+
+
+def plugin_metrics(plugin: Plugin) -> tuple[PluginMetric, ...]:
+    """Every metric of a plugin.
+
+    Raises:
+        PluginError: the plugin cannot be imported, or a metric is none, or has a name that none can have.
+    """
+    metrics = []
+    for name, judge in plugin.metrics().items():
+        _require_name(name, plugin.name)
+        if inspect.isclass(judge) or not callable(judge):
+            raise PluginError(
+                f"{name} of {plugin.name} is no metric: give a function of a summary and its references, "
+                "def f(summary, references), which returns a number: the higher, the better."
+            )
+        metrics.append(PluginMetric(name, plugin, _asks(judge)))
+    return tuple(metrics)
+
+
+def function_metric(function: Judge, name: str | None = None) -> PluginMetric:
+    """A function as a metric, for `nws.score`; it has the function's own name unless one is given.
+
+    Raises:
+        PluginError: it has a name that no metric can have.
+    """
+    name = name or str(getattr(function, "__name__", type(function).__name__))
+    (metric,) = plugin_metrics(plugin_of_session({}, {name: function}))
+    return metric
+
+
+def _asks(judge: Judge) -> tuple[str, ...]:
+    """The names in `ASKED` that a function must be given. A parameter with a default is the function's own."""
+    try:
+        parameters = [*inspect.signature(judge).parameters.values()][len(("summary", "references")) :]
+    except (TypeError, ValueError):  # C code need not tell
+        parameters = []
+    return tuple(
+        parameter.name for parameter in parameters if parameter.name in ASKED and parameter.default is parameter.empty
+    )
+
+
+def _require_name(name: str, owner: str) -> None:
+    """Refuse a name that is no column or has another meaning.
+
+    Raises:
+        PluginError: no metric from outside can have it.
+    """
+    if not _NAME.fullmatch(name):
+        raise PluginError(
+            f"The metric {name!r} of {owner} cannot have this name. A name has only letters A to Z, digits and _, "
+            "begins with a letter, and is at most 61 characters long."
+        )
+    columns = {*(field.name for field in fields(Summary)), *BY_COLUMN, *(spec.name for spec in SPECS)}
+    if name in _TAKEN_NAMES | columns or is_metric(name):
+        raise PluginError(f"The metric {name!r} of {owner} has the name of another metric or column: rename it.")
+
+
+_TAKEN_KEYS = frozenset({CHOSEN_SCORES, "draws", "dtype"})
+"""Keys of `Draft.extra` that a store reads: scores, all draws of a text, and what it was written in."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSystem:
+    """A system of a plugin. Its output is checked; an error there is a failure of that article.
+
+    `encoders` are the names of the encoders whose vectors it may ask for: all of the run for an object, none for a
+    function. An object gets the article itself, with its key, dataset and split; a function its text.
+    """
+
+    name: str
+    plugin: Plugin
+    kind: SystemKind
+    has_uncut: bool
+    encoders: tuple[str, ...]
+
+    @property
+    def signature(self) -> str:
+        return self.name
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        """The checked drafts of a document at each length.
+
+        Raises:
+            PluginError: it raised, or wrote what no system may.
+        """
+        system = self.plugin.systems()[self.name]
+        called = _called(system)
+        named = f"{self.name} of {self.plugin.owner(called)}"
+        with blaming(f"{named} failed", self.plugin.file(called), called):
+            drafts = _written(system, document, lengths)
+            try:
+                require_drafts(drafts, lengths, self.has_uncut, document.length_unit)
+            except PluginError as error:
+                raise PluginError(f"{named} {error}{definition(called)}") from error
+        return [
+            replace(draft, text=cleaned(draft.text), redraws=tuple(map(cleaned, draft.redraws))) for draft in drafts
+        ]
+
+
+def _called(system: Write | System) -> Callable[..., object]:
+    """The function, or the object's method that writes."""
+    return system.summarize if is_system(system) else system  # type: ignore[union-attr, return-value]
+
+
+def _written(system: Write | System, document: Document, lengths: Sequence[int]) -> list[Draft]:
+    if is_system(system):
+        return cast(System, system).summarize(document, lengths)
+    write = cast(Write, system)
+    return [Draft(n, _one_line(write(document.segmented.article.text, n))) for n in lengths]
+
+
+def _one_line(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"it returned {type(text).__name__}, not text")
+    return " ".join(cleaned(text).split())
+
+
+def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool, unit: LengthUnit = "words") -> None:
+    """Refuse what no system may write.
+
+    Raises:
+        PluginError: there is not one draft of each length, in order, after the uncut one of a system that has one; or a
+            draft is empty, has more than n words (or characters), or holds what cannot be stored.
+    """
+    expected = [UNCUT, *lengths] if has_uncut else [*lengths]
+    if not isinstance(drafts, list) or not all(isinstance(draft, Draft) for draft in drafts):
+        raise PluginError("returned no list of Drafts")
+    if [draft.n for draft in drafts] != expected:
+        raise PluginError(f"returned drafts of n = {[draft.n for draft in drafts]}, not {expected}")
+    for draft in drafts:
+        for text in draft.texts:
+            if not isinstance(text, str) or not text.strip():
+                raise PluginError(f"wrote nothing at n = {draft.n}")
+            try:
+                require_summary_length(text)
+            except SegmentationError as error:
+                raise PluginError(f"wrote too much at n = {draft.n}: {error}") from error
+            if draft.n != UNCUT and (length := length_of(text, unit)) > draft.n:
+                raise PluginError(f"wrote {length} {unit} at n = {draft.n}")
+        if taken := sorted(_TAKEN_KEYS & draft.extra.keys()):
+            raise PluginError(f"gave {taken[0]!r} in extra, which NWS itself writes there: rename it")
+        for name, value in draft.extra.items():
+            if not isinstance(value, str | float | int) or (isinstance(value, float) and not math.isfinite(value)):
+                raise PluginError(
+                    f"gave {name} = {reprlib.repr(value)} at n = {draft.n}: extra holds texts and finite numbers"
+                )
+
+
+def is_system(value: object) -> bool:
+    """Whether it is an object as `core.systems.system.System`; else it is taken for a function."""
+    return hasattr(value, "summarize")
+
+
+def plugin_systems(plugin: Plugin, encoders: Sequence[str]) -> tuple[PluginSystem, ...]:
+    """Every system of a plugin; `encoders` are the names of the run's.
+
+    Raises:
+        PluginError: the plugin cannot be imported, or one of its systems is none.
+        RecipeError: no system can have the name that one of them has.
+    """
+    for name in plugin.systems():
+        require_name(name)
+    return tuple(_plugin_system(plugin, name, system, encoders) for name, system in plugin.systems().items())
+
+
+def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: Sequence[str]) -> PluginSystem:
+    kind: Any = getattr(system, "kind", "system")
+    has_uncut = bool(getattr(system, "has_uncut", False))
+    if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
+        raise PluginError(
+            f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
+            "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.systems.system.System')."
+        )
+    if kind not in get_args(SystemKind):
+        raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")
+    return PluginSystem(name, plugin, kind, has_uncut, tuple(encoders) if is_system(system) else ())
