@@ -50,7 +50,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="How few words can a news summary have and still keep the meaning? "
+    help="How few words can a news summary have and still keep the content? "
     "Submit runs, watch them, and read their results.",
 )
 submit_app = typer.Typer(no_args_is_help=True, help="Start a run.")
