@@ -14,7 +14,6 @@ multiplies before it imports NWS.
 """
 
 import functools
-import logging
 import os
 import re
 from collections.abc import Callable
@@ -27,8 +26,6 @@ from torch import nn
 from core.errors import ModelError
 from core.models.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
 from core.types import AMPERE, ROWS_DEPEND, Precision
-
-logger = logging.getLogger(__name__)
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -105,17 +102,6 @@ def keeps_rows(multiply: Callable[[torch.Tensor], torch.Tensor], width: int) -> 
     with torch.inference_mode():
         together = multiply(rows)
         return all(torch.equal(multiply(rows[:count]), together[:count]) for count in _ROWS)
-
-
-def warn_if_rows_depend() -> None:
-    """Log what that means for the numbers, where rows depend on what is multiplied with them."""
-    if not rows_are_independent():
-        logger.warning(
-            "On this CPU a row of a float32 product depends on the other rows (%s). Numbers agree to about 1e-6 only, "
-            "and a training with another number of workers becomes another one. Set MKL_CBWR=AUTO,STRICT before "
-            "Python starts, or import NWS before anything is computed.",
-            describe_arithmetic(),
-        )
 
 
 def _cpu_kind(cpuinfo: Path) -> str:

@@ -16,8 +16,7 @@ from rich.text import Text
 _SPAN_SECONDS = 240.0
 _SPAN_MARKS = 8
 _BETWEEN_MARKS_SECONDS = 1.0
-_SECONDS_BETWEEN_LINES = 5.0
-_SECONDS_BETWEEN_NOTES = 60.0
+_SECONDS_BETWEEN_LINES = 60.0
 _BAR_WIDTH = 20
 
 # Called with the number of articles that have just been finished, and of those that have just failed.
@@ -97,14 +96,29 @@ class Pace:
         return Span(ended - began, finished - before, gap).later(now - ended)
 
 
-class _Tally:
-    """How many are finished, of how many, and since when."""
+class Minutes:
+    """Says once a minute that it is time for another line."""
 
-    def __init__(self, total: int | None, done: int, unit: str) -> None:
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Whether a minute has passed since the last time that this was so, or since the beginning."""
+        if time.monotonic() - self._last < _SECONDS_BETWEEN_LINES:
+            return False
+        self._last = time.monotonic()
+        return True
+
+
+class _Tally:
+    """How many are finished in a stage, of how many, and since when; and which stage of how many equal ones it is."""
+
+    def __init__(self, total: int | None, done: int, unit: str, stage: tuple[int, int]) -> None:
         self.total = total
         self.finished = done
         self.failed = 0
         self.unit = unit
+        self._stage, self._stages = stage
         self._pace = Pace(done)
         self._started = time.monotonic()
 
@@ -118,15 +132,30 @@ class _Tally:
         text = f"{self.finished}/{'?' if self.total is None else self.total} {self.unit}"
         return text + (f", {self.failed} failed" if self.failed else "")
 
-    def left(self) -> str:
-        """The time left, in words; empty where it is not known."""
+    def left(self, stages: int = 1) -> str:
+        """The time left of this stage and those behind it, `stages` in all, in words; empty where it is not known."""
         if self.total is None:
             return ""
-        remaining = self.total - self.finished
+        remaining = stages * self.total - self.finished
         if remaining <= 0:
             return "done"
         seconds = self._pace.span(time.monotonic()).seconds_left(remaining)
         return "" if seconds is None else f"about {duration(seconds)} left"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last stage has come to its end, as far as that is known."""
+        return self._stage == self._stages - 1 and (self.total is None or self.finished >= self.total)
+
+    def whole_line(self) -> str:
+        """All stages together in few characters: `138/300 · 2.3/s · about 70 s left`."""
+        before = self._stage * (self.total or 0)
+        counts = f"{before + self.finished}/{'?' if self.total is None else self._stages * self.total}"
+        counts += "" if self.unit == "articles" else f" {self.unit}"
+        failed = f", {self.failed} failed" if self.failed else ""
+        rate = self._pace.span(time.monotonic()).rate
+        speed = "" if rate is None else f"{rate:.2g}/s" if rate >= 0.1 else f"{60 * rate:.2g}/min"
+        return " · ".join(filter(None, (counts + failed, speed, self.left(self._stages - self._stage))))
 
     def line(self) -> str:
         left = self.left()
@@ -153,8 +182,12 @@ def run_progress(
     note: Callable[[str], None] = _nobody,
     show: Show = _nobody,
     unit: str = "articles",
+    stage: tuple[int, int] = (0, 1),
+    minutes: Minutes | None = None,
 ) -> Iterator[Advance]:
-    """Show progress while the block runs: a bar on a terminal, elsewhere a line now and then when something lands.
+    """Show progress while the block runs: a bar on a terminal, elsewhere a line a minute.
+
+    The bar is about one stage, since the next may be faster or slower by far; a line is about all of them.
 
     Args:
         console: where to.
@@ -163,20 +196,19 @@ def run_progress(
         note: called with a line every minute, and at the end.
         show: called at once and whenever something was finished.
         unit: what is counted.
+        stage: the number of the stage, from 0, and how many there are, each with so many articles.
+        minutes: when the lines of a run are due, whichever of its stages they come from.
     """
-    tally = _Tally(total, done, unit)
-    noted = time.monotonic()
+    tally, notes = _Tally(total, done, unit, stage), Minutes()
     show(unit=unit, actors=(), newest=None, **tally.fields())
-    shown = _bar if sys.stderr.isatty() else _lines
-    with shown(console, tally) as look:
+    shown = _bar(console, tally) if sys.stderr.isatty() else _lines(console, tally, minutes or Minutes())
+    with shown as look:
 
         def advance(done: int, failures: int) -> None:
-            nonlocal noted
             tally.add(done, failures)
             show(**tally.fields())
             look()
-            if time.monotonic() - noted >= _SECONDS_BETWEEN_NOTES:
-                noted = time.monotonic()
+            if notes.is_due():
                 note(tally.text())
 
         yield advance
@@ -203,16 +235,16 @@ def _bar(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def _lines(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
-    """A line every five seconds at most, and one at the end."""
-    last, printed = time.monotonic(), ""
+def _lines(console: Console, tally: _Tally, minutes: Minutes) -> Iterator[Callable[[], None]]:
+    """A line a minute at most, and one at the end of all stages."""
+    printed = ""
 
     def look() -> None:
-        nonlocal last, printed
-        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
-            last, printed = time.monotonic(), tally.line()
+        nonlocal printed
+        if minutes.is_due():
+            printed = tally.whole_line()
             console.print(printed, highlight=False)
 
     yield look
-    if tally.line() != printed:
-        console.print(tally.line(), highlight=False)
+    if tally.is_whole and tally.whole_line() != printed:
+        console.print(tally.whole_line(), highlight=False)
