@@ -47,7 +47,9 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
-    per_row: Path | None = plain("--per-row FILE", "Write the scores of each row to this JSONL file, replacing it.")
+    per_row: Path | None = plain(
+        "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
+    )
     seed: int = plain("--seed N", "Seed of the bootstrap intervals.", 0, min=0)
     fluency_model: str | None = plain(
         "--fluency-model NAME", "Causal language model of fluency: smollm2, a folder, or a Hub id."
@@ -194,7 +196,7 @@ def data(
     split: Annotated[str, typer.Option(metavar="NAME", help="Split of the dataset.")] = "test",
     target: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="JSONL file, which is replaced; default: NAME.jsonl."),
+        typer.Option("--out", "-o", metavar="FILE", help="JSONL file, which is replaced; default: NAME.jsonl."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -208,7 +210,7 @@ def data(
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):
         corpus = open_dataset(Dataset(name, split, streaming=True, skip=skip, limit=limit))
-        count = write_json_lines("--output", file, article_rows(corpus))
+        count = write_json_lines("--out", file, article_rows(corpus))
         card = read_card(corpus.name, corpus.revision, "dataset") if corpus.is_of_hub else None
     license = None if card is None else card.license
     if as_json:

@@ -25,7 +25,7 @@ class JudgeOptions:
 
     model: str = plain("--model NAME", "The model that judges, as the endpoint names it.", ...)
     output: Path = plain(
-        "--output -o FILE",
+        "--out -o FILE",
         "JSONL file for the summaries with their scores, replacing it. The replies are kept beside it, in "
         "NAME.replies.jsonl: the same command asks only for what is missing there.",
         ...,

@@ -91,7 +91,7 @@ class ExportOptions:
         "must be new or empty.",
     )
     rows: Path | None = plain(
-        "--rows FILE",
+        "--rows --out -o FILE",
         "File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints JSON lines.",
     )
     with_articles: bool = plain(

@@ -30,12 +30,15 @@ _RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}(-\d+)?")
 class ReportOptions:
     """What is reported, and where it is written."""
 
-    page: Path | None = plain("--page -o FILE", "Write one HTML page, e.g. report.html, of one run or several.")
+    out: Path | None = plain(
+        "--out -o PATH",
+        "Where to: a name that ends in .html is one HTML page, of one run or several; another is a folder for plots "
+        "and files. Default: reports/RUN.",
+    )
     open_page: bool = plain("--open", "Open the page in the browser.", False)
     articles: int | None = plain(
         "--articles N", "The most articles in the page's viewer; default: as many as fit.", min=1
     )
-    out_dir: Path | None = plain("--out FOLDER", "Folder for plots and files; default: reports/RUN.")
     metric: str = plain(
         "--metric NAME",
         "What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall "
@@ -65,19 +68,14 @@ def report(
 ) -> None:
     """Show how many words keep how much, and how sure that is.
 
-    Prints sentences and tables by n, and writes plots as PNG and SVG. With --page, it writes one HTML page instead,
-    which also shows the articles and their summaries.
+    Prints sentences and tables by n, and writes plots as PNG and SVG. With -o report.html, it writes one HTML page
+    instead, which also shows the articles and their summaries.
     """
-    if what.page is not None:
-        if what.out_dir is not None:
-            raise RecipeError("--out is a folder for plots and files, and --page is one file: give one of them.")
-        _write_page(what.page, runs or [], what, store, as_json)
+    if what.out is not None and what.out.suffix.lower() in (".html", ".htm"):
+        _write_page(what.out, runs or [], what, store, as_json)
         return
-    if what.open_page or what.articles is not None:
-        named = "--open" if what.open_page else "--articles"
-        raise RecipeError(f"{named} needs a page. Name its file: --page report.html.")
-    if runs and len(runs) > 1:
-        raise RecipeError("Several runs are reported on one page. Name its file: --page report.html.")
+    if what.open_page or what.articles is not None or len(runs or ()) > 1:
+        raise RecipeError("--open, --articles and several runs need a page. Name its file: -o report.html.")
     _write_files(runs[0] if runs else None, what, store, as_json)
 
 
@@ -90,7 +88,7 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         chosen = find_metric(what.metric, "report", info)
-        folder = what.out_dir or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
+        folder = what.out or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
         console = err if as_json else PrintableConsole()
         written = REPORTS[info.job](
             opened, info, chosen, folder, console, ReportStyle(labels, store_flag(store), what.style)

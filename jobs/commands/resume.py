@@ -57,7 +57,22 @@ def resume_run(
     actors: options.ActorOptions,
     resuming: options.ResumeOptions,
 ) -> "Outcome":
-    """Resume a run where the target says. Returns its outcome."""
+    """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
+    before = opened.run_info(run)
+    outcome = _resumed(opened, store, run, target, actors, resuming)
+    if before.state == outcome.state == "done" and before.summaries == outcome.summaries and not outcome.failures:
+        err.print(f"Nothing was left to compute: {run} was done before.")
+    return outcome
+
+
+def _resumed(
+    opened: "Store",
+    store: str,
+    run: str,
+    target: options.TargetOptions,
+    actors: options.ActorOptions,
+    resuming: options.ResumeOptions,
+) -> "Outcome":
     log_to = resuming.log_to or []
     require_accelerator(actors.accelerator, target)
     require_here(log_to, target)

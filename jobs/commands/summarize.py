@@ -112,7 +112,7 @@ class WriteOptions:
     max_chars: str | None = plain("--max-chars N,N", "In place of --n: at most so many characters, and whole words.")
     prompt: str | None = plain("--prompt TEXT", "What a generator is asked for, with {article} and {n}.")
     output: Path | None = plain(
-        "--output -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
+        "--out -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
     )
     text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
     key_field: str | None = plain("--key-field NAME", "Field with the key; default: id, key, fname, or the row.")

@@ -23,7 +23,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     assert outcome.pop("seconds") > 0
     counts = {"articles": 3, "summaries": 42, "reused": 0, "failures": 0}
     assert outcome == {"run_id": outcome["run_id"], "state": "done", **counts}
-    assert "3/3 articles" in submitted.err
+    assert "3/3 · done" in submitted.err
     assert "Its rows are in sqlite:///nws.db.\n" in submitted.err
     assert f"nws report {outcome['run_id']} -o report.html\n" in submitted.err
     assert (tmp_path / "nws.db").exists()
@@ -60,8 +60,9 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
 
     again = nws(*SUBMIT, "--resume", "--json")
     assert again.json | {"seconds": 0} == outcome | {"seconds": 0}
-    resumed = nws("resume", outcome["run_id"], "--engine", "inline", "--json").json
-    assert resumed | {"seconds": 0} == outcome | {"seconds": 0}
+    resumed = nws("resume", outcome["run_id"], "--engine", "inline", "--json")
+    assert resumed.json | {"seconds": 0} == outcome | {"seconds": 0}
+    assert f"Nothing was left to compute: {outcome['run_id']} was done before." in resumed.err
 
 
 def test_what_another_run_has_is_copied_unless_one_says_otherwise(nws, monkeypatch: pytest.MonkeyPatch) -> None:
