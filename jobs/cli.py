@@ -20,7 +20,6 @@ import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
-    compare,
     doctor,
     files,
     judge,
@@ -31,7 +30,7 @@ from jobs.commands import (
     submit,
     summarize,
 )
-from jobs.commands.groups import Command, JobCommand
+from jobs.commands.options import Command, JobCommand
 from jobs.commands.shared import err, out, store_flag, with_store
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
@@ -79,8 +78,8 @@ app.command("status", cls=Command)(manage.status)
 app.command("serve", cls=Command)(manage.serve)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(report.show)
-app.command("compare", cls=Command)(compare.compare)
-app.command("plan", cls=Command)(compare.plan)
+app.command("compare", cls=Command)(report.compare)
+app.command("plan", cls=Command)(report.plan)
 app.command("cite", cls=Command)(report.cite)
 app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(summarize.summarize)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from core.whole_files import check_target, write_json_lines
-from jobs.commands.groups import grouped, option, plain
-from jobs.commands.options import Json
-from jobs.commands.shared import err, out
+from jobs.commands.options import Json, grouped, option, plain
+from jobs.commands.shared import err, out, print_result
 from jobs.report.console import PrintableConsole, busy
 from jobs.report.numerals import counted
 
@@ -143,10 +142,7 @@ def correlate(
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
         result = correlate_file(file, names, human, seed)
-    if as_json:
-        print(json.dumps(result.as_dict(), allow_nan=False))
-    else:
-        print_correlation(result, PrintableConsole())
+    print_result(as_json, result.as_dict(), lambda: print_correlation(result, PrintableConsole()))
 
 
 def keysentences(

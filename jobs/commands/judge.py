@@ -9,8 +9,7 @@ import typer
 
 from core.errors import NwsError, RecipeError
 from core.whole_files import check_target, write_json_lines
-from jobs.commands.groups import grouped, plain
-from jobs.commands.options import Json
+from jobs.commands.options import Json, grouped, plain
 from jobs.commands.shared import err
 from jobs.report.console import PrintableConsole, busy
 from jobs.report.numerals import counted

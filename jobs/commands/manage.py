@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import ClusterError, RecipeError
-from jobs.commands.groups import grouped, option, plain
-from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
-from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, out, reading, shown, store_flag
+from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl, grouped, option, plain
+from jobs.commands.shared import (
+    NamedRun,
+    NewestRun,
+    changing,
+    chosen_run,
+    err,
+    out,
+    print_result,
+    reading,
+    shown,
+    store_flag,
+)
 from jobs.report.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
@@ -36,10 +46,7 @@ def list_runs(
 
     with reading(store) as opened:
         listed = listed_runs(opened, opened.list_runs(with_shards))
-    if as_json:
-        print(json.dumps([one.as_dict() for one in listed]))
-    else:
-        print_runs(listed, PrintableConsole())
+    print_result(as_json, [run.as_dict() for run in listed], lambda: print_runs(listed, PrintableConsole()))
 
 
 def status(

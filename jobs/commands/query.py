@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
 from jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, out, reading, shown
 from jobs.report.console import PrintableConsole, busy, written_out
 

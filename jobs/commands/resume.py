@@ -1,37 +1,39 @@
-"""`nws resume`; `nws add`, which resumes a run with more; and `nws drive`, which Ray jobs run."""
+"""Where a run is driven: `nws resume`; `nws add`, which resumes it with more; `nws drive`, which Ray jobs run."""
 
+import dataclasses
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from core.errors import CorpusError, ModelError, RecipeError
+from core.errors import ClusterError, CorpusError, ModelError, RecipeError
 from jobs.commands import options
-from jobs.commands.groups import grouped
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
-from jobs.commands.target import (
-    refuse_no_wait,
-    require_accelerator,
-    require_here,
-    require_possible,
-    resume_there,
-    where_it_was,
+from jobs.commands.options import (
+    DEFAULT_STORE,
+    ActorOptions,
+    Json,
+    ResumeTargetOptions,
+    RunOptions,
+    StoreUrl,
+    TargetOptions,
+    grouped,
 )
+from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
 
 if TYPE_CHECKING:
     from jobs.drive.pools import Engine
     from jobs.drive.run import Outcome
+    from jobs.recipes.plan import Plan
     from jobs.store import Store
 
 
 @grouped
 def resume(
-    target: options.ResumeTargetOptions,
-    actors: options.ActorOptions,
+    target: ResumeTargetOptions,
+    actors: ActorOptions,
     resuming: options.ResumeOptions,
     run: NewestRun = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -53,8 +55,8 @@ def resume_run(
     opened: "Store",
     store: str,
     run: str,
-    target: options.TargetOptions,
-    actors: options.ActorOptions,
+    target: TargetOptions,
+    actors: ActorOptions,
     resuming: options.ResumeOptions,
 ) -> "Outcome":
     """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
@@ -69,8 +71,8 @@ def _resumed(
     opened: "Store",
     store: str,
     run: str,
-    target: options.TargetOptions,
-    actors: options.ActorOptions,
+    target: TargetOptions,
+    actors: ActorOptions,
     resuming: options.ResumeOptions,
 ) -> "Outcome":
     log_to = resuming.log_to or []
@@ -96,8 +98,8 @@ def _resumed(
 def _resume_shards(
     opened: "Store",
     run: str,
-    target: options.TargetOptions,
-    actors: options.ActorOptions,
+    target: TargetOptions,
+    actors: ActorOptions,
     resuming: options.ResumeOptions,
 ) -> "Outcome":
     from cluster.job_api import Head
@@ -128,7 +130,7 @@ def telling(run: str, store: str) -> Iterator[None]:
 @grouped
 def drive(
     run: NamedRun,
-    actors: options.ActorOptions,
+    actors: ActorOptions,
     epoch: int | None = None,
     engine: str = "cluster",
     store: StoreUrl = DEFAULT_STORE,
@@ -157,7 +159,7 @@ def drive(
     finish(outcome, store, as_json=False)
 
 
-def _driven(opened: "Store", run: str, epoch: int | None, actors: options.ActorOptions, engine: "Engine") -> "Outcome":
+def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, engine: "Engine") -> "Outcome":
     from jobs.drive import driver
 
     try:
@@ -181,8 +183,8 @@ def add(
             "called after the file, or as you say: name=file."
         ),
     ],
-    target: options.ResumeTargetOptions,
-    actors: options.ActorOptions,
+    target: ResumeTargetOptions,
+    actors: ActorOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -207,3 +209,128 @@ def add(
         err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
         outcome = resume_run(opened, store, run, again, actors, options.ResumeOptions())
     finish(outcome, store, as_json)
+
+
+def require_possible(engine: str, address: str | None) -> None:
+    """Refuse a target that there cannot be.
+
+    Raises:
+        RecipeError: the address is not valid, or the engine contradicts it.
+    """
+    if address:
+        from cluster.job_api import require_address
+
+        require_address(address)
+        if engine == "inline":
+            raise RecipeError(
+                f"--engine inline runs in this process, not at {address}: leave one out, or unset RAY_ADDRESS."
+            )
+
+
+def require_accelerator(accelerator: str | None, target: TargetOptions) -> None:
+    """Refuse a GPU for a run that this machine would drive where it surely has none, before anything is loaded.
+
+    Raises:
+        ClusterError: it has none.
+    """
+    if target.address or accelerator in (None, "auto", "cpu"):
+        return
+    from cluster.resources import has_no_gpu
+
+    if has_no_gpu():
+        raise ClusterError(
+            f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or run on "
+            "a cluster with --address."
+        )
+
+
+def where_it_was(opened: "Store", run: str, target: ResumeTargetOptions) -> TargetOptions:
+    """Where a run is resumed: where it was submitted to, unless the options say otherwise."""
+    if target.local:
+        return dataclasses.replace(target, address=None)
+    if target.engine == "inline":
+        return target
+    return dataclasses.replace(target, address=target.address or opened.run_info(run).address)
+
+
+def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
+    """Refuse trackers that cannot be used, and all trackers for a run that is driven elsewhere.
+
+    Raises:
+        RecipeError: there is no such tracker, it is not installed, or the run is driven on a cluster.
+    """
+    if not log_to:
+        return
+    from jobs.drive.trackers import require_trackers
+
+    require_trackers(log_to)
+    if target.address:
+        raise RecipeError(
+            f"--log-to is for runs that this machine drives, and this one is driven at {target.address}. When it is "
+            "done, log it with: nws resume RUN --local --log-to …"
+        )
+
+
+def refuse_no_wait(target: TargetOptions) -> None:
+    """Refuse to leave a sharded run alone: this process starts the drivers of its shards.
+
+    Raises:
+        RecipeError: the run is not to be waited for.
+    """
+    if target.no_wait:
+        raise RecipeError("--no-wait is for runs with one driver. Put `nohup` before the command and `&` behind it.")
+
+
+def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
+    """Submit a new run to a cluster and follow it. Returns its outcome."""
+    from jobs.drive.ship import ship_run
+
+    _warn_of_a_file(store)
+    run_id = ship_run(opened, plan, str(target.address), not run.no_reuse, run.name, run.note)
+    return _follow(opened, store, run_id, run_id, 0, 0, target)
+
+
+def resume_there(
+    opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
+) -> "Outcome":
+    """Submit a run again and follow it. Returns its outcome."""
+    from jobs.drive.ship import ship_again
+
+    _warn_of_a_file(store)
+    line = len(opened.log(run))
+    name, epoch = ship_again(opened, run, str(target.address), actors.accelerator, actors.actors, take_over)
+    return _follow(opened, store, run, name, epoch, line, target)
+
+
+def _warn_of_a_file(store: str) -> None:
+    from jobs.store.address import parse_address
+
+    path = parse_address(store).path
+    if path is not None:
+        err.print(
+            f"Warning: the driver on the head of the cluster must see the very same file {path}: that works on this "
+            "machine only. Elsewhere, use Postgres."
+        )
+
+
+def _follow(opened: "Store", store: str, run: str, job: str, epoch: int, line: int, target: TargetOptions) -> "Outcome":
+    from cluster.job_api import Head
+    from jobs.drive.run import outcome_of
+    from jobs.drive.ship import follow_run
+
+    where = store_flag(store)
+    err.print(f"Submitted {run} to {target.address} as job {job}.")
+    if target.no_wait:
+        err.print(f"Follow it with: nws logs {run} --follow{where}")
+        return dataclasses.replace(outcome_of(opened.run_info(run)), state="submitted")
+    try:
+        head = Head(str(target.address))
+        info = follow_run(opened, run, lambda said: err.print(said.text, markup=False), epoch, line, (head, job))
+    except KeyboardInterrupt:
+        err.print(
+            f"The run goes on. Follow it with: nws logs {run} --follow{where}; end it with: nws cancel {run}{where}"
+        )
+        raise typer.Exit(130) from None
+    if info.state == "failed":
+        raise ClusterError(f"Run {run} failed: {info.error}. See: nws logs {run}{where}")
+    return outcome_of(info)

@@ -4,10 +4,10 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -66,6 +66,14 @@ def changing(url: str) -> "Iterator[Store]":
         pass
     with open_store(url) as opened:
         yield opened
+
+
+def print_result(as_json: bool, value: Any, print_text: Callable[[], object]) -> None:
+    """Print a value as one line of JSON where that is asked for, else its text."""
+    if as_json:
+        print(json.dumps(value, allow_nan=False))
+    else:
+        print_text()
 
 
 def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False, is_training: bool = False) -> str:

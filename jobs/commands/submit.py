@@ -9,11 +9,17 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands import options
-from jobs.commands.groups import grouped
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.resume import resume_run, telling
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, grouped
+from jobs.commands.resume import (
+    refuse_no_wait,
+    require_accelerator,
+    require_here,
+    require_possible,
+    resume_run,
+    start_there,
+    telling,
+)
 from jobs.commands.shared import err, finish, out, reading, shown
-from jobs.commands.target import refuse_no_wait, require_accelerator, require_here, require_possible, start_there
 from jobs.report.console import busy
 
 if TYPE_CHECKING:

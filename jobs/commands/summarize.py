@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
 from jobs.commands.shared import choose_policies, err, out
 from jobs.report.console import busy
 

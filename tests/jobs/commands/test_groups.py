@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from jobs.commands.groups import Command, grouped, option, plain
+from jobs.commands.options import Command, grouped, option, plain
 
 _places = partial(option, "Places")
 
