@@ -57,12 +57,3 @@ def test_every_article_lands_once_however_often_actors_die(seed: int, chance: fl
     scripted = ScriptedActors(2, sweep, lambda *_: draw.random() < chance, seed=seed)
     done, failed = run(scripted, fakes.bundles(4, 3))
     assert done + Counter(list(failed)) == Counter(str(i) for i in range(12))
-
-
-def test_a_bundle_that_only_waited_keeps_all_its_attempts() -> None:
-    # Many deaths of the first bundle and its articles; the second is behind it on the same actor every time.
-    scripted = ScriptedActors(1, sweep, dies_of(frozenset("012345678")))
-    bundles = [fakes.bundles(1, 9)[0], [fakes.article(9)]]
-    done, failed = run(scripted, bundles)
-    assert done == Counter(["9"])
-    assert set(failed) == set("012345678")

@@ -9,6 +9,8 @@ import pytest
 
 from jobs.store import RunSpec, open_store
 
+pytestmark = pytest.mark.slow  # each asks a process of its own
+
 
 def completed(line: str) -> list[str]:
     """What Bash would offer behind `line`."""
