@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.access import known_token
+from cluster.session import known_token
 from core.errors import ClusterError, RecipeError
 
 _CONNECT_SECONDS = 5.0

@@ -135,7 +135,7 @@ def main() -> None:
     except NwsError as error:
         options = ", ".join(_options(error, sys.argv[1:]))
         message = with_store(str(error), _store_flag(sys.argv[1:]))
-        err.print(f"Error: {message}" + (f" ({options})" if options else ""), markup=False)
+        err.print(f"Error: {message}" + (f" ({options})" if options else ""))
         sys.exit(2 if isinstance(error, RecipeError) else 1)
     except BrokenPipeError:  # e.g. `nws query … | head`
         _print_nowhere()
@@ -145,7 +145,7 @@ def main() -> None:
             raise
         _print_nowhere()
         where = f" to {error.filename}" if error.filename else ", to where it is printed or to a file"
-        err.print(f"Error: no more can be written{where}: {error.strerror}. Make room, and try again.", markup=False)
+        err.print(f"Error: no more can be written{where}: {error.strerror}. Make room, and try again.")
         sys.exit(1)
 
 

@@ -174,7 +174,7 @@ def keysentences(
     check_selection(top, diversity)
     without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()
     documents = key_sentences.read_documents(file)
-    err.print(f"{file}: {len(documents)} documents", markup=False)
+    err.print(f"{file}: {len(documents)} documents")
     with busy("Finding keywords and sentences"):
         result = key_sentences.find_key_sentences(documents, top, without, diversity)
     print(json.dumps(result.as_dict())) if as_json else print_key_sentences(result, out)
@@ -213,8 +213,8 @@ def data(
         made = {"dataset": corpus.pinned_name, "split": corpus.split, "revision": corpus.revision}
         print(json.dumps({"file": str(file), "articles": count, **made, "license": license}))
         return
-    out.print(f"{counted(count, 'article')} of {corpus.pinned_name} ({corpus.split}) in {file}", markup=False)
+    out.print(f"{counted(count, 'article')} of {corpus.pinned_name} ({corpus.split}) in {file}")
     if corpus.is_of_hub:
         said = f"Licence, as its card says: {license}." if license else "Its card names no licence, or cannot be read."
-        out.print(f"{said} See https://huggingface.co/datasets/{corpus.name}", markup=False)
-    out.print(f"Next: nws submit phase1 --dataset {shlex.quote(str(file))}", markup=False)
+        out.print(f"{said} See https://huggingface.co/datasets/{corpus.name}")
+    out.print(f"Next: nws submit phase1 --dataset {shlex.quote(str(file))}")

@@ -102,7 +102,7 @@ def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
                     return
                 _pause(1 if is_drawn or as_json else _SECONDS_BETWEEN_LINES)
     except KeyboardInterrupt:
-        err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}", markup=False)
+        err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}")
         raise typer.Exit(130) from None
 
 
@@ -134,7 +134,7 @@ def logs(
         def say(line: "LogLine") -> None:
             lines.append({"said_at": line.said_at.isoformat(), "text": line.text})
             if not as_json:
-                out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
+                out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}")
 
         if follow:
             from jobs.drive.ship import follow_run
@@ -161,7 +161,7 @@ def _job_logs(run: str, address: str | None, follow: bool, where: str) -> None:
         err.print(f"Ray job {name}")
         pieces = head.follow_log(name) if follow and name == names[-1] else [head.log(name)]
         for piece in pieces:
-            out.print(piece, end="", markup=False)
+            out.print(piece, end="")
 
 
 _PATIENCE_SECONDS = 20.0
@@ -274,7 +274,7 @@ def serve(
         server = make_server(opened, listening, where.host, where.token)
         name = f"[{where.host}]" if ":" in where.host else where.host
         address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if where.token else "")
-        out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)", markup=False)
+        out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
         err.print("No longer shown. Runs go on.")

@@ -162,9 +162,9 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
     if as_json:
         print(json.dumps({"run": run, "system": chosen.signature, "files": files}))
         return
-    out.print(f"{chosen.signature} of run {run}", markup=False)
+    out.print(f"{chosen.signature} of run {run}")
     for file in files:
-        out.print(file, markup=False)
+        out.print(file)
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:

@@ -272,4 +272,4 @@ def cite(
         found = citations(info, opened.systems(info.id))
     print(bibtex(info, found), end="")
     for line in found.without:
-        err.print(line, markup=False)
+        err.print(line)

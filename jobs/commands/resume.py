@@ -60,39 +60,28 @@ def resume_run(
     resuming: options.ResumeOptions,
 ) -> "Outcome":
     """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
-    before = opened.run_info(run)
-    outcome = _resumed(opened, store, run, target, actors, resuming)
-    if before.state == outcome.state == "done" and before.summaries == outcome.summaries and not outcome.failures:
-        err.print(f"Nothing was left to compute: {run} was done before.")
-    return outcome
-
-
-def _resumed(
-    opened: "Store",
-    store: str,
-    run: str,
-    target: TargetOptions,
-    actors: ActorOptions,
-    resuming: options.ResumeOptions,
-) -> "Outcome":
     log_to = resuming.log_to or []
     require_accelerator(actors.accelerator, target)
     require_here(log_to, target)
-    if opened.run_info(run).shards is not None:
+    before = opened.run_info(run)
+    if before.shards is not None:
         if log_to:
             raise RecipeError("--log-to is for runs with one driver: resume a shard with it.")
-        return _resume_shards(opened, run, target, actors, resuming)
-    if resuming.drivers is not None:
+        outcome = _resume_shards(opened, run, target, actors, resuming)
+    elif resuming.drivers is not None:
         raise RecipeError(f"--drivers is for sharded runs, and {run} has one driver.")
-    if target.address:
-        return resume_there(opened, store, run, target, actors, resuming.take_over)
+    elif target.address:
+        outcome = resume_there(opened, store, run, target, actors, resuming.take_over)
+    else:
+        from jobs.drive import driver
 
-    from jobs.drive import driver
-
-    with telling(run, store):
-        return driver.resume(
-            opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
-        )
+        with telling(run, store):
+            outcome = driver.resume(
+                opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
+            )
+    if before.state == outcome.state == "done" and before.summaries == outcome.summaries and not outcome.failures:
+        err.print(f"Nothing was left to compute: {run} was done before.")
+    return outcome
 
 
 def _resume_shards(
@@ -109,12 +98,14 @@ def _resume_shards(
     opened.require_free(run, socket.gethostname(), resuming.take_over)
     refuse_no_wait(target)
     at_once = resuming.drivers or opened.shard_drivers(run)
-    if not target.address:
+    address = None
+    if target.address:
+        head = Head(target.address)
+        address = head.address
+        start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
+    else:
         start = drivers_here(opened, run, target.engine, actors.accelerator, actors.actors)
-        return drive_sharded_run(opened, run, start, at_once, err, take_over=resuming.take_over)
-    head = Head(target.address)
-    start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
-    return drive_sharded_run(opened, run, start, at_once, err, head.address, resuming.take_over)
+    return drive_sharded_run(opened, run, start, at_once, err, address, resuming.take_over)
 
 
 @contextmanager
@@ -325,7 +316,7 @@ def _follow(opened: "Store", store: str, run: str, job: str, epoch: int, line: i
         return dataclasses.replace(outcome_of(opened.run_info(run)), state="submitted")
     try:
         head = Head(str(target.address))
-        info = follow_run(opened, run, lambda said: err.print(said.text, markup=False), epoch, line, (head, job))
+        info = follow_run(opened, run, lambda said: err.print(said.text), epoch, line, (head, job))
     except KeyboardInterrupt:
         err.print(
             f"The run goes on. Follow it with: nws logs {run} --follow{where}; end it with: nws cancel {run}{where}"

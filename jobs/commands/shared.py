@@ -134,7 +134,6 @@ def choose_policies(store: str, run: str | None, system: str | None) -> "PolicyS
         err.print(
             f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Resume "
             f"its training with: nws resume {run}{store_flag(store)}",
-            markup=False,
         )
     return chosen
 

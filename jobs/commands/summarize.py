@@ -61,7 +61,7 @@ def summarize(
         untrained := [str(length) for length in lengths if length not in chosen.checkpoints]
     ):
         trained = ", ".join(map(str, sorted(chosen.checkpoints)))
-        err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.", markup=False)
+        err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.")
     language = next(iter(chosen.checkpoints.values())).reading.language
     warn_of_texts("text", [content], language, err)
     with busy("Loading models, and writing"):
@@ -76,7 +76,7 @@ def summarize(
         return
     for summary in summaries:
         label = f"{summary['n']:>3}  " if len(summaries) > 1 else ""
-        out.print(label + str(summary["text"]), markup=False)
+        out.print(label + str(summary["text"]))
 
 
 def _read(text: str | None) -> str:
@@ -160,8 +160,8 @@ def write(
         print(json.dumps({"file": str(asked.output), **counts, "failures": dict(written.failures)}))
     elif asked.output is not None:
         again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
-        err.print(f"{counted(written.summaries, 'summary')} added to {asked.output}.{again}", markup=False)
+        err.print(f"{counted(written.summaries, 'summary')} added to {asked.output}.{again}")
     for article, why in written.failures[:3]:
-        err.print(f"No summary of {article!r}: {why}", markup=False)
+        err.print(f"No summary of {article!r}: {why}")
     if written.failures:
         raise NwsError(f"{counted(len(written.failures), 'article')} of {len(articles)} could not be summarised.")

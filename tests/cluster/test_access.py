@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.access import LONGEST_TMPDIR, private_folder
+from cluster.session import LONGEST_TMPDIR, private_folder
 from core.errors import ClusterError
 
 
