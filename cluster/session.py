@@ -40,7 +40,7 @@ _ENVIRONMENT = {
 _PATIENCE_SECONDS = 2.0
 _CONNECT_SECONDS = 5.0
 # Ray's sockets are <its folder>/session_<26 characters>_<pid>/sockets/plasma_store, and the name of a UNIX socket
-# holds 107 bytes (unix(7)). Its folder is <where>/nws-<8 characters>/r.
+# holds 107 bytes (unix(7)). Its folder is <parent>/nws-<8 characters>/r.
 LONGEST_TMPDIR = 107 - len("/nws-12345678/r/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store")
 
 
@@ -69,7 +69,7 @@ def private_token() -> Path | None:
         ClusterError: it cannot be kept there.
     """
     os.environ.setdefault("RAY_AUTH_MODE", "token")
-    if not _in_a_file():
+    if not _is_in_file():
         return None
     path = _token_path()
     try:
@@ -101,14 +101,14 @@ def known_token() -> Path | None:
     path = _token_path()
     if "RAY_AUTH_TOKEN" in os.environ or path.is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
-    return path if "RAY_AUTH_MODE" in os.environ and _in_a_file() else None
+    return path if "RAY_AUTH_MODE" in os.environ and _is_in_file() else None
 
 
 def _token_path() -> Path:
     return Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
 
 
-def _in_a_file() -> bool:
+def _is_in_file() -> bool:
     return os.environ["RAY_AUTH_MODE"].lower() == "token" and "RAY_AUTH_TOKEN" not in os.environ
 
 
@@ -126,10 +126,10 @@ def private_folder() -> Iterator[Path]:
     if len(os.fsencode(os.environ.get("TMPDIR", ""))) > LONGEST_TMPDIR:
         # The processes of the dashboard have sockets in TMPDIR, too.
         os.environ["TMPDIR"] = "/tmp"
-    where = Path(os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp").absolute()
+    parent = Path(os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp").absolute()
     try:
-        where.mkdir(parents=True, exist_ok=True)
-        closed = Path(tempfile.mkdtemp(prefix="nws-", dir=where))  # mode 0700
+        parent.mkdir(parents=True, exist_ok=True)
+        closed = Path(tempfile.mkdtemp(prefix="nws-", dir=parent))  # mode 0700
         folder = closed / "r"
         folder.mkdir()
     except OSError as error:
@@ -233,7 +233,7 @@ def joined_session(address: str | None = None) -> Iterator[Session]:
 
 
 def _require_answer(address: str) -> None:
-    """Ray itself would ask a dead address again and again for a minute."""
+    """Refuse an address where nothing answers: Ray itself would ask it again and again for a minute."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
@@ -253,7 +253,7 @@ def _session(ray: Any, context: Any, token_path: Path | None) -> Session:
 
 
 def _give_back_sigterm(handler: Any) -> None:
-    """Ray's own handler dumps a stack and ends the process before anything can be put in order."""
+    """Restore a handler of SIGTERM: Ray's own dumps a stack and ends the process before it can put things in order."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _exit if handler in (signal.SIG_DFL, None) else handler)
 
@@ -282,7 +282,7 @@ def _shut_down(ray: Any) -> None:
 
 
 def _import_from(checkout: Path) -> Callable[[], None]:
-    """What a worker process does first: import our packages from where this process has them.
+    """The setup hook of worker processes: it imports our packages from where this process has them.
 
     Ray puts the folder the user is in at the front of the workers' path, where a `core` of the user's would win. On
     another machine the folder may not exist: there a job's `working_dir` has the packages.

@@ -1,4 +1,4 @@
-"""What multiplies: float32 on a CPU and on a GPU, or on a GPU less, within the passes of models that ask for it.
+"""Matrix products: float32 on a CPU and on a GPU, or on a GPU less, within the passes of models that ask for it.
 
 On a CPU each row of a product comes out the same to the last bit, whatever rows are multiplied with it. Training needs
 that: which texts share a product depends on the number of workers, and a reward that differs in its
@@ -108,8 +108,8 @@ def _cpu_kind(cpuinfo: Path) -> str:
     """Family and model as Linux numbers them: virtual machines hide the name. Of ARM, of all kinds of core."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     for names in (("cpu family", "model"), ("CPU implementer", "CPU variant", "CPU part", "CPU revision")):
-        found = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]
-        kinds = sorted({"-".join(kind) for kind in zip(*found, strict=False)})
+        values = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]
+        kinds = sorted({"-".join(kind) for kind in zip(*values, strict=False)})
         if kinds:
             return "+".join(kinds)
     return "of unknown kind"

@@ -70,7 +70,7 @@ def score(
         Path,
         typer.Argument(help="JSONL, CSV or Parquet: prediction, reference (or references), if wanted source and id."),
     ],
-    how: ScoreOptions,
+    options: ScoreOptions,
     as_json: Json = False,
 ) -> None:
     """Score predictions against their references.
@@ -82,20 +82,20 @@ def score(
     from jobs.report.warnings import warn_of_texts
     from jobs.tools.score import print_score, row_lines, score_file
 
-    chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
-    if how.per_row is not None:
-        check_target("--per-row", how.per_row, file)
-    names = [name.strip() for name in how.metrics.split(",") if name.strip()]
-    own = _own_metrics(how.plugin or [])
+    chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
+    if options.per_row is not None:
+        check_target("--per-row", options.per_row, file)
+    names = [name.strip() for name in options.metrics.split(",") if name.strip()]
+    own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_file(file, names, chosen, how.seed, own)
-    if how.lang == "ko" or how.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
+        result = score_file(file, names, chosen, options.seed, own)
+    if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
-        warn_of_texts(f"predictions of {file}", predictions, "ko" if how.lang == "ko" else "en", err)
-    if "meteor" in names and how.lang == "en" and find_wordnet() is None:
+        warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
+    if "meteor" in names and options.lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
-    if how.per_row is not None:
-        write_json_lines("--per-row", how.per_row, row_lines(result))
+    if options.per_row is not None:
+        write_json_lines("--per-row", options.per_row, row_lines(result))
     print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
 
 
@@ -215,6 +215,8 @@ def data(
         return
     out.print(f"{counted(count, 'article')} of {corpus.pinned_name} ({corpus.split}) in {file}")
     if corpus.is_of_hub:
-        said = f"Licence, as its card says: {license}." if license else "Its card names no licence, or cannot be read."
-        out.print(f"{said} See https://huggingface.co/datasets/{corpus.name}")
+        licence_text = (
+            f"Licence, as its card says: {license}." if license else "Its card names no licence, or cannot be read."
+        )
+        out.print(f"{licence_text} See https://huggingface.co/datasets/{corpus.name}")
     out.print(f"Next: nws submit phase1 --dataset {shlex.quote(str(file))}")

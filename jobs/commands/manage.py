@@ -258,7 +258,7 @@ class ServeOptions:
 
 @grouped
 def serve(
-    where: ServeOptions,
+    options: ServeOptions,
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
     """Show the runs of a store in a browser, live.
@@ -268,12 +268,12 @@ def serve(
     from jobs.serve.access import require_safe
     from jobs.serve.app import listen, make_server
 
-    require_safe(where.host, where.token)
+    require_safe(options.host, options.token)
     with reading(store) as opened:
-        listening = listen(where.host, where.port)
-        server = make_server(opened, listening, where.host, where.token)
-        name = f"[{where.host}]" if ":" in where.host else where.host
-        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if where.token else "")
+        listening = listen(options.host, options.port)
+        server = make_server(opened, listening, options.host, options.token)
+        name = f"[{options.host}]" if ":" in options.host else options.host
+        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if options.token else "")
         out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])

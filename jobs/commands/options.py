@@ -18,13 +18,15 @@ import typer.main
 from core.errors import RecipeError
 
 
-def option(panel: str | None, flag: str, told: str, default: Any = None, *, env: str | None = "", **more: Any) -> Any:
+def option(
+    panel: str | None, flag: str, help_text: str, default: Any = None, *, env: str | None = "", **more: Any
+) -> Any:
     """A field of a group that is an option.
 
     Args:
         panel: the heading under which `--help` lists it, None for that of all others.
         flag: as people type it, and what stands for its value: `--limit N`, `--metrics -m NAMES`. A switch has none.
-        told: its help.
+        help_text: its help.
         default: its value where it is not given.
         env: the environment variable that sets it, None for none; `NWS_` and the flag's name unless given.
         more: whatever else `typer.Option` takes, such as `min`.
@@ -32,7 +34,7 @@ def option(panel: str | None, flag: str, told: str, default: Any = None, *, env:
     names = [word for word in flag.split() if word.startswith("-")]
     metavar = " ".join(word for word in flag.split() if not word.startswith("-"))
     variable = f"NWS_{names[0].removeprefix('--').replace('-', '_').upper()}" if env == "" else env
-    more |= {"metavar": metavar or None, "rich_help_panel": panel, "envvar": variable, "help": told}
+    more |= {"metavar": metavar or None, "rich_help_panel": panel, "envvar": variable, "help": help_text}
     return field(default=default, metadata={"option": typer.Option(default, *names, **more)})
 
 
@@ -48,17 +50,18 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command).parameters.values():
         if group := groups.get(parameter.name):
             types = get_type_hints(group)
-            for one in fields(group):
-                parameters.append(_parameter(one.name, types[one.name], one.metadata["option"]))
+            for member in fields(group):
+                parameters.append(_parameter(member.name, types[member.name], member.metadata["option"]))
         else:
             parameters.append(_parameter(parameter.name, hints[parameter.name], parameter.default))
 
     @functools.wraps(command)
-    def called(**given: Any) -> None:
+    def called(**values: Any) -> None:
         filled = {
-            name: group(**{one.name: given.pop(one.name) for one in fields(group)}) for name, group in groups.items()
+            name: group(**{member.name: values.pop(member.name) for member in fields(group)})
+            for name, group in groups.items()
         }
-        command(**filled, **given)
+        command(**filled, **values)
 
     return _signed(called, parameters)
 
@@ -81,12 +84,12 @@ def recipe_options(job: str) -> tuple[Any, ...]:
 
     fields = recipe_class(job).model_fields
     parameters = {}
-    for flag, key, told in flags_of(recipe_class(job)):
+    for flag, key, help_text in flags_of(recipe_class(job)):
         kind: Any = str if flag.least is None else int
         if key in fields and get_origin(fields[key].annotation) is tuple and "," not in flag.typed:
-            kind, told = list[kind], f"{told} Repeatable; replaces the recipe's."
-        asked = option(flag.panel, flag.typed, told, min=flag.least)
-        parameters[flag.name] = _parameter(flag.name, kind | None, asked.metadata["option"])
+            kind, help_text = list[kind], f"{help_text} Repeatable; replaces the recipe's."
+        made = option(flag.panel, flag.typed, help_text, min=flag.least)
+        parameters[flag.name] = _parameter(flag.name, kind | None, made.metadata["option"])
     app = typer.Typer(add_completion=False)
     app.command()(_signed(lambda: None, parameters.values()))
     return tuple(typer.main.get_command(app).params)
@@ -124,8 +127,8 @@ class JobCommand(Command):
         from jobs.recipes.load import flags_of, recipe_class
 
         flags = list(flags_of(recipe_class(str(self.name))))
-        given = {name: ctx.params.pop(name) for name in {flag.name for flag, _, _ in flags}}
-        ctx.obj = {key: given[flag.name] for flag, key, _ in flags if given[flag.name] not in (None, (), [])}
+        values = {name: ctx.params.pop(name) for name in {flag.name for flag, _, _ in flags}}
+        ctx.obj = {key: values[flag.name] for flag, key, _ in flags if values[flag.name] not in (None, (), [])}
         return super().invoke(ctx)
 
 
@@ -240,12 +243,12 @@ class ShardOptions:
         Raises:
             RecipeError: both numbers are given, there are drivers of no shards, or shards are to be logged to trackers.
         """
-        asked = [number for number in (self.shards, self.shard_articles) if number is not None]
-        if len(asked) > 1 or (self.drivers is not None and not asked):
+        numbers = [number for number in (self.shards, self.shard_articles) if number is not None]
+        if len(numbers) > 1 or (self.drivers is not None and not numbers):
             raise RecipeError(
                 "Articles are divided by --shards or --shard-articles, one of them, and --drivers needs one."
             )
-        if asked and log_to:
+        if numbers and log_to:
             raise RecipeError(
                 "--log-to is for runs with one driver: leave out --shards, or log a shard when resuming it."
             )

@@ -39,7 +39,7 @@ def query(
             "views: sweep_curve, best_n, leaderboard, learning_curve."
         ),
     ],
-    how: QueryOptions,
+    options: QueryOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -49,18 +49,18 @@ def query(
     """
     from jobs.report.table import Table
 
-    if how.timeout is not None and not 0 < how.timeout <= _WEEK:
-        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {how.timeout:g}.")
-    if as_json and how.kind is not None:
-        raise RecipeError(f"--json and --format {how.kind} are two formats: give one of them.")
-    if how.kind == "parquet" and out.is_terminal:
+    if options.timeout is not None and not 0 < options.timeout <= _WEEK:
+        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {options.timeout:g}.")
+    if as_json and options.kind is not None:
+        raise RecipeError(f"--json and --format {options.kind} are two formats: give one of them.")
+    if options.kind == "parquet" and out.is_terminal:
         raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
-    with reading(store) as opened, opened.query(sql, how.timeout) as answer:
+    with reading(store) as opened, opened.query(sql, options.timeout) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
         print(json.dumps(table.objects(), default=str, allow_nan=False))
-    elif how.kind is not None:
-        _write(how.kind, table)
+    elif options.kind is not None:
+        _write(options.kind, table)
     else:
         table.print_query(PrintableConsole())
 
@@ -101,7 +101,7 @@ class ExportOptions:
 
 @grouped
 def export(
-    what: ExportOptions,
+    options: ExportOptions,
     run: ScoredRun = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -110,10 +110,10 @@ def export(
 
     They can be read from Python, without Ray or a database.
     """
-    if what.rows is not None and what.policy is None and what.system is None:
-        _export_rows(run, what.rows, what.with_articles, store, as_json)
-    elif what.policy is not None and what.rows is None and not what.with_articles:
-        _export_policy(run, what.policy, what.system, store, as_json)
+    if options.rows is not None and options.policy is None and options.system is None:
+        _export_rows(run, options.rows, options.with_articles, store, as_json)
+    elif options.policy is not None and options.rows is None and not options.with_articles:
+        _export_policy(run, options.policy, options.system, store, as_json)
     else:
         raise RecipeError("Give --rows FILE, to which --with-articles belongs, or --policy FOLDER, with --system.")
 

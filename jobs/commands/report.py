@@ -57,7 +57,7 @@ class ReportOptions:
 
 @grouped
 def report(
-    what: ReportOptions,
+    options: ReportOptions,
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -72,27 +72,27 @@ def report(
     Prints sentences and tables by n, and writes plots as PNG and SVG. With -o report.html, it writes one HTML page
     instead, which also shows the articles and their summaries.
     """
-    if what.out is not None and what.out.suffix.lower() in (".html", ".htm"):
-        _write_page(what.out, runs or [], what, store, as_json)
+    if options.out is not None and options.out.suffix.lower() in (".html", ".htm"):
+        _write_page(options.out, runs or [], options, store, as_json)
         return
-    if what.open_page or what.articles is not None or len(runs or ()) > 1:
+    if options.open_page or options.articles is not None or len(runs or ()) > 1:
         raise RecipeError("--open, --articles and several runs need a page. Name its file: -o report.html.")
-    _write_files(runs[0] if runs else None, what, store, as_json)
+    _write_files(runs[0] if runs else None, options, store, as_json)
 
 
-def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool) -> None:
+def _write_files(run: str | None, options: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
         from jobs.report.metric_names import find_metric
         from jobs.report.report_files import REPORTS, ReportStyle
 
-    labels = parse_labels(what.labels)
+    labels = parse_labels(options.labels)
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        chosen = find_metric(what.metric, "report", info)
-        folder = what.out or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
+        chosen = find_metric(options.metric, "report", info)
+        folder = options.out or Path("reports") / info.id / ("" if options.metric == "bertscore_f1" else options.metric)
         console = err if as_json else PrintableConsole()
         written = REPORTS[info.job](
-            opened, info, chosen, folder, console, ReportStyle(labels, store_flag(store), what.style)
+            opened, info, chosen, folder, console, ReportStyle(labels, store_flag(store), options.style)
         )
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
@@ -103,22 +103,22 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
             out.print(f"{name if i == 0 else '':<9} {path}")
 
 
-def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as_json: bool) -> None:
+def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
         from jobs.report.numerals import counted
         from jobs.report.page.page import write_page
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]
-        page = write_page(opened, chosen, path, what.metric, what.articles, parse_labels(what.labels))
+        page = write_page(opened, chosen, path, options.metric, options.articles, parse_labels(options.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
-        told = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
-        print(json.dumps(told))
+        counts = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
+        print(json.dumps(counts))
     else:
         out.print(f"Page      {path} ({path.stat().st_size / 1e6:.1f} MB)")
         out.print(f"Viewer    {archive.articles} of {counted(archive.total_articles, 'article')}")
-    if what.open_page:
+    if options.open_page:
         typer.launch(path.resolve().as_uri())
 
 
@@ -137,7 +137,7 @@ class ShowOptions:
 
 @grouped
 def show(
-    how: ShowOptions,
+    options: ShowOptions,
     article: Annotated[
         str | None,
         typer.Argument(
@@ -167,7 +167,7 @@ def show(
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         with busy("Looking for the article"):
-            shown = find_and_align(opened, info, article, how.system, how.n, parse_labels(how.labels))
+            shown = find_and_align(opened, info, article, options.system, options.n, parse_labels(options.labels))
     print_result(as_json, shown.as_dict(), lambda: print_shown(shown, PrintableConsole()))
 
 
@@ -190,7 +190,7 @@ class CompareOptions:
 
 @grouped
 def compare(
-    what: CompareOptions,
+    options: CompareOptions,
     run: ScoredRun = None,
     run2: Annotated[
         str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete_run)
@@ -205,7 +205,7 @@ def compare(
     """
     from core.text.length import parse_lengths
 
-    lengths, labels = None if what.n is None else parse_lengths(what.n), parse_labels(what.labels)
+    lengths, labels = None if options.n is None else parse_lengths(options.n), parse_labels(options.labels)
 
     from jobs.tools.comparison import compare_runs
     from jobs.tools.printed_comparison import print_comparison
@@ -213,7 +213,7 @@ def compare(
     with reading(store) as opened, busy("Comparing"):
         first = chosen_run(opened, run, with_summaries=True)
         second = None if run2 is None else opened.full_id(run2)
-        result = compare_runs(opened, first, second, what.systems or [], lengths, what.metric, labels)
+        result = compare_runs(opened, first, second, options.systems or [], lengths, options.metric, labels)
     print_result(as_json, result.as_dict(), lambda: print_comparison(result, PrintableConsole(), store_flag(store)))
 
 
@@ -238,7 +238,7 @@ class PlanOptions:
 
 @grouped
 def plan(
-    asked: PlanOptions,
+    options: PlanOptions,
     run: ScoredRun = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -252,8 +252,8 @@ def plan(
 
     with reading(store) as opened, busy("Planning"):
         chosen = chosen_run(opened, run, with_summaries=True)
-        goal = PlanGoal(asked.power, asked.alpha, asked.difference, asked.of)
-        planned = plan_run(opened, chosen, asked.metric, goal, parse_labels(asked.labels))
+        goal = PlanGoal(options.power, options.alpha, options.difference, options.of)
+        planned = plan_run(opened, chosen, options.metric, goal, parse_labels(options.labels))
     print_result(as_json, planned.as_dict(), lambda: print_plan(planned, PrintableConsole(), store_flag(store)))
 
 
@@ -269,7 +269,7 @@ def cite(
 
     with reading(store) as opened, busy("Reading the cards of models and datasets"):
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        found = citations(info, opened.systems(info.id))
-    print(bibtex(info, found), end="")
-    for line in found.without:
+        cited = citations(info, opened.systems(info.id))
+    print(bibtex(info, cited), end="")
+    for line in cited.without:
         err.print(line)

@@ -108,9 +108,9 @@ def _submit(
         _describe(plan, store, target, as_json, shards)
         return
     with open_store(store) as opened:
-        known = opened.find_run(plan.recipe.hash) if run.resume else None
-        if known is not None:
-            outcome = resume_run(opened, store, known, target, actors, options.ResumeOptions(log_to=run.log_to))
+        run_to_resume = opened.find_run(plan.recipe.hash) if run.resume else None
+        if run_to_resume is not None:
+            outcome = resume_run(opened, store, run_to_resume, target, actors, options.ResumeOptions(log_to=run.log_to))
         elif shards.is_sharded:
             run_id = new_run_id(job)
             address = Head(target.address).address if target.address else None
@@ -175,8 +175,8 @@ def _describe(
     if not target.address:  # a model that cannot be had is an error now, and not at night
         with busy("Fetching models"):
             fetch_models(plan.training_and_stages)
-    found = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
-    print(json.dumps(described | {"estimate": asdict(found)})) if as_json else print_estimate(found, out)
+    estimated = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
+    print(json.dumps(described | {"estimate": asdict(estimated)})) if as_json else print_estimate(estimated, out)
 
 
 def _stored_runs(store: str) -> "list[RunInfo]":

@@ -29,7 +29,7 @@ class SummarizeOptions:
 
 @grouped
 def summarize(
-    asked: SummarizeOptions,
+    options: SummarizeOptions,
     text: Annotated[
         str | None, typer.Argument(help="A text, or a UTF-8 file that holds one; default, and `-`: stdin.")
     ] = None,
@@ -40,11 +40,11 @@ def summarize(
 
     It needs neither Ray nor a reference.
     """
-    if asked.n is not None and asked.max_chars is not None:
+    if options.n is not None and options.max_chars is not None:
         raise RecipeError("Give --n (words) or --max-chars (characters), not both.")
     from core.text.length import LengthUnit, count_characters, parse_lengths
 
-    typed, setting = (asked.n, "n") if asked.max_chars is None else (asked.max_chars, "max_chars")
+    typed, setting = (options.n, "n") if options.max_chars is None else (options.max_chars, "max_chars")
     lengths = None if typed is None else parse_lengths(typed, setting)
     if lengths is not None and min(lengths) < 1:
         raise RecipeError(f"Lengths must be 1 or more, not {min(lengths)}.", settings=(setting,))
@@ -54,8 +54,8 @@ def summarize(
     from core.text.words import count_words
     from jobs.report.warnings import warn_of_texts
 
-    chosen = choose_policies(store, asked.run, asked.system)
-    unit: LengthUnit = "characters" if asked.max_chars else "words" if asked.n else chosen.length_unit
+    chosen = choose_policies(store, options.run, options.system)
+    unit: LengthUnit = "characters" if options.max_chars else "words" if options.n else chosen.length_unit
     lengths = lengths or sorted(chosen.checkpoints)
     if unit == chosen.length_unit and (
         untrained := [str(length) for length in lengths if length not in chosen.checkpoints]
@@ -120,7 +120,7 @@ class WriteOptions:
 @grouped
 def write(
     file: Annotated[Path, typer.Argument(help="Articles: JSONL, JSON, CSV, TSV (also packed) or Parquet.")],
-    asked: WriteOptions,
+    options: WriteOptions,
     as_json: Json = False,
 ) -> None:
     """Write a summary of every article of a file.
@@ -128,11 +128,11 @@ def write(
     Articles need no reference, and nothing is scored. A command that was stopped may be repeated with the same -o: what
     is there already is not written again.
     """
-    if (asked.n is None) == (asked.max_chars is None):
+    if (options.n is None) == (options.max_chars is None):
         raise RecipeError("Say how long summaries may be: --n (words) or --max-chars (characters), one of them.")
-    if not asked.system:
+    if not options.system:
         raise RecipeError("Say what writes: --system lexrank, or smollm2, or another one (docs/baselines.md).")
-    if as_json and asked.output is None:
+    if as_json and options.output is None:
         raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
 
     from core.text.language import article_language
@@ -143,13 +143,13 @@ def write(
     from jobs.recipes.sweep_recipe import BaselinesRecipe
     from jobs.report.numerals import counted
 
-    given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}
+    settings = {"systems": [options.system], "n": options.n, "max_chars": options.max_chars, "prompt": options.prompt}
     with busy("Reading articles, and looking up models"):
-        articles = read_articles(file, asked.text_field, asked.key_field)
-        recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in given.items() if value})
+        articles = read_articles(file, options.text_field, options.key_field)
+        recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
         stage = stage_to_write(recipe, article_language(articles[0]))
     written = WrittenFile(0, 0, 0, 0, ())
-    with added_to(asked.output) as (out, there), run_progress(err, len(articles)) as advance:
+    with added_to(options.output) as (out, there), run_progress(err, len(articles)) as advance:
         shown = 0
         for written in write_summaries(articles, stage, out, there):
             advance(written.articles - shown, 0)
@@ -157,10 +157,10 @@ def write(
     if as_json:
         counts = {"summaries": written.summaries, "articles": written.now, "there": written.there}
         counts["others"] = written.others
-        print(json.dumps({"file": str(asked.output), **counts, "failures": dict(written.failures)}))
-    elif asked.output is not None:
+        print(json.dumps({"file": str(options.output), **counts, "failures": dict(written.failures)}))
+    elif options.output is not None:
         again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
-        err.print(f"{counted(written.summaries, 'summary')} added to {asked.output}.{again}")
+        err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}")
     for article, why in written.failures[:3]:
         err.print(f"No summary of {article!r}: {why}")
     if written.failures:

@@ -1,4 +1,4 @@
-"""How a run is getting on: its speed, the time left, and what is shown of them on stderr while it works."""
+"""The progress of a run: its speed, the time left, and the bar or lines on stderr."""
 
 import itertools
 import sys
@@ -170,8 +170,8 @@ class _Tally:
         return counts | {"span_seconds": span.seconds, "span_finished": span.finished}
 
 
-def _nobody(*lines: object, **fields: object) -> None:
-    """Nobody is told."""
+def _ignore(*lines: object, **fields: object) -> None:
+    """Show nothing."""
 
 
 @contextmanager
@@ -179,8 +179,8 @@ def run_progress(
     console: Console,
     total: int | None,
     done: int = 0,
-    note: Callable[[str], None] = _nobody,
-    show: Show = _nobody,
+    note: Callable[[str], None] = _ignore,
+    show: Show = _ignore,
     unit: str = "articles",
     stage: tuple[int, int] = (0, 1),
     minutes: Minutes | None = None,
@@ -216,7 +216,7 @@ def run_progress(
 
 
 class _Line(ProgressColumn):
-    """What the plain lines say. Rich's own time left counts down while nothing lands, and then stays at a second."""
+    """The text behind the bar. Rich's own time left counts down while nothing lands, and then stays at a second."""
 
     def __init__(self, tally: _Tally) -> None:
         super().__init__()
