@@ -169,8 +169,8 @@ def choose_sharing(nodes: Sequence[GpuNode], actor_bytes: int, memory_fraction: 
     actors_text = "One actor has each GPU" if actors == 1 else f"Up to {actors} actors share each GPU"
     return Sharing(
         actors,
-        f"{actors_text} ({card.name}, {card.free / 1e9:.1f} GB free, {cores:g} CPU core{'s' * (cores != 1)} each): an actor "
-        f"needs about {actor_bytes / 1e9:.1f} GB and {CORES_PER_ACTOR:g} cores.",
+        f"{actors_text} ({card.name}, {card.free / 1e9:.1f} GB free, {cores:g} CPU core{'s' * (cores != 1)} each): an "
+        f"actor needs about {actor_bytes / 1e9:.1f} GB and {CORES_PER_ACTOR:g} cores.",
     )
 
 
