@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from core.analysis import LEAD, POLICY, RANDOM, split_seed
 from core.text.dataset import OpenDataset
 from core.text.language import Language, find_foreign
 from jobs.report.numerals import counted
@@ -20,8 +19,8 @@ NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 _MOST_FOREIGN = 0.1
 _SAMPLE_SIZE = 50
 _LACKING = {
-    RANDOM: "no gain at equal n can be told",
-    LEAD: "no system can be compared with the first n words of the article",
+    "random": "no gain at equal n can be told",
+    "lead": "no system can be compared with the first n words of the article",
 }
 
 
@@ -77,6 +76,8 @@ def require_labels_fit(plan: "Plan") -> None:
     """
     if not plan.recipe.labels:
         return
+    from core.analysis import POLICY, split_seed  # and with it SciPy, which few runs need before their end
+
     trained = [POLICY + name for name in plan.policies]
     systems = {*plan.systems, *trained}
     names = system_names(systems | {split_seed(system)[0] for system in systems})

@@ -15,7 +15,7 @@ SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score",
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [
-        ("jobs.drive.driver, jobs.recipes.sweep_plan", {*SLOW, "ray", "pyarrow"}),
+        ("jobs.drive.driver, jobs.recipes.sweep_plan, jobs.report.warnings", {*SLOW, "ray", "pyarrow", "scipy"}),
         ("core.stage, core.worker_factories", SLOW),
         ("core.stage, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
         ("core.sweep", {"spacy", "bert_score", "nltk"}),
