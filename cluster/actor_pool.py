@@ -47,7 +47,7 @@ _SETTLE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A task that is sent: to which method, and the ObjectRef of what makes its argument, if a Ray task does."""
+    """A task that was sent to a method; `before` is the ObjectRef of its argument where a Ray task makes that."""
 
     task: Task
     method: str
@@ -56,7 +56,7 @@ class Call:
 
 @dataclass(eq=False, slots=True)
 class Slot:
-    """One actor, asked for at the time `since`.
+    """An actor and its calls. It was asked for at the time `since`.
 
     `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
     The actor has been at the first of them since `turn`, and was at earlier ones for `worked` seconds.
@@ -79,7 +79,7 @@ class Slot:
         return ref
 
     def came_back(self, ref: Any) -> tuple[Call, float]:
-        """A call that has an answer, and how long the actor was at it."""
+        """Remove a call that has an answer. Returns it, and how many seconds the actor was at it."""
         now = time.monotonic()
         seconds, self.turn = now - self.turn, now
         self.worked += seconds

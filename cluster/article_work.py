@@ -160,7 +160,7 @@ def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callab
 
 
 class _Actor:
-    """What holds models: `make` is called once, by `build`, which comes first."""
+    """A process that holds models. Its method `build`, which comes first, calls `make` once."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make

@@ -15,7 +15,7 @@ from core.types import ROWS_DEPEND
 
 @dataclass(frozen=True, slots=True, order=True)
 class WorkerInfo:
-    """The name of its machine, the model of what it computes on, and how that multiplies.
+    """A worker: the name of its machine, the model of its CPU or GPU, and how that multiplies.
 
     Workers of one `arithmetic` and `software` give the same numbers, so far as is known; the first is empty where
     nothing needed torch.
@@ -32,7 +32,7 @@ class WorkerInfo:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """For how many seconds, since its models were loaded, the actor of a number has had work.
+    """The seconds for which an actor has had work since its models were loaded; actors have numbers.
 
     Work that waits for its articles to be segmented counts, too: the driver sees no difference.
     """

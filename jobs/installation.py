@@ -1,7 +1,4 @@
-"""Where the code lies: a checkout, a copy that was shipped to a cluster, or what pip has installed of a wheel.
-
-And which version of it this is.
-"""
+"""The folder of the code (a checkout, a copy that was shipped to a cluster, or an installed wheel), and its version."""
 
 import contextlib
 import functools

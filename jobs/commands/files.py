@@ -24,7 +24,7 @@ _bertscore = partial(option, "BERTScore", env=None)
 
 @dataclass(frozen=True, slots=True)
 class ScoreOptions:
-    """With which metrics predictions are scored, and how."""
+    """Options of `nws score`."""
 
     metrics: str = plain(
         "--metrics -m NAMES",

@@ -244,7 +244,7 @@ def remove(
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """Where pages are, and for whom."""
+    """Options of `nws serve`."""
 
     port: int = plain("--port N", "Where to listen; 0 is any port that is free.", 8300, min=0, max=65535)
     host: str = plain("--host H", "The address to listen at; others than this machine's own need a token.", "127.0.0.1")

@@ -43,7 +43,7 @@ plain = partial(option, None, env=None)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command as typer has to see it: in place of each parameter that is a group stand the options of that group."""
+    """Make a command that typer can read: the options of a group stand in place of the parameter that is the group."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []
@@ -79,7 +79,7 @@ def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
 
 @functools.cache
 def recipe_options(job: str) -> tuple[Any, ...]:
-    """What typer makes of the flags that the fields of a job's recipe name."""
+    """The options that typer makes of the flags in the fields of a job's recipe."""
     from jobs.recipes.load import flags_of, recipe_class
 
     fields = recipe_class(job).model_fields
@@ -167,7 +167,7 @@ _LOG_TO = (
 
 @dataclass(frozen=True, slots=True)
 class ActorOptions:
-    """What the actors of a run are, as its recipe or whoever resumes it says."""
+    """Options of the actors of a run; those that are not given are as its recipe has them."""
 
     accelerator: str | None = _machines(
         "--accelerator NAME",
@@ -179,7 +179,7 @@ class ActorOptions:
 
 @dataclass(frozen=True, slots=True)
 class TargetOptions:
-    """Where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
+    """Options of where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
     engine: Literal["ray", "inline"] = _machines(
         "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray"
@@ -196,7 +196,7 @@ class TargetOptions:
 
 @dataclass(frozen=True, slots=True)
 class ResumeTargetOptions(TargetOptions):
-    """The same of a run that exists: it is driven where it was submitted to, unless told otherwise."""
+    """The same for a run that exists, which is driven where it was submitted to unless these say otherwise."""
 
     local: bool = _machines(
         "--local", "Drive the run on this machine, even if it was submitted to a cluster.", False, env=None
@@ -205,7 +205,7 @@ class ResumeTargetOptions(TargetOptions):
 
 @dataclass(frozen=True, slots=True)
 class ResumeOptions:
-    """What is done with a run that is resumed."""
+    """Options of a run that is resumed."""
 
     take_over: bool = _run(
         "--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False, env=None
@@ -218,7 +218,7 @@ class ResumeOptions:
 
 @dataclass(frozen=True, slots=True)
 class ShardOptions:
-    """How the articles of a sweep are divided among drivers."""
+    """Options of a sharded run: how its articles are divided among drivers."""
 
     shards: int | None = _run(
         "--shards N",
@@ -256,7 +256,7 @@ class ShardOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """A new run, and what is done with it."""
+    """Options of a new run."""
 
     recipe: str = option(
         None,

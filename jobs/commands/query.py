@@ -24,7 +24,7 @@ Format: TypeAlias = Literal["csv", "parquet", "markdown", "latex"]
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
-    """How long a query may take, and how its rows are printed."""
+    """Options of `nws query`."""
 
     timeout: float | None = plain("--timeout SECONDS", "End the query after so many, up to a week; default: never.")
     kind: Format | None = plain("--format", "Print the rows for a file or a paper. Default: a plain table.")
@@ -82,7 +82,7 @@ def _write(kind: Format, table: "Table") -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What is written, and where to."""
+    """Options of `nws export`."""
 
     policy: Path | None = plain(
         "--policy FOLDER",

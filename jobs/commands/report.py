@@ -29,7 +29,7 @@ _RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}(-\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What is reported, and where it is written."""
+    """Options of `nws report`."""
 
     out: Path | None = plain(
         "--out -o PATH",
@@ -124,7 +124,7 @@ def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str,
 
 @dataclass(frozen=True, slots=True)
 class ShowOptions:
-    """Which summaries of an article are shown, and which one is marked in it."""
+    """Options of `nws show`: the summaries of an article, and the one that is marked in it."""
 
     system: str | None = plain(
         "--system NAME",
@@ -173,7 +173,7 @@ def show(
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """What is compared."""
+    """Options of `nws compare`."""
 
     systems: list[str] | None = plain(
         "--system NAME",
@@ -219,7 +219,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What the study is to show."""
+    """Options of `nws plan`: what the study is to show."""
 
     power: float = plain(
         "--power SHARE", "How often the study is to show what it looks for.", 0.8, min=0.001, max=0.999

@@ -110,7 +110,7 @@ def _resume_shards(
 
 @contextmanager
 def telling(run: str, store: str) -> Iterator[None]:
-    """A driver ends its run in order when it is interrupted; of an interruption before or after that, this tells."""
+    """Say how to resume a run that is interrupted before or after the work of its driver, which says it itself."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""How all commands print, find a store and a run, complete what is typed, and end."""
+"""Shared by the commands: printing, stores and runs by name, completion of what is typed, and the end of a run."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _COMMAND = re.compile(
     r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+"
     r"(?: --[a-z-]+(?: \d+)?)*(?=[`.,;)\n]|$)"
 )
-"""One that an error advises, up to its end."""
+"""A command in an error's advice, up to its end."""
 
 # Data goes to stdout, all else to stderr.
 out = PrintableConsole(soft_wrap=True)

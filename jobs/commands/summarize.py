@@ -17,7 +17,7 @@ from jobs.report.console import busy
 
 @dataclass(frozen=True, slots=True)
 class SummarizeOptions:
-    """Which policies write, and how long."""
+    """Options of `nws summarize`."""
 
     run: str | None = plain("--run RUN", "Run of `nws submit phase2`, as `nws ls` lists it; default: the newest.")
     n: str | None = plain("--n N,N", "Words, e.g. 9 or 7,9; default: those the policies were trained for.")
@@ -102,7 +102,7 @@ def _read(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """What writes, how long, and where to."""
+    """Options of `nws write`."""
 
     system: str | None = plain(
         "--system NAME", "A baseline or a generator: lexrank, smollm2, a folder, a Hub id, openai:MODEL."

@@ -111,7 +111,7 @@ class Minutes:
 
 
 class _Tally:
-    """How many are finished in a stage, of how many, and since when; and which stage of how many equal ones it is."""
+    """The count of a stage: finished, failed, total, and the speed. `stage` is its number, and how many there are."""
 
     def __init__(self, total: int | None, done: int, unit: str, stage: tuple[int, int]) -> None:
         self.total = total

@@ -4,6 +4,7 @@ import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from run_infos import run_info
@@ -11,6 +12,7 @@ from run_infos import run_info
 from core.errors import RecipeError, StoreError
 from core.metrics.registry import metric_called
 from core.text.length import parse_lengths
+from jobs.commands.shared import complete_run
 from jobs.report.metric_names import find_metric
 from jobs.store import LogLine, RunSpec, open_store
 
@@ -50,6 +52,14 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
     for command in (["export", "b9", "--rows", "x.csv"], ["export", "b9", "--policy", "x"], ["compare", "b9b", "b9"]):
         assert "'b9' fits 2 runs" in nws(*command).err, command
     assert "'b9' fits 2 runs" in nws("submit", "phase2", "--n", "from:b9").err
+
+
+def test_a_shell_is_offered_the_runs_of_the_store(runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, gone = (SimpleNamespace(params={"store": f"sqlite:///{tmp_path}/{name}.db"}) for name in ("nws", "gone"))
+    assert complete_run(there, "phase1-20261123") == ["phase1-20261123-b9b7e3"]
+    assert complete_run(gone, "") == []  # and nothing is said
+    monkeypatch.setenv("NWS_STORE", f"sqlite:///{tmp_path}/nws.db")
+    assert len(complete_run(SimpleNamespace(params={}), "")) == 3
 
 
 @pytest.mark.parametrize(
