@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core.plugins.plugin_metric import PluginMetric
 
 
-_bertscore = partial(option, "BERTScore", env=None)
+_bertscore = partial(option, "BERTScore")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from core.errors import RecipeError
 
 
 def option(
-    panel: str | None, flag: str, help_text: str, default: Any = None, *, env: str | None = "", **more: Any
+    panel: str | None, flag: str, help_text: str, default: Any = None, *, env: str | bool = False, **more: Any
 ) -> Any:
     """A field of a group that is an option.
 
@@ -28,17 +28,17 @@ def option(
         flag: as people type it, and what stands for its value: `--limit N`, `--metrics -m NAMES`. A switch has none.
         help_text: its help.
         default: its value where it is not given.
-        env: the environment variable that sets it, None for none; `NWS_` and the flag's name unless given.
+        env: the environment variable that sets it; True for `NWS_` and the flag's name.
         more: whatever else `typer.Option` takes, such as `min`.
     """
     names = [word for word in flag.split() if word.startswith("-")]
     metavar = " ".join(word for word in flag.split() if not word.startswith("-"))
-    variable = f"NWS_{names[0].removeprefix('--').replace('-', '_').upper()}" if env == "" else env
+    variable = f"NWS_{names[0].removeprefix('--').replace('-', '_').upper()}" if env is True else env or None
     more |= {"metavar": metavar or None, "rich_help_panel": panel, "envvar": variable, "help": help_text}
     return field(default=default, metadata={"option": typer.Option(default, *names, **more)})
 
 
-plain = partial(option, None, env=None)
+plain = partial(option, None)
 """A field that is an option under no heading of its own, which no environment variable sets."""
 
 
@@ -88,7 +88,7 @@ def recipe_options(job: str) -> tuple[Any, ...]:
         kind: Any = str if flag.least is None else int
         if key in fields and get_origin(fields[key].annotation) is tuple and "," not in flag.typed:
             kind, help_text = list[kind], f"{help_text} Repeatable; replaces the recipe's."
-        made = option(flag.panel, flag.typed, help_text, min=flag.least)
+        made = option(flag.panel, flag.typed, help_text, env=True, min=flag.least)
         parameters[flag.name] = _parameter(flag.name, kind | None, made.metadata["option"])
     app = typer.Typer(add_completion=False)
     app.command()(_signed(lambda: None, parameters.values()))
@@ -171,10 +171,12 @@ class ActorOptions:
 
     accelerator: str | None = _machines(
         "--accelerator NAME",
-        "What each actor computes on: auto, cpu, gpu (or cuda), or a Ray accelerator type such as T4; as before if not "
-        "given.",
+        "What each actor computes on: auto, cpu, gpu (or cuda), or a Ray type such as T4; default: as before.",
+        env=True,
     )
-    actors: int | None = _machines("--actors N", "Number of worker processes (actors); as before if not given.", min=1)
+    actors: int | None = _machines(
+        "--actors N", "Number of worker processes (actors); default: as before.", min=1, env=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ class TargetOptions:
     """Options of where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
     engine: Literal["ray", "inline"] = _machines(
-        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray"
+        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray", env=True
     )
     address: str | None = _machines(
         "--address URL",
@@ -190,7 +192,7 @@ class TargetOptions:
         env="RAY_ADDRESS",
     )
     no_wait: bool = _machines(
-        "--no-wait", "With --address: return once the run is submitted, and do not follow it.", False, env=None
+        "--no-wait", "With --address: return once the run is submitted, and do not follow it.", False
     )
 
 
@@ -198,22 +200,18 @@ class TargetOptions:
 class ResumeTargetOptions(TargetOptions):
     """The same for a run that exists, which is driven where it was submitted to unless these say otherwise."""
 
-    local: bool = _machines(
-        "--local", "Drive the run on this machine, even if it was submitted to a cluster.", False, env=None
-    )
+    local: bool = _machines("--local", "Drive the run on this machine, even if it was submitted to a cluster.", False)
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeOptions:
     """Options of a run that is resumed."""
 
-    take_over: bool = _run(
-        "--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False, env=None
-    )
+    take_over: bool = _run("--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False)
     drivers: int | None = _run(
-        "--drivers N", "Of a sharded run: how many drivers are at work; default: as many as before.", min=1, env=None
+        "--drivers N", "Of a sharded run: how many drivers are at work; default: as many as before.", min=1
     )
-    log_to: list[str] | None = _run(*_LOG_TO)
+    log_to: list[str] | None = _run(*_LOG_TO, env=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,15 +220,11 @@ class ShardOptions:
 
     shards: int | None = _run(
         "--shards N",
-        "Divide the articles into so many shards, or as many as there are bundles. Each is a run for itself; the "
-        "whole, a sharded run, has one id.",
+        "Divide the articles into so many shards, each a run for itself, under one id; at most one for each bundle.",
         min=1,
-        env=None,
     )
-    shard_articles: int | None = _run(
-        "--shard-articles N", "The same, with so many articles in a shard.", min=1, env=None
-    )
-    drivers: int | None = _run("--drivers N", "How many drivers work on the shards; default: 1.", min=1, env=None)
+    shard_articles: int | None = _run("--shard-articles N", "The same, with so many articles in a shard.", min=1)
+    drivers: int | None = _run("--drivers N", "How many drivers work on the shards; default: 1.", min=1)
 
     @property
     def is_sharded(self) -> bool:
@@ -263,24 +257,23 @@ class RunOptions:
         "--recipe -r NAME",
         "sample, paper, a YAML file, or, of phase2, as-written: the study's own REINFORCE.",
         "sample",
+        env=True,
     )
     settings: list[str] | None = plain(
         "--set KEY=VALUE",
-        "Set any key of the recipe, also one that has no flag; the value is YAML: rouge.stemmer=true, "
-        "stop_after_equal_failures=null. Repeatable.",
+        "Set any key of the recipe, also one without a flag, to a value in YAML: rouge.stemmer=true. Repeatable.",
     )
-    name: str | None = _run("--name NAME", "Name of a new run, as `nws ls` lists it.", env=None)
-    note: str | None = _run("--note TEXT", "Note on a new run, as `nws ls` lists it.", env=None)
-    log_to: list[str] | None = _run(*_LOG_TO)
-    resume: bool = _run(
-        "--resume", "Go on with the newest run of exactly this recipe, if there is one.", False, env=None
-    )
+    name: str | None = _run("--name NAME", "Name of a new run, as `nws ls` lists it.")
+    note: str | None = _run("--note TEXT", "Note on a new run, as `nws ls` lists it.")
+    log_to: list[str] | None = _run(*_LOG_TO, env=True)
+    resume: bool = _run("--resume", "Go on with the newest run of exactly this recipe, if there is one.", False)
     no_reuse: bool = _run(
-        "--no-reuse", "Compute every summary anew. Default: copy those that other runs of the store have.", False
+        "--no-reuse",
+        "Compute every summary anew. Default: copy those that other runs of the store have.",
+        False,
+        env=True,
     )
-    dry_run: bool = _run(
-        "--dry-run", "Print what would run and how long it would take, and run nothing.", False, env=None
-    )
+    dry_run: bool = _run("--dry-run", "Print what would run and how long it would take, and run nothing.", False)
 
 
 def parse_labels(texts: Sequence[str] | None) -> dict[str, str]:
