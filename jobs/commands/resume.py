@@ -44,7 +44,7 @@ def resume(
     Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
     cluster goes there again, unless --address or --local says otherwise.
     """
-    require_possible(target.engine, None if target.local else target.address)
+    require_target(_without_address(target) if target.local else target)
     with changing(store) as opened:
         run = chosen_run(opened, run)
         outcome = resume_run(opened, store, run, where_it_was(opened, run, target), actors, resuming)
@@ -61,8 +61,7 @@ def resume_run(
 ) -> "Outcome":
     """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
     log_to = resuming.log_to or []
-    require_accelerator(actors.accelerator, target)
-    require_here(log_to, target)
+    require_target(target, actors.accelerator, log_to)
     before = opened.run_info(run)
     if before.shards is not None:
         if log_to:
@@ -184,7 +183,7 @@ def add(
     They are scored over the run's articles, at its lengths, with its metrics. A run that was submitted to a Ray cluster
     goes there again, unless --address or --local says otherwise.
     """
-    require_possible(target.engine, None if target.local else target.address)
+    require_target(_without_address(target) if target.local else target)
 
     from core.systems.predictions import parse_predictions
     from jobs.recipes.job import plan_with
@@ -202,64 +201,52 @@ def add(
     finish(outcome, store, as_json)
 
 
-def require_possible(engine: str, address: str | None) -> None:
-    """Refuse a target that there cannot be.
+def require_target(target: TargetOptions, accelerator: str | None = None, log_to: Sequence[str] = ()) -> None:
+    """Refuse what cannot be where a run is to be driven, before anything is loaded.
 
     Raises:
-        RecipeError: the address is not valid, or the engine contradicts it.
+        RecipeError: the address is not valid, the engine contradicts it, a tracker is not there or not installed, or a
+            run that is driven on a cluster is to be logged to one.
+        ClusterError: it needs a GPU, and this machine, which would drive it, surely has none.
     """
-    if address:
-        from cluster.job_api import require_address
+    if log_to:
+        from jobs.drive.trackers import require_trackers
 
-        require_address(address)
-        if engine == "inline":
-            raise RecipeError(
-                f"--engine inline runs in this process, not at {address}: leave one out, or unset RAY_ADDRESS."
+        require_trackers(log_to)
+    if not target.address:
+        from cluster.resources import has_no_gpu
+
+        if accelerator not in (None, "auto", "cpu") and has_no_gpu():
+            raise ClusterError(
+                f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or run "
+                "on a cluster with --address."
             )
-
-
-def require_accelerator(accelerator: str | None, target: TargetOptions) -> None:
-    """Refuse a GPU for a run that this machine would drive where it surely has none, before anything is loaded.
-
-    Raises:
-        ClusterError: it has none.
-    """
-    if target.address or accelerator in (None, "auto", "cpu"):
         return
-    from cluster.resources import has_no_gpu
+    from cluster.job_api import require_address
 
-    if has_no_gpu():
-        raise ClusterError(
-            f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or run on "
-            "a cluster with --address."
+    require_address(target.address)
+    if target.engine == "inline":
+        raise RecipeError(
+            f"--engine inline runs in this process, not at {target.address}: leave one out, or unset RAY_ADDRESS."
         )
+    if log_to:
+        raise RecipeError(
+            f"--log-to is for runs that this machine drives, and this one is driven at {target.address}. When it is "
+            "done, log it with: nws resume RUN --local --log-to …"
+        )
+
+
+def _without_address(target: TargetOptions) -> TargetOptions:
+    return dataclasses.replace(target, address=None)
 
 
 def where_it_was(opened: "Store", run: str, target: ResumeTargetOptions) -> TargetOptions:
     """Where a run is resumed: where it was submitted to, unless the options say otherwise."""
     if target.local:
-        return dataclasses.replace(target, address=None)
+        return _without_address(target)
     if target.engine == "inline":
         return target
     return dataclasses.replace(target, address=target.address or opened.run_info(run).address)
-
-
-def require_here(log_to: Sequence[str], target: TargetOptions) -> None:
-    """Refuse trackers that cannot be used, and all trackers for a run that is driven elsewhere.
-
-    Raises:
-        RecipeError: there is no such tracker, it is not installed, or the run is driven on a cluster.
-    """
-    if not log_to:
-        return
-    from jobs.drive.trackers import require_trackers
-
-    require_trackers(log_to)
-    if target.address:
-        raise RecipeError(
-            f"--log-to is for runs that this machine drives, and this one is driven at {target.address}. When it is "
-            "done, log it with: nws resume RUN --local --log-to …"
-        )
 
 
 def refuse_no_wait(target: TargetOptions) -> None:

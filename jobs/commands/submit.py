@@ -10,15 +10,7 @@ import typer
 from core.errors import RecipeError
 from jobs.commands import options
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, grouped
-from jobs.commands.resume import (
-    refuse_no_wait,
-    require_accelerator,
-    require_here,
-    require_possible,
-    resume_run,
-    start_there,
-    telling,
-)
+from jobs.commands.resume import refuse_no_wait, require_target, resume_run, start_there, telling
 from jobs.commands.shared import err, finish, out, reading, shown
 from jobs.report.console import busy
 
@@ -82,14 +74,11 @@ def _submit(
     as_json: bool,
     shards: options.ShardOptions,
 ) -> None:
-    require_possible(target.engine, target.address)
-    actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
-    if not run.dry_run:
-        require_accelerator(actors.accelerator, target)
-    shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     log_to = run.log_to or []
+    actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
+    require_target(target, None if run.dry_run else actors.accelerator, log_to)
+    shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     shards.require_possible(log_to)
-    require_here(log_to, target)
     if shards.is_sharded:
         refuse_no_wait(target)
     with busy("Loading libraries", at_once=True):
