@@ -41,7 +41,7 @@ def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
             clock[0] = second
             advance(8, 0)
         clock[0] = 60.0  # eight articles in eight seconds, then nothing: what is left has not melted away
-    assert "16/24 articles · 60 s · about 40 s left\n" in stream.getvalue()
+    assert "16/24 · 0.2/s · about 40 s left\n" in stream.getvalue()
 
 
 def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:
@@ -65,7 +65,7 @@ def test_a_line_is_noted_now_and_then_and_at_the_end(clock: list[float]) -> None
         for second in (30.0, 61.0, 90.0):
             clock[0] = second
             advance(1, second == 61.0)
-    assert notes == ["5/9 articles, 1 failed", "6/9 articles, 1 failed"]
+    assert notes == ["5/9, 1 failed · 1.9/min · about 2 min left", "6/9, 1 failed · 3/min · about 60 s left"]
 
 
 def landed(every: float, size: int, times: int, pace: Pace | None = None) -> Pace:
