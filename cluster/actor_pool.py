@@ -38,13 +38,16 @@ _MISSING_SECONDS = 30.0
 # How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
 # alone (`sweep_pool._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
 _MAX_DEVICE_ERRORS = 9
+# How long `wait` lasts at most, so that the caller can look around, and after how long without news it is warned.
+_POLL_SECONDS = 5.0
+_PATIENCE_SECONDS = 60.0
 # How long the calls of an actor that was killed are waited for: what it had done may still be on its way.
 _SETTLE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A task that is sent: to which method, and the ObjectRef of what makes its argument, if a Ray task does."""
+    """A task that was sent to a method; `before` is the ObjectRef of its argument where a Ray task makes that."""
 
     task: Task
     method: str
@@ -53,7 +56,7 @@ class Call:
 
 @dataclass(eq=False, slots=True)
 class Slot:
-    """One actor, asked for at the time `since`.
+    """An actor and its calls. It was asked for at the time `since`.
 
     `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
     The actor has been at the first of them since `turn`, and was at earlier ones for `worked` seconds.
@@ -76,7 +79,7 @@ class Slot:
         return ref
 
     def came_back(self, ref: Any) -> tuple[Call, float]:
-        """A call that has an answer, and how long the actor was at it."""
+        """Remove a call that has an answer. Returns it, and how many seconds the actor was at it."""
         now = time.monotonic()
         seconds, self.turn = now - self.turn, now
         self.worked += seconds
@@ -120,8 +123,6 @@ class ActorPool(Actors):
         actors: how many.
         task_before: sends a Ray task that turns an argument into what the actor is called with; None for no such task.
         stuck_seconds: how long any task may take, see `StuckTaskDetector`. An actor that is stuck is replaced.
-        poll_seconds: how long `wait` lasts at most, so that the caller can look around.
-        patience_seconds: after how many seconds without news a warning is logged.
     """
 
     def __init__(
@@ -132,15 +133,11 @@ class ActorPool(Actors):
         actors: int,
         task_before: Callable[[Any], Any] | None = None,
         stuck_seconds: float = STUCK_SECONDS,
-        poll_seconds: float = 5.0,
-        patience_seconds: float = 60.0,
     ) -> None:
         self.device = resources.describe()
         self._actors = actors
         self._new_actor = functools.partial(_pinning(actor_class, resources).remote, factory)
         self._task_before = task_before
-        self._poll_seconds = poll_seconds
-        self._new_startup = functools.partial(StartupMonitor, self.device, patience_seconds)
         self._health = ClusterHealth()
         self._device_errors = 0  # since the last task that an actor has done
         self._detectors: defaultdict[str, StuckTaskDetector] = defaultdict(lambda: StuckTaskDetector(stuck_seconds))
@@ -171,7 +168,7 @@ class ActorPool(Actors):
     def start(self) -> None:
         if self._slots:
             return
-        self._startup = self._new_startup()
+        self._startup = StartupMonitor(self.device, _PATIENCE_SECONDS)
         if self._task_before:
             # Without work: they load what they need while the actors load their models.
             for _ in range(self._actors):
@@ -195,7 +192,7 @@ class ActorPool(Actors):
         except ClusterError:
             self._slots, self._slot_of = [], {}  # `close` would wait for an answer of the dead
             raise
-        ready = _wait_for_any(list(self._slot_of), self._poll_seconds)
+        ready = _wait_for_any(list(self._slot_of), _POLL_SECONDS)
         self._startup.look(not ready, sum(slot.worker is None for slot in self._slots))
         outcomes = [outcome for ref in ready for outcome in self._land(ref)]
         # After that: answers may have waited while the driver was busy elsewhere.

@@ -65,12 +65,14 @@ def segment_bundle(segment: Segmenter, bundle: Sequence[Article]) -> SegmentedBu
 def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
     """Sweep the articles together. If that fails, sweep each alone, so that only the faulty ones become failures.
 
-    Summaries keep the order of the bundle. What core logs meanwhile is in the result's notes.
+    Summaries keep the order of the bundle. The result's notes are the warnings that core logs meanwhile, each behind
+    the machine's name.
 
     Raises:
         DeviceError: the device failed, or has no memory for one article alone. That is not the article's fault.
     """
-    with core_notes() as notes:
+    notes: list[str] = []
+    with _warnings_of("core", lambda text: notes.append(f"{socket.gethostname()}: {text}")):
         result = _swept(sweep, segmented)
     return replace(result, notes=tuple(notes), software=tuple({segmented.software, software_now()}))
 
@@ -102,10 +104,10 @@ def _failure(article: Article, error: Exception) -> Failure:
 
 
 class _Handler(logging.Handler):
-    """Who logs knows no run, and a worker's own log stays on its machine: messages go into the log of a run."""
+    """Who logs knows no run, and a worker's own log stays on its machine: warnings go into the log of a run."""
 
-    def __init__(self, level: int, tell: Callable[[str], None]) -> None:
-        super().__init__(level)
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
         self._tell = tell
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -113,30 +115,19 @@ class _Handler(logging.Handler):
 
 
 @contextlib.contextmanager
-def _log_to(tell: Callable[[str], None], package: str, level: int) -> Iterator[None]:
-    """Call `tell` with every message that a package logs from this level on, while the block runs."""
-    handler, logger = _Handler(level, tell), logging.getLogger(package)
-    before = logger.level
+def _warnings_of(package: str, tell: Callable[[str], None]) -> Iterator[None]:
+    """Call `tell` with every warning that a package logs while the block runs."""
+    handler, logger = _Handler(tell), logging.getLogger(package)
     logger.addHandler(handler)
-    logger.setLevel(min(level, logger.getEffectiveLevel()))
     try:
         yield
     finally:
-        logger.setLevel(before)
         logger.removeHandler(handler)
-
-
-@contextlib.contextmanager
-def core_notes() -> Iterator[list[str]]:
-    """A list of what `core/` logs while the block runs, from level INFO, each behind the machine's name."""
-    notes: list[str] = []
-    with _log_to(lambda text: notes.append(f"{socket.gethostname()}: {text}"), "core", logging.INFO):
-        yield notes
 
 
 def pool_warnings(say: Callable[[str], None]) -> contextlib.AbstractContextManager[None]:
     """Call `say` with every warning of `cluster/` while the block runs."""
-    return _log_to(lambda text: say(f"Warning: {text}"), "cluster", logging.WARNING)
+    return _warnings_of("cluster", lambda text: say(f"Warning: {text}"))
 
 
 @functools.cache
@@ -169,7 +160,7 @@ def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callab
 
 
 class _Actor:
-    """What holds models: `make` is called once, by `build`, which comes first."""
+    """A process that holds models. Its method `build`, which comes first, calls `make` once."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make

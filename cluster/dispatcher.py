@@ -34,7 +34,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A process or a machine died, and a task with it.
+    """The loss of a task with its process or machine.
 
     `charged` is False for a task that only waited behind the one the actor was working on.
     """
@@ -50,7 +50,7 @@ class Loss:
 
 
 class Actors(Protocol):
-    """Who carries out tasks: the actors of a `cluster.actor_pool.ActorPool`, or this process. Their number is `len`.
+    """The actors that carry out tasks: of a `cluster.actor_pool.ActorPool`, or this process. Their number is `len`.
 
     `device` says in words what each of them has to compute on.
     """

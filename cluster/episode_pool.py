@@ -107,7 +107,7 @@ class EpisodePool:
             for place, (article, _) in enumerate(episodes):
                 places.setdefault(self._home(article), {}).setdefault(index, []).append(place)
         answers: list[list[Any]] = [[None] * len(episodes) for _, episodes in requests]
-        backlog = _HomeBacklog((_share(requests, home, of) for home, of in places.items()), self._is_answered)
+        backlog = _HomeBacklog((_share(requests, home, parts) for home, parts in places.items()), self._is_answered)
         for outcomes in dispatch(self.actors, method, backlog, look_around):
             for task, answer in outcomes:
                 for (index, places_in_request), values in zip(places[task.home].items(), answer, strict=True):
@@ -141,7 +141,7 @@ def _failure(task: Task, outcome: Failure | Loss | None) -> Failure | None:
 
 def _share(requests: Sequence[Request], home: int | None, places: dict[int, list[int]]) -> Task:
     """An actor's part of the requests. In its size an article counts once for every episode."""
-    share = [(requests[index][0], [requests[index][1][place] for place in at]) for index, at in places.items()]
+    share = [(requests[index][0], [requests[index][1][i] for i in numbers]) for index, numbers in places.items()]
     return Task(share, sum(len(article.text) for _, episodes in share for article, _ in episodes), home)
 
 

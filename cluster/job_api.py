@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.access import known_token
+from cluster.session import known_token
 from core.errors import ClusterError, RecipeError
 
 _CONNECT_SECONDS = 5.0
@@ -114,12 +114,12 @@ class Head:
 
     def follow_log(self, submission_id: str) -> Iterator[str]:
         """What a job prints, piece by piece from the first, until it ends."""
-        told, has_ended = 0, False
+        printed, has_ended = 0, False
         while not has_ended:
             has_ended = self.job(submission_id).has_ended  # in this order: it may print as it ends
             text = self.log(submission_id)
-            yield text[told:]
-            told = len(text)
+            yield text[printed:]
+            printed = len(text)
             time.sleep(0 if has_ended else _PAUSE_SECONDS)
 
     def stop(self, submission_id: str) -> bool:

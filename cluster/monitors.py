@@ -1,4 +1,4 @@
-"""What an actor pool watches: its actors' start, stuck tasks, and Ray itself; and what Ray's errors mean.
+"""Monitors of an actor pool: of its actors' start, of stuck tasks, and of Ray itself; and what Ray's errors mean.
 
 It imports ray: see `actor_pool`.
 """

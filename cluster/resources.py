@@ -48,8 +48,8 @@ class GpuNode:
 def has_no_gpu() -> bool:
     """Whether this machine surely has no GPU: no device of NVIDIA, AMD or Windows' Linux is there. It takes no time."""
     devices = Path("/dev")
-    found = any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
-    return sys.platform == "linux" and not found
+    has_device = any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
+    return sys.platform == "linux" and not has_device
 
 
 def cards_here(seconds: float = 5.0) -> tuple[Card, ...]:
@@ -100,10 +100,10 @@ def gpu_nodes(accelerator: str | None, seconds: float = 10.0) -> list[GpuNode]:
     ray: Any = importlib.import_module("ray")
     nodes = [node for node in ray.nodes() if node["Alive"] and _has_gpu(node["Resources"], accelerator)]
     here = ray.get_runtime_context().get_node_id()
-    asked = {node["NodeID"]: _ask(ray, node["NodeID"]) for node in nodes if node["NodeID"] != here}
-    if asked:
-        ray.wait(list(asked.values()), num_returns=len(asked), timeout=seconds)
-    cards = {node_id: _answer(ray, ref) for node_id, ref in asked.items()} | {here: cards_here()}
+    answers = {node["NodeID"]: _ask_for_cards(ray, node["NodeID"]) for node in nodes if node["NodeID"] != here}
+    if answers:
+        ray.wait(list(answers.values()), num_returns=len(answers), timeout=seconds)
+    cards = {node_id: _cards_of(ray, ref) for node_id, ref in answers.items()} | {here: cards_here()}
     return [
         GpuNode(int(node["Resources"].get("CPU", 0)), int(node["Resources"]["GPU"]), cards[node["NodeID"]])
         for node in nodes
@@ -114,14 +114,14 @@ def _has_gpu(resources: dict[str, float], accelerator: str | None) -> bool:
     return resources.get("GPU", 0) >= 1 and (accelerator is None or TYPE_PREFIX + accelerator in resources)
 
 
-def _ask(ray: Any, node_id: str) -> Any:
+def _ask_for_cards(ray: Any, node_id: str) -> Any:
     """The ObjectRef of a node's cards."""
     strategies: Any = importlib.import_module("ray.util.scheduling_strategies")
-    there = strategies.NodeAffinitySchedulingStrategy(node_id, soft=False)
-    return ray.remote(cards_here).options(name="cards", num_cpus=0, max_retries=0, scheduling_strategy=there).remote()
+    on_node = strategies.NodeAffinitySchedulingStrategy(node_id, soft=False)
+    return ray.remote(cards_here).options(name="cards", num_cpus=0, max_retries=0, scheduling_strategy=on_node).remote()
 
 
-def _answer(ray: Any, ref: Any) -> tuple[Card, ...]:
+def _cards_of(ray: Any, ref: Any) -> tuple[Card, ...]:
     try:
         return tuple(ray.get(ref, timeout=0))
     except ray.exceptions.RayError:  # its machine is gone, or is late
@@ -166,11 +166,11 @@ def choose_sharing(nodes: Sequence[GpuNode], actor_bytes: int, memory_fraction: 
             and count * (memory_fraction or 0) <= 1
         )
     )
-    who = "One actor has each GPU" if actors == 1 else f"Up to {actors} actors share each GPU"
+    actors_text = "One actor has each GPU" if actors == 1 else f"Up to {actors} actors share each GPU"
     return Sharing(
         actors,
-        f"{who} ({card.name}, {card.free / 1e9:.1f} GB free, {cores:g} CPU core{'s' * (cores != 1)} each): an actor "
-        f"needs about {actor_bytes / 1e9:.1f} GB and {CORES_PER_ACTOR:g} cores.",
+        f"{actors_text} ({card.name}, {card.free / 1e9:.1f} GB free, {cores:g} CPU core{'s' * (cores != 1)} each): an "
+        f"actor needs about {actor_bytes / 1e9:.1f} GB and {CORES_PER_ACTOR:g} cores.",
     )
 
 

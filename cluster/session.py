@@ -1,5 +1,6 @@
 """A private Ray on this machine, closed to other users, or an existing cluster. The only place with `ray.init`.
 
+Ray asks its clients for a token, and has a folder for its sockets and logs: both are made here.
 Ray reads its switches while it is imported, so nothing here, and nothing this imports, imports it at the top.
 """
 
@@ -7,16 +8,18 @@ import contextlib
 import importlib
 import logging
 import os
+import secrets
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.access import known_token, private_folder, private_token
 from core.errors import ClusterError
 
 _OF_OUR_OWN = {
@@ -36,6 +39,9 @@ _ENVIRONMENT = {
 
 _PATIENCE_SECONDS = 2.0
 _CONNECT_SECONDS = 5.0
+# Ray's sockets are <its folder>/session_<26 characters>_<pid>/sockets/plasma_store, and the name of a UNIX socket
+# holds 107 bytes (unix(7)). Its folder is <parent>/nws-<8 characters>/r.
+LONGEST_TMPDIR = 107 - len("/nws-12345678/r/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,89 @@ class Session:
     dashboard_url: str | None
     auth_token_path: Path | None
     resources: Mapping[str, float]
+
+
+def private_token() -> Path | None:
+    """The file of Ray's token, made if it is missing; None where Ray needs no file.
+
+    It is readable by its owner alone: Ray itself would write it readable by everybody.
+
+    Raises:
+        ClusterError: it cannot be kept there.
+    """
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    if not _is_in_file():
+        return None
+    path = _token_path()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        draft.touch(mode=0o600, exist_ok=False)
+        draft.write_text(secrets.token_hex(32))
+        try:
+            # Unlike a rename, this leaves the token of a session that was faster by a moment.
+            path.hardlink_to(draft)
+        except FileExistsError:
+            path.chmod(0o600)
+        finally:
+            draft.unlink()
+    except OSError as error:
+        raise ClusterError(
+            f"The token of the Ray dashboard cannot be kept in {path}: {error}. "
+            "Name another file with RAY_AUTH_TOKEN_PATH."
+        ) from error
+    return path
+
+
+def known_token() -> Path | None:
+    """The file of the token to show a cluster that somebody else started; None where Ray needs no file.
+
+    As for `ray start`, a token is used where there is one, unless RAY_AUTH_MODE says otherwise. Ray refuses to go on
+    without one where it asks for one.
+    """
+    path = _token_path()
+    if "RAY_AUTH_TOKEN" in os.environ or path.is_file():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+    return path if "RAY_AUTH_MODE" in os.environ and _is_in_file() else None
+
+
+def _token_path() -> Path:
+    return Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
+
+
+def _is_in_file() -> bool:
+    return os.environ["RAY_AUTH_MODE"].lower() == "token" and "RAY_AUTH_TOKEN" not in os.environ
+
+
+@contextlib.contextmanager
+def private_folder() -> Iterator[Path]:
+    """Make a folder, and remove it at the end; it stays after an error, for Ray's logs.
+
+    It is in RAY_TMPDIR, or else where temporary files are. Ray makes the folder it is given writable for everybody,
+    without the sticky bit, so that anybody could put another socket in the place of its own. This one is therefore
+    inside of one that is closed to others. A RAY_TMPDIR that is too long for the names of sockets is refused by Ray.
+
+    Raises:
+        ClusterError: it cannot be there.
+    """
+    if len(os.fsencode(os.environ.get("TMPDIR", ""))) > LONGEST_TMPDIR:
+        # The processes of the dashboard have sockets in TMPDIR, too.
+        os.environ["TMPDIR"] = "/tmp"
+    parent = Path(os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp").absolute()
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        closed = Path(tempfile.mkdtemp(prefix="nws-", dir=parent))  # mode 0700
+        folder = closed / "r"
+        folder.mkdir()
+    except OSError as error:
+        raise ClusterError(
+            f"Ray's folder cannot be made: {error}. Name another place for it with RAY_TMPDIR."
+        ) from error
+    try:
+        yield folder
+    finally:
+        if not isinstance(sys.exception(), Exception):  # an interruption removes it, too
+            shutil.rmtree(closed, ignore_errors=True)  # Ray's last processes may still write to it
 
 
 @contextlib.contextmanager
@@ -144,7 +233,7 @@ def joined_session(address: str | None = None) -> Iterator[Session]:
 
 
 def _require_answer(address: str) -> None:
-    """Ray itself would ask a dead address again and again for a minute."""
+    """Refuse an address where nothing answers: Ray itself would ask it again and again for a minute."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
@@ -164,7 +253,7 @@ def _session(ray: Any, context: Any, token_path: Path | None) -> Session:
 
 
 def _give_back_sigterm(handler: Any) -> None:
-    """Ray's own handler dumps a stack and ends the process before anything can be put in order."""
+    """Restore a handler of SIGTERM: Ray's own dumps a stack and ends the process before it can put things in order."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _exit if handler in (signal.SIG_DFL, None) else handler)
 
@@ -193,7 +282,7 @@ def _shut_down(ray: Any) -> None:
 
 
 def _import_from(checkout: Path) -> Callable[[], None]:
-    """What a worker process does first: import our packages from where this process has them.
+    """The setup hook of worker processes: it imports our packages from where this process has them.
 
     Ray puts the folder the user is in at the front of the workers' path, where a `core` of the user's would win. On
     another machine the folder may not exist: there a job's `working_dir` has the packages.

@@ -5,15 +5,17 @@ import platform
 import re
 import socket
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from core.provenance import Software, software
+from core.types import ROWS_DEPEND
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class WorkerInfo:
-    """The name of its machine, the model of what it computes on, and how that multiplies.
+    """A worker: the name of its machine, the model of its CPU or GPU, and how that multiplies.
 
     Workers of one `arithmetic` and `software` give the same numbers, so far as is known; the first is empty where
     nothing needed torch.
@@ -30,7 +32,7 @@ class WorkerInfo:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """For how many seconds, since its models were loaded, the actor of a number has had work.
+    """The seconds for which an actor has had work since its models were loaded; actors have numbers.
 
     Work that waits for its articles to be segmented counts, too: the driver sees no difference.
     """
@@ -38,6 +40,24 @@ class Busy:
     number: int
     worker: WorkerInfo
     seconds: float
+
+
+def rows_warning(ways: Iterable[str]) -> str:
+    """What it means for a run's numbers where a way to multiply does not keep rows apart; empty if all of them do.
+
+    It advises only what may help: MKL's own mode where that is not set.
+
+    Args:
+        ways: the `arithmetic` of the run's workers.
+    """
+    depending = [way for way in ways if ROWS_DEPEND in way]
+    if not depending:
+        return ""
+    may_help = any("MKL" in way and "MKL AUTO,STRICT" not in way and "without MKL" not in way for way in depending)
+    return (
+        f"{ROWS_DEPEND}: scores agree to about 1e-6 only with those of another batch, and a training with another "
+        f"number of workers becomes another one.{' Unset MKL_CBWR to keep rows apart.' if may_help else ''}"
+    )
 
 
 def this_worker() -> WorkerInfo:

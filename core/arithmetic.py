@@ -1,4 +1,4 @@
-"""What multiplies: float32 on a CPU and on a GPU, or on a GPU less, within the passes of models that ask for it.
+"""Matrix products: float32 on a CPU and on a GPU, or on a GPU less, within the passes of models that ask for it.
 
 On a CPU each row of a product comes out the same to the last bit, whatever rows are multiplied with it. Training needs
 that: which texts share a product depends on the number of workers, and a reward that differs in its
@@ -15,7 +15,6 @@ multiplies before it imports NWS.
 
 import contextlib
 import functools
-import logging
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -29,8 +28,6 @@ from torch import nn
 from core.errors import ModelError
 from core.models.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
 from core.types import AMPERE, ROWS_DEPEND, Precision
-
-logger = logging.getLogger(__name__)
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -109,17 +106,6 @@ def keeps_rows(multiply: Callable[[torch.Tensor], torch.Tensor], width: int) -> 
         return all(torch.equal(multiply(rows[:count]), together[:count]) for count in _ROWS)
 
 
-def warn_if_rows_depend() -> None:
-    """Log what that means for the numbers, where rows depend on what is multiplied with them."""
-    if not rows_are_independent():
-        logger.warning(
-            "On this CPU a row of a float32 product depends on the other rows (%s). Numbers agree to about 1e-6 only, "
-            "and a training with another number of workers becomes another one. Set MKL_CBWR=AUTO,STRICT before "
-            "Python starts, or import NWS before anything is computed.",
-            describe_arithmetic(),
-        )
-
-
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Compute on one CPU thread within the block, as a worker does, and on as many as before after it.
@@ -140,8 +126,8 @@ def _cpu_kind(cpuinfo: Path) -> str:
     """Family and model as Linux numbers them: virtual machines hide the name. Of ARM, of all kinds of core."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     for names in (("cpu family", "model"), ("CPU implementer", "CPU variant", "CPU part", "CPU revision")):
-        found = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]
-        kinds = sorted({"-".join(kind) for kind in zip(*found, strict=False)})
+        values = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]
+        kinds = sorted({"-".join(kind) for kind in zip(*values, strict=False)})
         if kinds:
             return "+".join(kinds)
     return "of unknown kind"

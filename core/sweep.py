@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 from threadpoolctl import threadpool_limits
 
-from core.arithmetic import multiply_exactly, warn_if_rows_depend
+from core.arithmetic import multiply_exactly
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.standard import StandardMetrics
 from core.models.encoders import FloatArray, load_encoder
@@ -148,8 +148,6 @@ def take_share(device: str, memory_fraction: float | None) -> None:
     """
     torch.set_num_threads(1)
     threadpool_limits(1, user_api="blas")  # NumPy's: OpenBLAS takes all cores for a product of two hundred rows
-    if device == "cpu":
-        warn_if_rows_depend()
     if device != "cuda":
         return
     multiply_exactly()

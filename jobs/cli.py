@@ -20,7 +20,6 @@ import typer.core
 
 from core.errors import NwsError, RecipeError
 from jobs.commands import (
-    compare,
     doctor,
     files,
     judge,
@@ -31,7 +30,7 @@ from jobs.commands import (
     submit,
     summarize,
 )
-from jobs.commands.groups import Command, JobCommand
+from jobs.commands.options import Command, JobCommand
 from jobs.commands.shared import err, out, store_flag, with_store
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
@@ -79,8 +78,8 @@ app.command("status", cls=Command)(manage.status)
 app.command("serve", cls=Command)(manage.serve)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(report.show)
-app.command("compare", cls=Command)(compare.compare)
-app.command("plan", cls=Command)(compare.plan)
+app.command("compare", cls=Command)(report.compare)
+app.command("plan", cls=Command)(report.plan)
 app.command("cite", cls=Command)(report.cite)
 app.command("query", cls=Command)(query.query)
 app.command("summarize", cls=Command)(summarize.summarize)
@@ -97,8 +96,8 @@ app.add_typer(submit_app, name="submit")
 app.add_typer(db_app, name="db")
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         import importlib.metadata
 
         out.print(f"nws {importlib.metadata.version('nws')}")
@@ -134,9 +133,9 @@ def main() -> None:
             if sys.stdout:  # none if it is closed
                 sys.stdout.flush()
     except NwsError as error:
-        options = ", ".join(_options(error, sys.argv[1:]))
+        options = ", ".join(_flags_of(error, sys.argv[1:]))
         message = with_store(str(error), _store_flag(sys.argv[1:]))
-        err.print(f"Error: {message}" + (f" ({options})" if options else ""), markup=False)
+        err.print(f"Error: {message}" + (f" ({options})" if options else ""))
         sys.exit(2 if isinstance(error, RecipeError) else 1)
     except BrokenPipeError:  # e.g. `nws query … | head`
         _print_nowhere()
@@ -146,29 +145,31 @@ def main() -> None:
             raise
         _print_nowhere()
         where = f" to {error.filename}" if error.filename else ", to where it is printed or to a file"
-        err.print(f"Error: no more can be written{where}: {error.strerror}. Make room, and try again.", markup=False)
+        err.print(f"Error: no more can be written{where}: {error.strerror}. Make room, and try again.")
         sys.exit(1)
 
 
 def _print_nowhere() -> None:
-    """So that what could not be printed is not tried again while Python ends."""
+    """Send stdout nowhere, so that what could not be printed is not tried again while Python ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _options(error: NwsError, words: Sequence[str]) -> list[str]:
-    """Those of the command that was typed with which the settings that an error names are set."""
+def _flags_of(error: NwsError, words: Sequence[str]) -> list[str]:
+    """The flags of the typed command that set the settings which an error names."""
     command: Any = typer.main.get_command(app)
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
-    known = {option for parameter in command.get_params(command.context_class(command)) for option in parameter.opts}
+    all_options = {
+        option for parameter in command.get_params(command.context_class(command)) for option in parameter.opts
+    }
     options = [f"--{name.replace('_', '-')}" for name in error.settings]
     # Several of what an option names one of are a list in a recipe: `systems`.
-    options = [option if option in known else option.removesuffix("s") for option in options]
-    return [option for option in options if option in known]
+    options = [option if option in all_options else option.removesuffix("s") for option in options]
+    return [option for option in options if option in all_options]
 
 
 def _store_flag(words: Sequence[str]) -> str:
-    """What a command needs so that it finds the store of the one that was typed; nothing if that names none."""
+    """The `--store` to add to an advised command so that it finds the typed one's store; empty if none was typed."""
     for before, word in itertools.pairwise(["", *words]):
         value = word if before == "--store" else word.removeprefix("--store=")
         if before == "--store" or value != word:
@@ -198,10 +199,10 @@ def _hear_signals() -> None:
     sys.unraisablehook = functools.partial(_dropped, sys.unraisablehook)
 
 
-def _dropped(told: Callable[["sys.UnraisableHookArgs"], object], unraisable: "sys.UnraisableHookArgs") -> None:
+def _dropped(report: Callable[["sys.UnraisableHookArgs"], object], unraisable: "sys.UnraisableHookArgs") -> None:
     """Python drops what is raised while it frees an object. An interruption comes again in a moment."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-        told(unraisable)
+        report(unraisable)
         return
     # In the background SIGINT may be ignored, and it was another signal then.
     signum = signal.SIGTERM if signal.getsignal(signal.SIGINT) is signal.SIG_IGN else signal.SIGINT

@@ -1,7 +1,4 @@
-"""Where the code lies: a checkout, a copy that was shipped to a cluster, or what pip has installed of a wheel.
-
-And which version of it this is.
-"""
+"""The folder of the code (a checkout, a copy that was shipped to a cluster, or an installed wheel), and its version."""
 
 import contextlib
 import functools
@@ -55,7 +52,7 @@ def code_version() -> str:
     this checkout or of what a wheel was built from; outside of git, the version of the package stands for it.
     """
     sources = code_as_imported()
-    name, changed = _named(sources)
+    name, changed = _recorded_version(sources)
     if changed or not are_as_imported():  # git was asked of other files
         name = f"{name.removesuffix(_DIRTY)}{_DIRTY}"
     return f"{name}+{sources}"
@@ -73,11 +70,11 @@ def is_of_commit(version: str) -> bool:
     return not version.partition("+")[0].endswith(_DIRTY)
 
 
-def _named(sources: str) -> tuple[str, bool]:
+def _recorded_version(sources: str) -> tuple[str, bool]:
     """The commit or version, and whether it is known to be of other sources."""
     with contextlib.suppress(FileNotFoundError):
-        name, _, of = (ROOT / VERSION_FILE).read_text(encoding="utf-8").strip().partition("+")
-        return name, of != sources
+        name, _, hashed = (ROOT / VERSION_FILE).read_text(encoding="utf-8").strip().partition("+")
+        return name, hashed != sources
     # Where a wheel is installed, a git would be that of another project.
     commit = None if is_installed() else described_commit(ROOT)
     return importlib.metadata.version("nws") if commit is None else commit, False

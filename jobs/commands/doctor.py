@@ -41,7 +41,7 @@ def doctor(store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
         print(json.dumps([asdict(check) for check in checks]))
     else:
         for check in checks:
-            out.print(f"{check.state:<8} {check.name:<13} {check.text}", markup=False)
+            out.print(f"{check.state:<8} {check.name:<13} {check.text}")
     if any(check.state == "broken" for check in checks):
         raise typer.Exit(1)
 

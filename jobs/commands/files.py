@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from core.whole_files import check_target, write_json_lines
-from jobs.commands.groups import grouped, option, plain
-from jobs.commands.options import Json
-from jobs.commands.shared import err, out
+from jobs.commands.options import Json, grouped, option, plain
+from jobs.commands.shared import err, out, print_result
 from jobs.report.console import PrintableConsole, busy
 from jobs.report.numerals import counted
 
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
     from core.plugins.adapters import PluginMetric
 
 
-_bertscore = partial(option, "BERTScore", env=None)
+_bertscore = partial(option, "BERTScore")
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreOptions:
-    """With which metrics predictions are scored, and how."""
+    """Options of `nws score`."""
 
     metrics: str = plain(
         "--metrics -m NAMES",
@@ -47,7 +46,9 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
-    per_row: Path | None = plain("--per-row FILE", "Write the scores of each row to this JSONL file, replacing it.")
+    per_row: Path | None = plain(
+        "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
+    )
     seed: int = plain("--seed N", "Seed of the bootstrap intervals.", 0, min=0)
     fluency_model: str | None = plain(
         "--fluency-model NAME", "Causal language model of fluency: smollm2, a folder, or a Hub id."
@@ -69,7 +70,7 @@ def score(
         Path,
         typer.Argument(help="JSONL, CSV or Parquet: prediction, reference (or references), if wanted source and id."),
     ],
-    how: ScoreOptions,
+    options: ScoreOptions,
     as_json: Json = False,
 ) -> None:
     """Score predictions against their references.
@@ -81,20 +82,20 @@ def score(
     from jobs.report.warnings import warn_of_texts
     from jobs.tools.score import print_score, row_lines, score_file
 
-    chosen = Options(**{one.name: getattr(how, one.name) for one in fields(Options)})
-    if how.per_row is not None:
-        check_target("--per-row", how.per_row, file)
-    names = [name.strip() for name in how.metrics.split(",") if name.strip()]
-    own = _own_metrics(how.plugin or [])
+    chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
+    if options.per_row is not None:
+        check_target("--per-row", options.per_row, file)
+    names = [name.strip() for name in options.metrics.split(",") if name.strip()]
+    own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_file(file, names, chosen, how.seed, own)
-    if how.lang == "ko" or how.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
+        result = score_file(file, names, chosen, options.seed, own)
+    if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
-        warn_of_texts(f"predictions of {file}", predictions, "ko" if how.lang == "ko" else "en", err)
-    if "meteor" in names and how.lang == "en" and find_wordnet() is None:
+        warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
+    if "meteor" in names and options.lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
-    if how.per_row is not None:
-        write_json_lines("--per-row", how.per_row, row_lines(result))
+    if options.per_row is not None:
+        write_json_lines("--per-row", options.per_row, row_lines(result))
     print(json.dumps(result.as_dict())) if as_json else print_score(result, out)
 
 
@@ -141,10 +142,7 @@ def correlate(
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
         result = correlate_file(file, names, human, seed)
-    if as_json:
-        print(json.dumps(result.as_dict(), allow_nan=False))
-    else:
-        print_correlation(result, PrintableConsole())
+    print_result(as_json, result.as_dict(), lambda: print_correlation(result, PrintableConsole()))
 
 
 def keysentences(
@@ -176,7 +174,7 @@ def keysentences(
     check_selection(top, diversity)
     without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()
     documents = key_sentences.read_documents(file)
-    err.print(f"{file}: {len(documents)} documents", markup=False)
+    err.print(f"{file}: {len(documents)} documents")
     with busy("Finding keywords and sentences"):
         result = key_sentences.find_key_sentences(documents, top, without, diversity)
     print(json.dumps(result.as_dict())) if as_json else print_key_sentences(result, out)
@@ -194,7 +192,7 @@ def data(
     split: Annotated[str, typer.Option(metavar="NAME", help="Split of the dataset.")] = "test",
     target: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="JSONL file, which is replaced; default: NAME.jsonl."),
+        typer.Option("--out", "-o", metavar="FILE", help="JSONL file, which is replaced; default: NAME.jsonl."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -208,15 +206,17 @@ def data(
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):
         corpus = open_dataset(Dataset(name, split, streaming=True, skip=skip, limit=limit))
-        count = write_json_lines("--output", file, article_rows(corpus))
+        count = write_json_lines("--out", file, article_rows(corpus))
         card = read_card(corpus.name, corpus.revision, "dataset") if corpus.is_of_hub else None
     license = None if card is None else card.license
     if as_json:
         made = {"dataset": corpus.pinned_name, "split": corpus.split, "revision": corpus.revision}
         print(json.dumps({"file": str(file), "articles": count, **made, "license": license}))
         return
-    out.print(f"{counted(count, 'article')} of {corpus.pinned_name} ({corpus.split}) in {file}", markup=False)
+    out.print(f"{counted(count, 'article')} of {corpus.pinned_name} ({corpus.split}) in {file}")
     if corpus.is_of_hub:
-        said = f"Licence, as its card says: {license}." if license else "Its card names no licence, or cannot be read."
-        out.print(f"{said} See https://huggingface.co/datasets/{corpus.name}", markup=False)
-    out.print(f"Next: nws submit phase1 --dataset {shlex.quote(str(file))}", markup=False)
+        licence_text = (
+            f"Licence, as its card says: {license}." if license else "Its card names no licence, or cannot be read."
+        )
+        out.print(f"{licence_text} See https://huggingface.co/datasets/{corpus.name}")
+    out.print(f"Next: nws submit phase1 --dataset {shlex.quote(str(file))}")

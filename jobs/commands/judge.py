@@ -10,8 +10,7 @@ import typer
 
 from core.errors import NwsError, RecipeError
 from core.whole_files import check_target, write_json_lines
-from jobs.commands.groups import grouped, plain
-from jobs.commands.options import Json
+from jobs.commands.options import Json, grouped, plain
 from jobs.commands.shared import err
 from jobs.report.console import PrintableConsole, busy
 from jobs.report.numerals import counted
@@ -26,7 +25,7 @@ class JudgeOptions:
 
     model: str = plain("--model NAME", "The model that judges, as the endpoint names it.", ...)
     output: Path = plain(
-        "--output -o FILE",
+        "--out -o FILE",
         "JSONL file for the summaries with their scores, replacing it. The replies are kept beside it, in "
         "NAME.replies.jsonl: the same command asks only for what is missing there.",
         ...,

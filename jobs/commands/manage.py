@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import ClusterError, RecipeError
-from jobs.commands.groups import grouped, option, plain
-from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl
-from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, out, reading, shown, store_flag
+from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl, grouped, option, plain
+from jobs.commands.shared import (
+    NamedRun,
+    NewestRun,
+    changing,
+    chosen_run,
+    err,
+    out,
+    print_result,
+    reading,
+    shown,
+    store_flag,
+)
 from jobs.report.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
@@ -36,10 +46,7 @@ def list_runs(
 
     with reading(store) as opened:
         listed = listed_runs(opened, opened.list_runs(with_shards))
-    if as_json:
-        print(json.dumps([one.as_dict() for one in listed]))
-    else:
-        print_runs(listed, PrintableConsole())
+    print_result(as_json, [run.as_dict() for run in listed], lambda: print_runs(listed, PrintableConsole()))
 
 
 def status(
@@ -95,7 +102,7 @@ def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
                     return
                 _pause(1 if is_drawn or as_json else _SECONDS_BETWEEN_LINES)
     except KeyboardInterrupt:
-        err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}", markup=False)
+        err.print(f"No longer watched; the run goes on. Stop it with: nws cancel {run}{where}")
         raise typer.Exit(130) from None
 
 
@@ -127,7 +134,7 @@ def logs(
         def say(line: "LogLine") -> None:
             lines.append({"said_at": line.said_at.isoformat(), "text": line.text})
             if not as_json:
-                out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}", markup=False)
+                out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}")
 
         if follow:
             from jobs.drive.ship import follow_run
@@ -154,7 +161,7 @@ def _job_logs(run: str, address: str | None, follow: bool, where: str) -> None:
         err.print(f"Ray job {name}")
         pieces = head.follow_log(name) if follow and name == names[-1] else [head.log(name)]
         for piece in pieces:
-            out.print(piece, end="", markup=False)
+            out.print(piece, end="")
 
 
 _PATIENCE_SECONDS = 20.0
@@ -237,7 +244,7 @@ def remove(
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """Where pages are, and for whom."""
+    """Options of `nws serve`."""
 
     port: int = plain("--port N", "Where to listen; 0 is any port that is free.", 8300, min=0, max=65535)
     host: str = plain("--host H", "The address to listen at; others than this machine's own need a token.", "127.0.0.1")
@@ -251,7 +258,7 @@ class ServeOptions:
 
 @grouped
 def serve(
-    where: ServeOptions,
+    options: ServeOptions,
     store: StoreUrl = DEFAULT_STORE,
 ) -> None:
     """Show the runs of a store in a browser, live.
@@ -261,13 +268,13 @@ def serve(
     from jobs.serve.access import require_safe
     from jobs.serve.app import listen, make_server
 
-    require_safe(where.host, where.token)
+    require_safe(options.host, options.token)
     with reading(store) as opened:
-        listening = listen(where.host, where.port)
-        server = make_server(opened, listening, where.host, where.token)
-        name = f"[{where.host}]" if ":" in where.host else where.host
-        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if where.token else "")
-        out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)", markup=False)
+        listening = listen(options.host, options.port)
+        server = make_server(opened, listening, options.host, options.token)
+        name = f"[{options.host}]" if ":" in options.host else options.host
+        address = f"http://{name}:{listening.getsockname()[1]}/" + ("?token=…" if options.token else "")
+        out.print(f"Showing {shown(store)}, read-only, at {address} (Ctrl-C ends it)")
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
         err.print("No longer shown. Runs go on.")

@@ -1,14 +1,136 @@
-"""The options that several commands take, and in groups those of a run. The flags of a recipe are in `jobs.recipes`."""
+"""The options of commands: groups of them as dataclasses, and those that several commands take.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+The flags of a recipe are in `jobs.recipes`. A group is a frozen dataclass whose fields become options of a command, and
+stand together in its help.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 import typer
+import typer.core
+import typer.main
 
 from core.errors import RecipeError
-from jobs.commands.groups import option, plain
+
+
+def option(
+    panel: str | None, flag: str, help_text: str, default: Any = None, *, env: str | bool = False, **more: Any
+) -> Any:
+    """A field of a group that is an option.
+
+    Args:
+        panel: the heading under which `--help` lists it, None for that of all others.
+        flag: as people type it, and what stands for its value: `--limit N`, `--metrics -m NAMES`. A switch has none.
+        help_text: its help.
+        default: its value where it is not given.
+        env: the environment variable that sets it; True for `NWS_` and the flag's name.
+        more: whatever else `typer.Option` takes, such as `min`.
+    """
+    names = [word for word in flag.split() if word.startswith("-")]
+    metavar = " ".join(word for word in flag.split() if not word.startswith("-"))
+    variable = f"NWS_{names[0].removeprefix('--').replace('-', '_').upper()}" if env is True else env or None
+    more |= {"metavar": metavar or None, "rich_help_panel": panel, "envvar": variable, "help": help_text}
+    return field(default=default, metadata={"option": typer.Option(default, *names, **more)})
+
+
+plain = partial(option, None)
+"""A field that is an option under no heading of its own, which no environment variable sets."""
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command that typer can read: the options of a group stand in place of the parameter that is the group."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if group := groups.get(parameter.name):
+            types = get_type_hints(group)
+            for member in fields(group):
+                parameters.append(_parameter(member.name, types[member.name], member.metadata["option"]))
+        else:
+            parameters.append(_parameter(parameter.name, hints[parameter.name], parameter.default))
+
+    @functools.wraps(command)
+    def called(**values: Any) -> None:
+        filled = {
+            name: group(**{member.name: values.pop(member.name) for member in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**filled, **values)
+
+    return _signed(called, parameters)
+
+
+def _signed(command: Callable[..., None], parameters: Iterable[inspect.Parameter]) -> Callable[..., None]:
+    """A command with the parameters that typer is to see."""
+    command.__signature__ = inspect.Signature([*parameters])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+@functools.cache
+def recipe_options(job: str) -> tuple[Any, ...]:
+    """The options that typer makes of the flags in the fields of a job's recipe."""
+    from jobs.recipes.load import flags_of, recipe_class
+
+    fields = recipe_class(job).model_fields
+    parameters = {}
+    for flag, key, help_text in flags_of(recipe_class(job)):
+        kind: Any = str if flag.least is None else int
+        if key in fields and get_origin(fields[key].annotation) is tuple and "," not in flag.typed:
+            kind, help_text = list[kind], f"{help_text} Repeatable; replaces the recipe's."
+        made = option(flag.panel, flag.typed, help_text, env=True, min=flag.least)
+        parameters[flag.name] = _parameter(flag.name, kind | None, made.metadata["option"])
+    app = typer.Typer(add_completion=False)
+    app.command()(_signed(lambda: None, parameters.values()))
+    return tuple(typer.main.get_command(app).params)
+
+
+class Command(typer.core.TyperCommand):
+    """A command whose help has a section for each group; typer itself has them in Rich's boxes only."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[Any]] = {"Arguments": [], "Options": [], "Articles": []}
+        for parameter in self.get_params(ctx):
+            is_argument = parameter.param_type_name == "argument"
+            panel = "Arguments" if is_argument else getattr(parameter, "rich_help_panel", None) or "Options"
+            if record := parameter.get_help_record(ctx):
+                sections.setdefault(panel, []).append(record)
+        for panel, records in sections.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
+
+
+class JobCommand(Command):
+    """A command of `nws submit`, which is called as its job: its options are also the flags of the job's recipe.
+
+    The recipe is imported when they are asked for: no other command waits for it. What they set is in `ctx.obj`, by the
+    recipe's keys.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The flags of the recipe, then the command's own options."""
+        return [*recipe_options(str(self.name)), *super().get_params(ctx)]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, with what the flags set apart from its own options."""
+        from jobs.recipes.load import flags_of, recipe_class
+
+        flags = list(flags_of(recipe_class(str(self.name))))
+        values = {name: ctx.params.pop(name) for name in {flag.name for flag, _, _ in flags}}
+        ctx.obj = {key: values[flag.name] for flag, key, _ in flags if values[flag.name] not in (None, (), [])}
+        return super().invoke(ctx)
+
 
 # That of `jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
@@ -45,22 +167,24 @@ _LOG_TO = (
 
 @dataclass(frozen=True, slots=True)
 class ActorOptions:
-    """What the actors of a run are, as its recipe or whoever resumes it says."""
+    """Options of the actors of a run; those that are not given are as its recipe has them."""
 
     accelerator: str | None = _machines(
         "--accelerator NAME",
-        "What each actor computes on: auto, cpu, gpu (or cuda), or a Ray accelerator type such as T4; as before if not "
-        "given.",
+        "What each actor computes on: auto, cpu, gpu (or cuda), or a Ray type such as T4; default: as before.",
+        env=True,
     )
-    actors: int | None = _machines("--actors N", "Number of worker processes (actors); as before if not given.", min=1)
+    actors: int | None = _machines(
+        "--actors N", "Number of worker processes (actors); default: as before.", min=1, env=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class TargetOptions:
-    """Where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
+    """Options of where a run is driven: at the Ray dashboard `address`, or here by `engine`."""
 
     engine: Literal["ray", "inline"] = _machines(
-        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray"
+        "--engine NAME", "ray: on all cores, with Ray. inline: in one process, for small runs.", "ray", env=True
     )
     address: str | None = _machines(
         "--address URL",
@@ -68,47 +192,39 @@ class TargetOptions:
         env="RAY_ADDRESS",
     )
     no_wait: bool = _machines(
-        "--no-wait", "With --address: return once the run is submitted, and do not follow it.", False, env=None
+        "--no-wait", "With --address: return once the run is submitted, and do not follow it.", False
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeTargetOptions(TargetOptions):
-    """The same of a run that exists: it is driven where it was submitted to, unless told otherwise."""
+    """The same for a run that exists, which is driven where it was submitted to unless these say otherwise."""
 
-    local: bool = _machines(
-        "--local", "Drive the run on this machine, even if it was submitted to a cluster.", False, env=None
-    )
+    local: bool = _machines("--local", "Drive the run on this machine, even if it was submitted to a cluster.", False)
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeOptions:
-    """What is done with a run that is resumed."""
+    """Options of a run that is resumed."""
 
-    take_over: bool = _run(
-        "--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False, env=None
-    )
+    take_over: bool = _run("--take-over", "Replace a driver that seems to be alive: it stops within seconds.", False)
     drivers: int | None = _run(
-        "--drivers N", "Of a sharded run: how many drivers are at work; default: as many as before.", min=1, env=None
+        "--drivers N", "Of a sharded run: how many drivers are at work; default: as many as before.", min=1
     )
-    log_to: list[str] | None = _run(*_LOG_TO)
+    log_to: list[str] | None = _run(*_LOG_TO, env=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ShardOptions:
-    """How the articles of a sweep are divided among drivers."""
+    """Options of a sharded run: how its articles are divided among drivers."""
 
     shards: int | None = _run(
         "--shards N",
-        "Divide the articles into so many shards, or as many as there are bundles. Each is a run for itself; the "
-        "whole, a sharded run, has one id.",
+        "Divide the articles into so many shards, each a run for itself, under one id; at most one for each bundle.",
         min=1,
-        env=None,
     )
-    shard_articles: int | None = _run(
-        "--shard-articles N", "The same, with so many articles in a shard.", min=1, env=None
-    )
-    drivers: int | None = _run("--drivers N", "How many drivers work on the shards; default: 1.", min=1, env=None)
+    shard_articles: int | None = _run("--shard-articles N", "The same, with so many articles in a shard.", min=1)
+    drivers: int | None = _run("--drivers N", "How many drivers work on the shards; default: 1.", min=1)
 
     @property
     def is_sharded(self) -> bool:
@@ -121,12 +237,12 @@ class ShardOptions:
         Raises:
             RecipeError: both numbers are given, there are drivers of no shards, or shards are to be logged to trackers.
         """
-        asked = [number for number in (self.shards, self.shard_articles) if number is not None]
-        if len(asked) > 1 or (self.drivers is not None and not asked):
+        numbers = [number for number in (self.shards, self.shard_articles) if number is not None]
+        if len(numbers) > 1 or (self.drivers is not None and not numbers):
             raise RecipeError(
                 "Articles are divided by --shards or --shard-articles, one of them, and --drivers needs one."
             )
-        if asked and log_to:
+        if numbers and log_to:
             raise RecipeError(
                 "--log-to is for runs with one driver: leave out --shards, or log a shard when resuming it."
             )
@@ -134,31 +250,30 @@ class ShardOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """A new run, and what is done with it."""
+    """Options of a new run."""
 
     recipe: str = option(
         None,
         "--recipe -r NAME",
         "sample, paper, a YAML file, or, of phase2, as-written: the study's own REINFORCE.",
         "sample",
+        env=True,
     )
     settings: list[str] | None = plain(
         "--set KEY=VALUE",
-        "Set any key of the recipe, also one that has no flag; the value is YAML: rouge.stemmer=true, "
-        "stop_after_equal_failures=null. Repeatable.",
+        "Set any key of the recipe, also one without a flag, to a value in YAML: rouge.stemmer=true. Repeatable.",
     )
-    name: str | None = _run("--name NAME", "Name of a new run, as `nws ls` lists it.", env=None)
-    note: str | None = _run("--note TEXT", "Note on a new run, as `nws ls` lists it.", env=None)
-    log_to: list[str] | None = _run(*_LOG_TO)
-    resume: bool = _run(
-        "--resume", "Go on with the newest run of exactly this recipe, if there is one.", False, env=None
-    )
+    name: str | None = _run("--name NAME", "Name of a new run, as `nws ls` lists it.")
+    note: str | None = _run("--note TEXT", "Note on a new run, as `nws ls` lists it.")
+    log_to: list[str] | None = _run(*_LOG_TO, env=True)
+    resume: bool = _run("--resume", "Go on with the newest run of exactly this recipe, if there is one.", False)
     no_reuse: bool = _run(
-        "--no-reuse", "Compute every summary anew. Default: copy those that other runs of the store have.", False
+        "--no-reuse",
+        "Compute every summary anew. Default: copy those that other runs of the store have.",
+        False,
+        env=True,
     )
-    dry_run: bool = _run(
-        "--dry-run", "Print what would run and how long it would take, and run nothing.", False, env=None
-    )
+    dry_run: bool = _run("--dry-run", "Print what would run and how long it would take, and run nothing.", False)
 
 
 def parse_labels(texts: Sequence[str] | None) -> dict[str, str]:

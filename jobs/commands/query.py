@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
 from jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, out, reading, shown
 from jobs.report.console import PrintableConsole, busy, written_out
 
@@ -25,7 +24,7 @@ Format: TypeAlias = Literal["csv", "parquet", "markdown", "latex"]
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
-    """How long a query may take, and how its rows are printed."""
+    """Options of `nws query`."""
 
     timeout: float | None = plain("--timeout SECONDS", "End the query after so many, up to a week; default: never.")
     kind: Format | None = plain("--format", "Print the rows for a file or a paper. Default: a plain table.")
@@ -40,7 +39,7 @@ def query(
             "views: sweep_curve, best_n, leaderboard, learning_curve."
         ),
     ],
-    how: QueryOptions,
+    options: QueryOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -50,18 +49,18 @@ def query(
     """
     from jobs.report.table import Table
 
-    if how.timeout is not None and not 0 < how.timeout <= _WEEK:
-        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {how.timeout:g}.")
-    if as_json and how.kind is not None:
-        raise RecipeError(f"--json and --format {how.kind} are two formats: give one of them.")
-    if how.kind == "parquet" and out.is_terminal:
+    if options.timeout is not None and not 0 < options.timeout <= _WEEK:
+        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {options.timeout:g}.")
+    if as_json and options.kind is not None:
+        raise RecipeError(f"--json and --format {options.kind} are two formats: give one of them.")
+    if options.kind == "parquet" and out.is_terminal:
         raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
-    with reading(store) as opened, opened.query(sql, how.timeout) as answer:
+    with reading(store) as opened, opened.query(sql, options.timeout) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
         print(json.dumps(table.objects(), default=str, allow_nan=False))
-    elif how.kind is not None:
-        _write(how.kind, table)
+    elif options.kind is not None:
+        _write(options.kind, table)
     else:
         table.print_query(PrintableConsole())
 
@@ -83,7 +82,7 @@ def _write(kind: Format, table: "Table") -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What is written, and where to."""
+    """Options of `nws export`."""
 
     policy: Path | None = plain(
         "--policy FOLDER",
@@ -91,7 +90,7 @@ class ExportOptions:
         "must be new or empty.",
     )
     rows: Path | None = plain(
-        "--rows FILE",
+        "--rows --out -o FILE",
         "File to write every summary with its scores to, replacing it: .parquet, .csv or .jsonl; - prints JSON lines.",
     )
     with_articles: bool = plain(
@@ -102,7 +101,7 @@ class ExportOptions:
 
 @grouped
 def export(
-    what: ExportOptions,
+    options: ExportOptions,
     run: ScoredRun = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
@@ -111,10 +110,10 @@ def export(
 
     They can be read from Python, without Ray or a database.
     """
-    if what.rows is not None and what.policy is None and what.system is None:
-        _export_rows(run, what.rows, what.with_articles, store, as_json)
-    elif what.policy is not None and what.rows is None and not what.with_articles:
-        _export_policy(run, what.policy, what.system, store, as_json)
+    if options.rows is not None and options.policy is None and options.system is None:
+        _export_rows(run, options.rows, options.with_articles, store, as_json)
+    elif options.policy is not None and options.rows is None and not options.with_articles:
+        _export_policy(run, options.policy, options.system, store, as_json)
     else:
         raise RecipeError("Give --rows FILE, to which --with-articles belongs, or --policy FOLDER, with --system.")
 
@@ -163,9 +162,9 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
     if as_json:
         print(json.dumps({"run": run, "system": chosen.signature, "files": files}))
         return
-    out.print(f"{chosen.signature} of run {run}", markup=False)
+    out.print(f"{chosen.signature} of run {run}")
     for file in files:
-        out.print(file, markup=False)
+        out.print(file)
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:

@@ -1,4 +1,4 @@
-"""`nws report`: what a run found, as tables, files or one page; `nws show`: an article; `nws cite`: whom to cite."""
+"""What a run found: `nws report`, `show` (an article), `compare` (systems), `plan` (a study) and `cite`."""
 
 import json
 import re
@@ -9,14 +9,15 @@ from typing import Annotated, Literal
 import typer
 
 from core.errors import RecipeError
-from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, parse_labels
+from core.metrics.specs import CHOICES
+from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, grouped, parse_labels, plain
 from jobs.commands.shared import (
     ScoredRun,
     chosen_run,
     complete_run,
     err,
     out,
+    print_result,
     reading,
     shown,
     store_flag,
@@ -28,14 +29,17 @@ _RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}(-\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What is reported, and where it is written."""
+    """Options of `nws report`."""
 
-    page: Path | None = plain("--page -o FILE", "Write one HTML page, e.g. report.html, of one run or several.")
+    out: Path | None = plain(
+        "--out -o PATH",
+        "Where to: a name that ends in .html is one HTML page, of one run or several; another is a folder for plots "
+        "and files. Default: reports/RUN.",
+    )
     open_page: bool = plain("--open", "Open the page in the browser.", False)
     articles: int | None = plain(
         "--articles N", "The most articles in the page's viewer; default: as many as fit.", min=1
     )
-    out_dir: Path | None = plain("--out FOLDER", "Folder for plots and files; default: reports/RUN.")
     metric: str = plain(
         "--metric NAME",
         "What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall "
@@ -53,7 +57,7 @@ class ReportOptions:
 
 @grouped
 def report(
-    what: ReportOptions,
+    options: ReportOptions,
     runs: Annotated[
         list[str] | None,
         typer.Argument(
@@ -65,35 +69,30 @@ def report(
 ) -> None:
     """Show how many words keep how much, and how sure that is.
 
-    Prints sentences and tables by n, and writes plots as PNG and SVG. With --page, it writes one HTML page instead,
-    which also shows the articles and their summaries.
+    Prints sentences and tables by n, and writes plots as PNG and SVG. With -o report.html, it writes one HTML page
+    instead, which also shows the articles and their summaries.
     """
-    if what.page is not None:
-        if what.out_dir is not None:
-            raise RecipeError("--out is a folder for plots and files, and --page is one file: give one of them.")
-        _write_page(what.page, runs or [], what, store, as_json)
+    if options.out is not None and options.out.suffix.lower() in (".html", ".htm"):
+        _write_page(options.out, runs or [], options, store, as_json)
         return
-    if what.open_page or what.articles is not None:
-        named = "--open" if what.open_page else "--articles"
-        raise RecipeError(f"{named} needs a page. Name its file: --page report.html.")
-    if runs and len(runs) > 1:
-        raise RecipeError("Several runs are reported on one page. Name its file: --page report.html.")
-    _write_files(runs[0] if runs else None, what, store, as_json)
+    if options.open_page or options.articles is not None or len(runs or ()) > 1:
+        raise RecipeError("--open, --articles and several runs need a page. Name its file: -o report.html.")
+    _write_files(runs[0] if runs else None, options, store, as_json)
 
 
-def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool) -> None:
+def _write_files(run: str | None, options: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
         from jobs.report.metric_names import find_metric
         from jobs.report.report_files import REPORTS, ReportStyle
 
-    labels = parse_labels(what.labels)
+    labels = parse_labels(options.labels)
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        chosen = find_metric(what.metric, "report", info)
-        folder = what.out_dir or Path("reports") / info.id / ("" if what.metric == "bertscore_f1" else what.metric)
+        chosen = find_metric(options.metric, "report", info)
+        folder = options.out or Path("reports") / info.id / ("" if options.metric == "bertscore_f1" else options.metric)
         console = err if as_json else PrintableConsole()
         written = REPORTS[info.job](
-            opened, info, chosen, folder, console, ReportStyle(labels, store_flag(store), what.style)
+            opened, info, chosen, folder, console, ReportStyle(labels, store_flag(store), options.style)
         )
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
@@ -104,28 +103,28 @@ def _write_files(run: str | None, what: ReportOptions, store: str, as_json: bool
             out.print(f"{name if i == 0 else '':<9} {path}")
 
 
-def _write_page(path: Path, runs: list[str], what: ReportOptions, store: str, as_json: bool) -> None:
+def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
         from jobs.report.numerals import counted
         from jobs.report.page.page import write_page
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]
-        page = write_page(opened, chosen, path, what.metric, what.articles, parse_labels(what.labels))
+        page = write_page(opened, chosen, path, options.metric, options.articles, parse_labels(options.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
-        told = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
-        print(json.dumps(told))
+        counts = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
+        print(json.dumps(counts))
     else:
         out.print(f"Page      {path} ({path.stat().st_size / 1e6:.1f} MB)")
         out.print(f"Viewer    {archive.articles} of {counted(archive.total_articles, 'article')}")
-    if what.open_page:
+    if options.open_page:
         typer.launch(path.resolve().as_uri())
 
 
 @dataclass(frozen=True, slots=True)
 class ShowOptions:
-    """Which summaries of an article are shown, and which one is marked in it."""
+    """Options of `nws show`: the summaries of an article, and the one that is marked in it."""
 
     system: str | None = plain(
         "--system NAME",
@@ -138,7 +137,7 @@ class ShowOptions:
 
 @grouped
 def show(
-    how: ShowOptions,
+    options: ShowOptions,
     article: Annotated[
         str | None,
         typer.Argument(
@@ -168,11 +167,93 @@ def show(
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         with busy("Looking for the article"):
-            shown = find_and_align(opened, info, article, how.system, how.n, parse_labels(how.labels))
-    if as_json:
-        print(json.dumps(shown.as_dict(), allow_nan=False))
-    else:
-        print_shown(shown, PrintableConsole())
+            shown = find_and_align(opened, info, article, options.system, options.n, parse_labels(options.labels))
+    print_result(as_json, shown.as_dict(), lambda: print_shown(shown, PrintableConsole()))
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """Options of `nws compare`."""
+
+    systems: list[str] | None = plain(
+        "--system NAME",
+        "Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
+        "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
+        "with itself in RUN2.",
+    )
+    n: str | None = plain("--n N,N", "Summary lengths in words: 7,9 or 7-9. Default: all they share.")
+    metric: str | None = plain(
+        "--metric NAME", f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
+    )
+    labels: list[str] | None = plain(*LABEL)
+
+
+@grouped
+def compare(
+    options: CompareOptions,
+    run: ScoredRun = None,
+    run2: Annotated[
+        str | None, typer.Argument(help="Another run, to compare the first one with.", autocompletion=complete_run)
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Compare systems at equal n, article by article.
+
+    Prints the mean difference with its 95 % interval, a test, and wins, ties and losses. The p of two systems on one
+    dataset are corrected for the number of n (Holm).
+    """
+    from core.text.length import parse_lengths
+
+    lengths, labels = None if options.n is None else parse_lengths(options.n), parse_labels(options.labels)
+
+    from jobs.tools.comparison import compare_runs, print_comparison
+
+    with reading(store) as opened, busy("Comparing"):
+        first = chosen_run(opened, run, with_summaries=True)
+        second = None if run2 is None else opened.full_id(run2)
+        result = compare_runs(opened, first, second, options.systems or [], lengths, options.metric, labels)
+    print_result(as_json, result.as_dict(), lambda: print_comparison(result, PrintableConsole(), store_flag(store)))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """Options of `nws plan`: what the study is to show."""
+
+    power: float = plain(
+        "--power SHARE", "How often the study is to show what it looks for.", 0.8, min=0.001, max=0.999
+    )
+    difference: float | None = plain("--difference D", "The least that matters: .01; default: that seen.", min=1e-6)
+    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05, min=1e-6, max=0.999)
+    of: Literal["reference", "person", "longest"] = plain(
+        "--of WHAT",
+        "Whose content the smallest n keeps a share of: reference, person (what another person's summary keeps), or "
+        "longest (what the system's own longest n keeps).",
+        "reference",
+    )
+    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
+    labels: list[str] | None = plain(*LABEL)
+
+
+@grouped
+def plan(
+    options: PlanOptions,
+    run: ScoredRun = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: Json = False,
+) -> None:
+    """Say how many articles a study needs.
+
+    Two things take articles: to know the smallest n to one step of the grid, and to tell two systems apart at one n.
+    """
+    with busy("Loading libraries"):
+        from jobs.report.study_plan import PlanGoal, plan_run, print_plan
+
+    with reading(store) as opened, busy("Planning"):
+        chosen = chosen_run(opened, run, with_summaries=True)
+        goal = PlanGoal(options.power, options.alpha, options.difference, options.of)
+        planned = plan_run(opened, chosen, options.metric, goal, parse_labels(options.labels))
+    print_result(as_json, planned.as_dict(), lambda: print_plan(planned, PrintableConsole(), store_flag(store)))
 
 
 def cite(
@@ -187,7 +268,7 @@ def cite(
 
     with reading(store) as opened, busy("Reading the cards of models and datasets"):
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        found = citations(info, opened.systems(info.id))
-    print(bibtex(info, found), end="")
-    for line in found.without:
-        err.print(line, markup=False)
+        cited = citations(info, opened.systems(info.id))
+    print(bibtex(info, cited), end="")
+    for line in cited.without:
+        err.print(line)

@@ -1,37 +1,39 @@
-"""`nws resume`; `nws add`, which resumes a run with more; and `nws drive`, which Ray jobs run."""
+"""Where a run is driven: `nws resume`; `nws add`, which resumes it with more; `nws drive`, which Ray jobs run."""
 
+import dataclasses
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from core.errors import CorpusError, ModelError, RecipeError
+from core.errors import ClusterError, CorpusError, ModelError, RecipeError
 from jobs.commands import options
-from jobs.commands.groups import grouped
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
-from jobs.commands.target import (
-    refuse_no_wait,
-    require_accelerator,
-    require_here,
-    require_possible,
-    resume_there,
-    where_it_was,
+from jobs.commands.options import (
+    DEFAULT_STORE,
+    ActorOptions,
+    Json,
+    ResumeTargetOptions,
+    RunOptions,
+    StoreUrl,
+    TargetOptions,
+    grouped,
 )
+from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
 
 if TYPE_CHECKING:
     from jobs.drive.pools import Engine
     from jobs.drive.run import Outcome
+    from jobs.recipes.plan import Plan
     from jobs.store import Store
 
 
 @grouped
 def resume(
-    target: options.ResumeTargetOptions,
-    actors: options.ActorOptions,
+    target: ResumeTargetOptions,
+    actors: ActorOptions,
     resuming: options.ResumeOptions,
     run: NewestRun = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -42,7 +44,7 @@ def resume(
     Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
     cluster goes there again, unless --address or --local says otherwise.
     """
-    require_possible(target.engine, None if target.local else target.address)
+    require_target(_without_address(target) if target.local else target)
     with changing(store) as opened:
         run = chosen_run(opened, run)
         outcome = resume_run(opened, store, run, where_it_was(opened, run, target), actors, resuming)
@@ -53,36 +55,39 @@ def resume_run(
     opened: "Store",
     store: str,
     run: str,
-    target: options.TargetOptions,
-    actors: options.ActorOptions,
+    target: TargetOptions,
+    actors: ActorOptions,
     resuming: options.ResumeOptions,
 ) -> "Outcome":
-    """Resume a run where the target says. Returns its outcome."""
+    """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
     log_to = resuming.log_to or []
-    require_accelerator(actors.accelerator, target)
-    require_here(log_to, target)
-    if opened.run_info(run).shards is not None:
+    require_target(target, actors.accelerator, log_to)
+    before = opened.run_info(run)
+    if before.shards is not None:
         if log_to:
             raise RecipeError("--log-to is for runs with one driver: resume a shard with it.")
-        return _resume_shards(opened, run, target, actors, resuming)
-    if resuming.drivers is not None:
+        outcome = _resume_shards(opened, run, target, actors, resuming)
+    elif resuming.drivers is not None:
         raise RecipeError(f"--drivers is for sharded runs, and {run} has one driver.")
-    if target.address:
-        return resume_there(opened, store, run, target, actors, resuming.take_over)
+    elif target.address:
+        outcome = resume_there(opened, store, run, target, actors, resuming.take_over)
+    else:
+        from jobs.drive import driver
 
-    from jobs.drive import driver
-
-    with telling(run, store):
-        return driver.resume(
-            opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
-        )
+        with telling(run, store):
+            outcome = driver.resume(
+                opened, run, target.engine, actors.accelerator, actors.actors, err, resuming.take_over, log_to=log_to
+            )
+    if before.state == outcome.state == "done" and before.summaries == outcome.summaries and not outcome.failures:
+        err.print(f"Nothing was left to compute: {run} was done before.")
+    return outcome
 
 
 def _resume_shards(
     opened: "Store",
     run: str,
-    target: options.TargetOptions,
-    actors: options.ActorOptions,
+    target: TargetOptions,
+    actors: ActorOptions,
     resuming: options.ResumeOptions,
 ) -> "Outcome":
     from cluster.job_api import Head
@@ -92,17 +97,19 @@ def _resume_shards(
     opened.require_free(run, socket.gethostname(), resuming.take_over)
     refuse_no_wait(target)
     at_once = resuming.drivers or opened.shard_drivers(run)
-    if not target.address:
+    address = None
+    if target.address:
+        head = Head(target.address)
+        address = head.address
+        start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
+    else:
         start = drivers_here(opened, run, target.engine, actors.accelerator, actors.actors)
-        return drive_sharded_run(opened, run, start, at_once, err, take_over=resuming.take_over)
-    head = Head(target.address)
-    start = drivers_there(opened, run, head, actors.accelerator, actors.actors)
-    return drive_sharded_run(opened, run, start, at_once, err, head.address, resuming.take_over)
+    return drive_sharded_run(opened, run, start, at_once, err, address, resuming.take_over)
 
 
 @contextmanager
 def telling(run: str, store: str) -> Iterator[None]:
-    """A driver ends its run in order when it is interrupted; of an interruption before or after that, this tells."""
+    """Say how to resume a run that is interrupted before or after the work of its driver, which says it itself."""
     try:
         yield
     except KeyboardInterrupt:
@@ -113,7 +120,7 @@ def telling(run: str, store: str) -> Iterator[None]:
 @grouped
 def drive(
     run: NamedRun,
-    actors: options.ActorOptions,
+    actors: ActorOptions,
     epoch: int | None = None,
     engine: str = "cluster",
     store: StoreUrl = DEFAULT_STORE,
@@ -142,7 +149,7 @@ def drive(
     finish(outcome, store, as_json=False)
 
 
-def _driven(opened: "Store", run: str, epoch: int | None, actors: options.ActorOptions, engine: "Engine") -> "Outcome":
+def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, engine: "Engine") -> "Outcome":
     from jobs.drive import driver
 
     try:
@@ -166,8 +173,8 @@ def add(
             "called after the file, or as you say: name=file."
         ),
     ],
-    target: options.ResumeTargetOptions,
-    actors: options.ActorOptions,
+    target: ResumeTargetOptions,
+    actors: ActorOptions,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -176,7 +183,7 @@ def add(
     They are scored over the run's articles, at its lengths, with its metrics. A run that was submitted to a Ray cluster
     goes there again, unless --address or --local says otherwise.
     """
-    require_possible(target.engine, None if target.local else target.address)
+    require_target(_without_address(target) if target.local else target)
 
     from core.systems.predictions import parse_predictions
     from jobs.recipes.job import plan_with
@@ -192,3 +199,116 @@ def add(
         err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
         outcome = resume_run(opened, store, run, again, actors, options.ResumeOptions())
     finish(outcome, store, as_json)
+
+
+def require_target(target: TargetOptions, accelerator: str | None = None, log_to: Sequence[str] = ()) -> None:
+    """Refuse what cannot be where a run is to be driven, before anything is loaded.
+
+    Raises:
+        RecipeError: the address is not valid, the engine contradicts it, a tracker is not there or not installed, or a
+            run that is driven on a cluster is to be logged to one.
+        ClusterError: it needs a GPU, and this machine, which would drive it, surely has none.
+    """
+    if log_to:
+        from jobs.drive.trackers import require_trackers
+
+        require_trackers(log_to)
+    if not target.address:
+        from cluster.resources import has_no_gpu
+
+        if accelerator not in (None, "auto", "cpu") and has_no_gpu():
+            raise ClusterError(
+                f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or run "
+                "on a cluster with --address."
+            )
+        return
+    from cluster.job_api import require_address
+
+    require_address(target.address)
+    if target.engine == "inline":
+        raise RecipeError(
+            f"--engine inline runs in this process, not at {target.address}: leave one out, or unset RAY_ADDRESS."
+        )
+    if log_to:
+        raise RecipeError(
+            f"--log-to is for runs that this machine drives, and this one is driven at {target.address}. When it is "
+            "done, log it with: nws resume RUN --local --log-to …"
+        )
+
+
+def _without_address(target: TargetOptions) -> TargetOptions:
+    return dataclasses.replace(target, address=None)
+
+
+def where_it_was(opened: "Store", run: str, target: ResumeTargetOptions) -> TargetOptions:
+    """Where a run is resumed: where it was submitted to, unless the options say otherwise."""
+    if target.local:
+        return _without_address(target)
+    if target.engine == "inline":
+        return target
+    return dataclasses.replace(target, address=target.address or opened.run_info(run).address)
+
+
+def refuse_no_wait(target: TargetOptions) -> None:
+    """Refuse to leave a sharded run alone: this process starts the drivers of its shards.
+
+    Raises:
+        RecipeError: the run is not to be waited for.
+    """
+    if target.no_wait:
+        raise RecipeError("--no-wait is for runs with one driver. Put `nohup` before the command and `&` behind it.")
+
+
+def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
+    """Submit a new run to a cluster and follow it. Returns its outcome."""
+    from jobs.drive.ship import ship_run
+
+    _warn_of_a_file(store)
+    run_id = ship_run(opened, plan, str(target.address), not run.no_reuse, run.name, run.note)
+    return _follow(opened, store, run_id, run_id, 0, 0, target)
+
+
+def resume_there(
+    opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
+) -> "Outcome":
+    """Submit a run again and follow it. Returns its outcome."""
+    from jobs.drive.ship import ship_again
+
+    _warn_of_a_file(store)
+    line = len(opened.log(run))
+    name, epoch = ship_again(opened, run, str(target.address), actors.accelerator, actors.actors, take_over)
+    return _follow(opened, store, run, name, epoch, line, target)
+
+
+def _warn_of_a_file(store: str) -> None:
+    from jobs.store.address import parse_address
+
+    path = parse_address(store).path
+    if path is not None:
+        err.print(
+            f"Warning: the driver on the head of the cluster must see the very same file {path}: that works on this "
+            "machine only. Elsewhere, use Postgres."
+        )
+
+
+def _follow(opened: "Store", store: str, run: str, job: str, epoch: int, line: int, target: TargetOptions) -> "Outcome":
+    from cluster.job_api import Head
+    from jobs.drive.run import outcome_of
+    from jobs.drive.ship import follow_run
+
+    where = store_flag(store)
+    err.print(f"Submitted {run} to {target.address} as job {job}.")
+    if target.no_wait:
+        err.print(f"Follow it with: nws logs {run} --follow{where}")
+        return dataclasses.replace(outcome_of(opened.run_info(run)), state="submitted")
+    try:
+        head = Head(str(target.address))
+        info = follow_run(opened, run, lambda said: err.print(said.text), epoch, line, (head, job))
+    except KeyboardInterrupt:
+        err.print(
+            f"The run goes on. Follow it with: nws logs {run} --follow{where}; end it with: nws cancel {run}{where}"
+        )
+        raise typer.Exit(130) from None
+    if info.state == "failed":
+        raise ClusterError(f"Run {run} failed: {info.error}. See: nws logs {run}{where}")
+    return outcome_of(info)

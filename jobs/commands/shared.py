@@ -1,13 +1,13 @@
-"""How all commands print, find a store and a run, complete what is typed, and end."""
+"""Shared by the commands: printing, stores and runs by name, completion of what is typed, and the end of a run."""
 
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ _COMMAND = re.compile(
     r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+"
     r"(?: --[a-z-]+(?: \d+)?)*(?=[`.,;)\n]|$)"
 )
-"""One that an error advises, up to its end."""
+"""A command in an error's advice, up to its end."""
 
 # Data goes to stdout, all else to stderr.
 out = PrintableConsole(soft_wrap=True)
@@ -66,6 +66,14 @@ def changing(url: str) -> "Iterator[Store]":
         pass
     with open_store(url) as opened:
         yield opened
+
+
+def print_result(as_json: bool, value: Any, print_text: Callable[[], object]) -> None:
+    """Print a value as one line of JSON where that is asked for, else its text."""
+    if as_json:
+        print(json.dumps(value, allow_nan=False))
+    else:
+        print_text()
 
 
 def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False, is_training: bool = False) -> str:
@@ -126,7 +134,6 @@ def choose_policies(store: str, run: str | None, system: str | None) -> "PolicyS
         err.print(
             f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Resume "
             f"its training with: nws resume {run}{store_flag(store)}",
-            markup=False,
         )
     return chosen
 

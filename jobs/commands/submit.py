@@ -9,11 +9,9 @@ import typer
 
 from core.errors import RecipeError
 from jobs.commands import options
-from jobs.commands.groups import grouped
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.resume import resume_run, telling
+from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, grouped
+from jobs.commands.resume import refuse_no_wait, require_target, resume_run, start_there, telling
 from jobs.commands.shared import err, finish, out, reading, shown
-from jobs.commands.target import refuse_no_wait, require_accelerator, require_here, require_possible, start_there
 from jobs.report.console import busy
 
 if TYPE_CHECKING:
@@ -76,14 +74,11 @@ def _submit(
     as_json: bool,
     shards: options.ShardOptions,
 ) -> None:
-    require_possible(target.engine, target.address)
-    actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
-    if not run.dry_run:
-        require_accelerator(actors.accelerator, target)
-    shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     log_to = run.log_to or []
+    actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
+    require_target(target, None if run.dry_run else actors.accelerator, log_to)
+    shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     shards.require_possible(log_to)
-    require_here(log_to, target)
     if shards.is_sharded:
         refuse_no_wait(target)
     with busy("Loading libraries", at_once=True):
@@ -102,9 +97,9 @@ def _submit(
         _describe(plan, store, target, as_json, shards)
         return
     with open_store(store) as opened:
-        known = opened.find_run(plan.recipe.hash) if run.resume else None
-        if known is not None:
-            outcome = resume_run(opened, store, known, target, actors, options.ResumeOptions(log_to=run.log_to))
+        run_to_resume = opened.find_run(plan.recipe.hash) if run.resume else None
+        if run_to_resume is not None:
+            outcome = resume_run(opened, store, run_to_resume, target, actors, options.ResumeOptions(log_to=run.log_to))
         elif shards.is_sharded:
             run_id = new_run_id(job)
             address = Head(target.address).address if target.address else None
@@ -169,8 +164,8 @@ def _describe(
     if not target.address:  # a model that cannot be had is an error now, and not at night
         with busy("Fetching models"):
             fetch_models(plan.training_and_stages)
-    found = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
-    print(json.dumps(described | {"estimate": asdict(found)})) if as_json else print_estimate(found, out)
+    estimated = estimate(plan, described, _stored_runs(store), "cluster" if target.address else target.engine)
+    print(json.dumps(described | {"estimate": asdict(estimated)})) if as_json else print_estimate(estimated, out)
 
 
 def _stored_runs(store: str) -> "list[RunInfo]":

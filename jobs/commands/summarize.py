@@ -10,15 +10,14 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.groups import grouped, plain
-from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl
+from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
 from jobs.commands.shared import choose_policies, err, out
 from jobs.report.console import busy
 
 
 @dataclass(frozen=True, slots=True)
 class SummarizeOptions:
-    """Which policies write, and how long."""
+    """Options of `nws summarize`."""
 
     run: str | None = plain("--run RUN", "Run of `nws submit phase2`, as `nws ls` lists it; default: the newest.")
     n: str | None = plain("--n N,N", "Words, e.g. 9 or 7,9; default: those the policies were trained for.")
@@ -30,7 +29,7 @@ class SummarizeOptions:
 
 @grouped
 def summarize(
-    asked: SummarizeOptions,
+    options: SummarizeOptions,
     text: Annotated[
         str | None, typer.Argument(help="A text, or a UTF-8 file that holds one; default, and `-`: stdin.")
     ] = None,
@@ -41,11 +40,11 @@ def summarize(
 
     It needs neither Ray nor a reference.
     """
-    if asked.n is not None and asked.max_chars is not None:
+    if options.n is not None and options.max_chars is not None:
         raise RecipeError("Give --n (words) or --max-chars (characters), not both.")
     from core.text.length import LengthUnit, count_characters, parse_lengths
 
-    typed, setting = (asked.n, "n") if asked.max_chars is None else (asked.max_chars, "max_chars")
+    typed, setting = (options.n, "n") if options.max_chars is None else (options.max_chars, "max_chars")
     lengths = None if typed is None else parse_lengths(typed, setting)
     if lengths is not None and min(lengths) < 1:
         raise RecipeError(f"Lengths must be 1 or more, not {min(lengths)}.", settings=(setting,))
@@ -55,14 +54,14 @@ def summarize(
     from core.text.words import count_words
     from jobs.report.warnings import warn_of_texts
 
-    chosen = choose_policies(store, asked.run, asked.system)
-    unit: LengthUnit = "characters" if asked.max_chars else "words" if asked.n else chosen.length_unit
+    chosen = choose_policies(store, options.run, options.system)
+    unit: LengthUnit = "characters" if options.max_chars else "words" if options.n else chosen.length_unit
     lengths = lengths or sorted(chosen.checkpoints)
     if unit == chosen.length_unit and (
         untrained := [str(length) for length in lengths if length not in chosen.checkpoints]
     ):
         trained = ", ".join(map(str, sorted(chosen.checkpoints)))
-        err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.", markup=False)
+        err.print(f"{chosen.signature} was trained for n = {trained}, not for {', '.join(untrained)}.")
     language = next(iter(chosen.checkpoints.values())).reading.language
     warn_of_texts("text", [content], language, err)
     with busy("Loading models, and writing"):
@@ -77,7 +76,7 @@ def summarize(
         return
     for summary in summaries:
         label = f"{summary['n']:>3}  " if len(summaries) > 1 else ""
-        out.print(label + str(summary["text"]), markup=False)
+        out.print(label + str(summary["text"]))
 
 
 def _read(text: str | None) -> str:
@@ -103,7 +102,7 @@ def _read(text: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """What writes, how long, and where to."""
+    """Options of `nws write`."""
 
     system: str | None = plain(
         "--system NAME", "A baseline or a generator: lexrank, smollm2, a folder, a Hub id, openai:MODEL."
@@ -112,7 +111,7 @@ class WriteOptions:
     max_chars: str | None = plain("--max-chars N,N", "In place of --n: at most so many characters, and whole words.")
     prompt: str | None = plain("--prompt TEXT", "What a generator is asked for, with {article} and {n}.")
     output: Path | None = plain(
-        "--output -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
+        "--out -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
     )
     text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
     key_field: str | None = plain("--key-field NAME", "Field with the key; default: id, key, fname, or the row.")
@@ -121,7 +120,7 @@ class WriteOptions:
 @grouped
 def write(
     file: Annotated[Path, typer.Argument(help="Articles: JSONL, JSON, CSV, TSV (also packed) or Parquet.")],
-    asked: WriteOptions,
+    options: WriteOptions,
     as_json: Json = False,
 ) -> None:
     """Write a summary of every article of a file.
@@ -129,11 +128,11 @@ def write(
     Articles need no reference, and nothing is scored. A command that was stopped may be repeated with the same -o: what
     is there already is not written again.
     """
-    if (asked.n is None) == (asked.max_chars is None):
+    if (options.n is None) == (options.max_chars is None):
         raise RecipeError("Say how long summaries may be: --n (words) or --max-chars (characters), one of them.")
-    if not asked.system:
+    if not options.system:
         raise RecipeError("Say what writes: --system lexrank, or smollm2, or another one (docs/baselines.md).")
-    if as_json and asked.output is None:
+    if as_json and options.output is None:
         raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
 
     from core.text.language import article_language
@@ -144,13 +143,13 @@ def write(
     from jobs.recipes.sweep_recipe import BaselinesRecipe
     from jobs.report.numerals import counted
 
-    given = {"systems": [asked.system], "n": asked.n, "max_chars": asked.max_chars, "prompt": asked.prompt}
+    settings = {"systems": [options.system], "n": options.n, "max_chars": options.max_chars, "prompt": options.prompt}
     with busy("Reading articles, and looking up models"):
-        articles = read_articles(file, asked.text_field, asked.key_field)
-        recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in given.items() if value})
+        articles = read_articles(file, options.text_field, options.key_field)
+        recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
         stage = stage_to_write(recipe, article_language(articles[0]))
     written = WrittenFile(0, 0, 0, 0, ())
-    with added_to(asked.output) as (out, there), run_progress(err, len(articles)) as advance:
+    with added_to(options.output) as (out, there), run_progress(err, len(articles)) as advance:
         shown = 0
         for written in write_summaries(articles, stage, out, there):
             advance(written.articles - shown, 0)
@@ -158,11 +157,11 @@ def write(
     if as_json:
         counts = {"summaries": written.summaries, "articles": written.now, "there": written.there}
         counts["others"] = written.others
-        print(json.dumps({"file": str(asked.output), **counts, "failures": dict(written.failures)}))
-    elif asked.output is not None:
+        print(json.dumps({"file": str(options.output), **counts, "failures": dict(written.failures)}))
+    elif options.output is not None:
         again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
-        err.print(f"{counted(written.summaries, 'summary')} added to {asked.output}.{again}", markup=False)
+        err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}")
     for article, why in written.failures[:3]:
-        err.print(f"No summary of {article!r}: {why}", markup=False)
+        err.print(f"No summary of {article!r}: {why}")
     if written.failures:
         raise NwsError(f"{counted(len(written.failures), 'article')} of {len(articles)} could not be summarised.")

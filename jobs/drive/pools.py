@@ -19,12 +19,12 @@ from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
-from cluster.worker_info import Busy, WorkerInfo
+from cluster.worker_info import Busy, WorkerInfo, rows_warning
 from core.models import ModelRef, model_folder, parameters
 from core.models.generators import Generator
 from core.provenance import Software, are_as_imported, differences, software
 from core.stage import Stage
-from core.types import AMPERE, ROWS_DEPEND, Precision
+from core.types import AMPERE, Precision
 from core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
 from jobs.drive.run import Run
 from jobs.recipes.base import RunRecipe
@@ -255,12 +255,8 @@ def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
     """
     before = run.store.run_info(run.id).arithmetic
     run.note_workers(device, now)
-    for arithmetic in now:
-        if ROWS_DEPEND in arithmetic and arithmetic not in before:
-            run.say(
-                f"Warning: {arithmetic}. Its scores agree to about 1e-6 only with those of another batch, and a "
-                "training with another number of workers becomes another one."
-            )
+    if (warning := rows_warning(now)) and not rows_warning(before):
+        run.say(f"Warning: on this kind of CPU {warning}")
     every = list(dict.fromkeys([*before, *now]))
     if len(every) > 1 and every != before:
         run.say(

@@ -1,11 +1,11 @@
-"""How a run is getting on: its speed, the time left, and what is shown of them on stderr while it works."""
+"""The progress of a run: its speed, the time left, and the bar or lines on stderr."""
 
 import itertools
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,7 @@ from rich.text import Text
 _SPAN_SECONDS = 240.0
 _SPAN_MARKS = 8
 _BETWEEN_MARKS_SECONDS = 1.0
-_SECONDS_BETWEEN_LINES = 5.0
-_SECONDS_BETWEEN_NOTES = 60.0
+_SECONDS_BETWEEN_LINES = 60.0
 _BAR_WIDTH = 20
 
 # Called with the number of articles that have just been finished, and of those that have just failed.
@@ -97,52 +96,72 @@ class Pace:
         return Span(ended - began, finished - before, gap).later(now - ended)
 
 
-class _Tally:
-    """How many are finished, of how many, and since when."""
+class Minutes:
+    """Says once a minute that it is time for another line."""
 
-    def __init__(self, total: int | None, done: int, unit: str) -> None:
-        self.total = total
-        self.finished = done
-        self.failed = 0
-        self.unit = unit
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Whether a minute has passed since the last time that this was so, or since the beginning."""
+        if time.monotonic() - self._last < _SECONDS_BETWEEN_LINES:
+            return False
+        self._last = time.monotonic()
+        return True
+
+
+class _Tally:
+    """The count of a run: finished, failed, total, and the speed; each of its stages has the same total.
+
+    `stage` is the number of the one that is counted, and how many there are.
+    """
+
+    def __init__(self, total: int | None, done: int, unit: str, stage: tuple[int, int]) -> None:
+        self._total = total  # of the stage
+        self._finished = done
+        self._failed = 0
+        self._unit = "" if unit == "articles" else f" {unit}"
+        number, stages = stage
+        self._before = number * (total or 0)
+        self.of_run = None if total is None else stages * total
         self._pace = Pace(done)
-        self._started = time.monotonic()
 
     def add(self, done: int, failures: int) -> None:
-        self.finished += done + failures
-        self.failed += failures
+        self._finished += done + failures
+        self._failed += failures
         if done + failures:
-            self._pace.add(time.monotonic(), self.finished)
+            self._pace.add(time.monotonic(), self._finished)
 
-    def text(self) -> str:
-        text = f"{self.finished}/{'?' if self.total is None else self.total} {self.unit}"
-        return text + (f", {self.failed} failed" if self.failed else "")
+    @property
+    def finished(self) -> int:
+        """In this stage and those before it."""
+        return self._before + self._finished
 
-    def left(self) -> str:
-        """The time left, in words; empty where it is not known."""
-        if self.total is None:
-            return ""
-        remaining = self.total - self.finished
-        if remaining <= 0:
-            return "done"
-        seconds = self._pace.span(time.monotonic()).seconds_left(remaining)
-        return "" if seconds is None else f"about {duration(seconds)} left"
+    @property
+    def is_whole(self) -> bool:
+        """Whether all stages have come to their end, as far as that is known."""
+        return self.of_run is None or self.finished >= self.of_run
 
     def line(self) -> str:
-        left = self.left()
-        # What a stage took is no news at its end: the run says there what it took as a whole.
-        spent = "" if left == "done" else duration(time.monotonic() - self._started)
-        return " · ".join(filter(None, (self.text(), spent, left)))
+        """All stages together in few characters: `138/300 · 2.3/s · about 70 s left`."""
+        counts = f"{self.finished}/{'?' if self.of_run is None else self.of_run}{self._unit}"
+        failed = f", {self._failed} failed" if self._failed else ""
+        span, left = self._pace.span(time.monotonic()), ""
+        speed = "" if span.rate is None else f"{span.rate:.2g}/s" if span.rate >= 0.1 else f"{60 * span.rate:.2g}/min"
+        if self.of_run is not None:
+            seconds = span.seconds_left(self.of_run - self.finished)
+            left = "done" if seconds == 0 else "" if seconds is None else f"about {duration(seconds)} left"
+        return " · ".join(filter(None, (counts + failed, speed, left)))
 
     def fields(self) -> dict[str, Any]:
-        """Of `jobs.store.Progress`."""
+        """Of `jobs.store.Progress`: of the stage."""
         span = self._pace.span(time.monotonic())
-        counts = {"finished": self.finished, "failed": self.failed, "total": self.total}
+        counts = {"finished": self._finished, "failed": self._failed, "total": self._total}
         return counts | {"span_seconds": span.seconds, "span_finished": span.finished}
 
 
-def _nobody(*lines: object, **fields: object) -> None:
-    """Nobody is told."""
+def _ignore(*lines: object, **fields: object) -> None:
+    """Show nothing."""
 
 
 @contextmanager
@@ -150,41 +169,53 @@ def run_progress(
     console: Console,
     total: int | None,
     done: int = 0,
-    note: Callable[[str], None] = _nobody,
-    show: Show = _nobody,
+    note: Callable[[str], None] = _ignore,
+    show: Show = _ignore,
     unit: str = "articles",
+    stage: tuple[int, int] = (0, 1),
+    minutes: Minutes | None = None,
 ) -> Iterator[Advance]:
-    """Show progress while the block runs: a bar on a terminal, elsewhere a line now and then when something lands.
+    """Show progress while the block runs: a bar on a terminal, elsewhere a line a minute, and one at the end of all.
 
     Args:
         console: where to.
         total: articles of the run, or whatever is counted; None if unknown.
         done: those that an earlier driver finished.
-        note: called with a line every minute, and at the end.
+        note: called with the line of every minute, and with one at the end of the stage.
         show: called at once and whenever something was finished.
         unit: what is counted.
+        stage: the number of the stage, from 0, and how many there are, each with so many articles.
+        minutes: when the lines of a run are due, whichever of its stages they come from.
     """
-    tally = _Tally(total, done, unit)
-    noted = time.monotonic()
+    tally, minutes, is_terminal, printed = (
+        _Tally(total, done, unit, stage),
+        minutes or Minutes(),
+        sys.stderr.isatty(),
+        "",
+    )
     show(unit=unit, actors=(), newest=None, **tally.fields())
-    shown = _bar if sys.stderr.isatty() else _lines
-    with shown(console, tally) as look:
+    with _bar(console, tally) if is_terminal else nullcontext(lambda: None) as look:
 
         def advance(done: int, failures: int) -> None:
-            nonlocal noted
+            nonlocal printed
             tally.add(done, failures)
             show(**tally.fields())
             look()
-            if time.monotonic() - noted >= _SECONDS_BETWEEN_NOTES:
-                noted = time.monotonic()
-                note(tally.text())
+            if minutes.is_due():
+                printed = tally.line()
+                note(printed)
+                if not is_terminal:
+                    console.print(printed, highlight=False)
 
         yield advance
-    note(tally.text())
+    if tally.line() != printed:
+        note(tally.line())
+        if tally.is_whole and not is_terminal:
+            console.print(tally.line(), highlight=False)
 
 
 class _Line(ProgressColumn):
-    """What the plain lines say. Rich's own time left counts down while nothing lands, and then stays at a second."""
+    """The text behind the bar. Rich's own time left counts down while nothing lands, and then stays at a second."""
 
     def __init__(self, tally: _Tally) -> None:
         super().__init__()
@@ -198,21 +229,5 @@ class _Line(ProgressColumn):
 @contextmanager
 def _bar(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
     with Progress(BarColumn(bar_width=_BAR_WIDTH), _Line(tally), console=console, transient=False) as progress:
-        task = progress.add_task("", total=tally.total, completed=tally.finished)
+        task = progress.add_task("", total=tally.of_run, completed=tally.finished)
         yield lambda: progress.update(task, completed=tally.finished)
-
-
-@contextmanager
-def _lines(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
-    """A line every five seconds at most, and one at the end."""
-    last, printed = time.monotonic(), ""
-
-    def look() -> None:
-        nonlocal last, printed
-        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
-            last, printed = time.monotonic(), tally.line()
-            console.print(printed, highlight=False)
-
-    yield look
-    if tally.line() != printed:
-        console.print(tally.line(), highlight=False)

@@ -19,7 +19,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.points import POLICY
 from core.article_ids import ArticleIds, IdNumbers, id_numbers
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
@@ -30,7 +29,7 @@ from core.systems.rulers import OTHER_ARTICLE
 from core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.text.dataset import OpenDataset
 from core.text.length import UNCUT
-from core.types import CHOSEN_SCORES, Article, BundleResult
+from core.types import CHOSEN_SCORES, POLICY, Article, BundleResult
 from jobs.drive.run import Run
 from jobs.recipes.plan import Plan
 from jobs.store import PaidText, Reusable

@@ -23,7 +23,7 @@ from rich.console import Console
 from cluster.article_work import pool_warnings
 from core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
 from core.types import Article, Failure, Landed
-from jobs.drive.progress import Advance, run_progress
+from jobs.drive.progress import Advance, Minutes, run_progress
 from jobs.drive.watchdog import watchdog
 from jobs.store import FinalState, LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
 from jobs.store.runs import require_epoch
@@ -87,6 +87,7 @@ class Run(RunWriter):
         super().__init__(self.store, run_id, epoch)
         self._console = console
         self._progress_console = progress_console or console
+        self._minutes = Minutes()
         self.stop_after_equal_failures: int | None = None
         self._last_reason: tuple[str, str] | None = None
         self._equal_failures = 0
@@ -117,11 +118,11 @@ class Run(RunWriter):
         self._at = replace(self._at or Progress(now, stage=""), noted_at=now, **changes)
 
     def progress(
-        self, stage: str, total: int | None, done: int = 0, unit: str = "articles"
+        self, stage: str, total: int | None, done: int = 0, unit: str = "articles", place: tuple[int, int] = (0, 1)
     ) -> AbstractContextManager[Advance]:
-        """Show, log and store the progress of a stage, see `run_progress`."""
+        """Show, log and store the progress of a stage, see `run_progress`; `place` is its number, and how many."""
         show = functools.partial(self.show, stage=stage)
-        return run_progress(self._progress_console, total, done, self.note, show, unit)
+        return run_progress(self._progress_console, total, done, self.note, show, unit, place, self._minutes)
 
     def record(
         self,

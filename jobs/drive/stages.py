@@ -46,6 +46,7 @@ def run_stage(
     """
     for corpus in plan.corpora:
         corpus.require_unchanged()
+    place = plan.stages.index(stage), len(plan.stages)
     if plan.training is not None:
         stage = _with_trained_policies(run, stage)
     finished = run.store.finished_article_ids(run.id, stage.signatures)
@@ -59,7 +60,8 @@ def run_stage(
         if first is None:
             continue
         run.say(f"Stage {stage.name}: loading models; the first articles take the longest.")
-        with pools.open_sweep(part.stage) as pool, run.progress(stage.name, plan.articles, tried) as advance:
+        shown = run.progress(stage.name, plan.articles, tried, place=place)
+        with pools.open_sweep(part.stage) as pool, shown as advance:
             for landed in _landed(run, pools, pool, itertools.chain([first], part.bundles)):
                 run.record(landed, stage.name, stage.signatures, part.reusable)
                 tried += _tell(run, landed, finished, advance)

@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from cluster.episode_pool import EpisodePool
-from core.analysis.points import POLICY
 from core.errors import NwsError, RecipeError, StoreError
 from core.learning.checkpoint import Checkpoint, Reading, from_bytes, to_bytes
 from core.learning.exchange import Decoded
@@ -22,7 +21,7 @@ from core.metrics.fluency import Fluency
 from core.models import ModelRef
 from core.models.encoders import embedding_width
 from core.stage import Stage
-from core.types import Article, BundleResult
+from core.types import POLICY, Article, BundleResult
 from jobs.drive.pools import Pools, PoolWatch, look_at_sources
 from jobs.drive.run import Run
 from jobs.drive.trackers import Trackers, update_scalars

@@ -173,7 +173,7 @@ class Result:
         return pd.DataFrame(rows)
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
-        """Write the run's report as one HTML page, as `nws report RUN --page` does; returns its path.
+        """Write the run's report as one HTML page, as `nws report RUN -o FILE` does; returns its path.
 
         Raises:
             RecipeError: there is no such metric.

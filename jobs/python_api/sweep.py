@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cluster.worker_info import rows_warning
 from core.errors import CorpusError, NwsError, RecipeError
 from core.systems.rulers import REFERENCE_WORDS
 from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows
@@ -195,6 +196,8 @@ def _run(plan: "Plan") -> Result:
         with one_thread(), open_pools(plan.recipe, "inline", console) as pools:
             drive_alone(store, SWEEP, plan, pools, console)
         result = Result(store, store.run_info(SWEEP))
+        if warning := rows_warning(result.run.arithmetic):
+            console.print(f"Warning: on this CPU {warning} Import NWS first, before numbers are computed.")
         if not result.run.summaries:
             articles, first = result.run.total_articles, store.failures(SWEEP)[0]
             raise CorpusError(

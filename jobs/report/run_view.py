@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cluster.worker_info import rows_warning
 from jobs.drive.progress import Span, duration
 from jobs.drive.ship import HeartbeatMonitor
 from jobs.report.console import printable
@@ -200,7 +201,8 @@ def facts(view: View) -> list[tuple[str, str]]:
     if at is not None:
         told += [("speed", _speed(view) or "not known yet"), *(("actors", text) for text in machine_lines(at.actors))]
     reused = f", {run.reused} of them reused" if run.reused else ""
-    return [*told, ("summaries", f"{run.summaries}{reused}")]
+    told.append(("summaries", f"{run.summaries}{reused}"))
+    return [*told, ("warning", warning)] if (warning := rows_warning(run.arithmetic)) else told
 
 
 def state_text(view: View, where: str = "") -> str:

@@ -105,7 +105,7 @@ def show(
 
     Raises:
         StoreError: the run has no summaries.
-        RecipeError: there is no such system or article, or more than one.
+        RecipeError: there is no such system, article or n, or more than one article or system.
     """
     kinds = store.systems(run.id)
     if not kinds:
@@ -113,6 +113,9 @@ def show(
             f"Run {run.id!r} ({run.state}) has no summaries to show: {run.articles_done} articles finished, "
             f"{run.failures} failed. See `nws status {run.id}`."
         )
+    there = sorted({length for name in kinds for length in store.lengths(run.id, name)}) if n is not None else []
+    if n is not None and n not in there:
+        raise RecipeError(f"Run {run.id} has no summaries at n = {n}, but at n = {', '.join(map(str, there))}.")
     names = names_of([run], kinds, labels)
     chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else ""
     article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]

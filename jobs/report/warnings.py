@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from core.analysis import LEAD, POLICY, RANDOM, split_seed
 from core.text.dataset import OpenDataset
 from core.text.language import Language, find_foreign
 from jobs.report.numerals import counted
@@ -18,28 +17,30 @@ if TYPE_CHECKING:
 NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
 _MOST_FOREIGN = 0.1
-_LOOKED_AT = 50
+_SAMPLE_SIZE = 50
 _LACKING = {
-    RANDOM: "no gain at equal n can be told",
-    LEAD: "no system can be compared with the first n words of the article",
+    "random": "no gain at equal n can be told",
+    "lead": "no system can be compared with the first n words of the article",
 }
 
 
 def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console: Console) -> None:
     """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream."""
     for corpus in corpora:
-        step = max(1, (corpus.size or 0) // _LOOKED_AT)
-        articles = itertools.islice(corpus, 0, step * _LOOKED_AT, step)
-        _warn(f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console)
+        step = max(1, (corpus.size or 0) // _SAMPLE_SIZE)
+        articles = itertools.islice(corpus, 0, step * _SAMPLE_SIZE, step)
+        _warn_of_language(
+            f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console
+        )
 
 
 def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
     """Warn if `texts`, called `label` in the warning, look like another language. 50 of them are looked at."""
-    step = max(1, len(texts) // _LOOKED_AT)
-    _warn(label, texts[: step * _LOOKED_AT : step], language, console)
+    step = max(1, len(texts) // _SAMPLE_SIZE)
+    _warn_of_language(label, texts[: step * _SAMPLE_SIZE : step], language, console)
 
 
-def _warn(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
+def _warn_of_language(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
     foreign = find_foreign(texts, language)
     if foreign.total() > _MOST_FOREIGN * len(texts):
         codes = ", ".join(code for code, _ in foreign.most_common())
@@ -55,9 +56,9 @@ def warn_of_repeats(corpora: Iterable[OpenDataset], console: Console) -> None:
     """Say how many rows of each dataset are left out since they repeat another. Of a stream this is not known."""
     for corpus in corpora:
         if corpus.repeats:
-            what = "repeats another row and is" if corpus.repeats == 1 else "repeat another row and are"
+            verb = "repeats another row and is" if corpus.repeats == 1 else "repeat another row and are"
             rows = counted(corpus.repeats, "row")
-            console.print(f"Warning: {rows} of {corpus.name} {what} left out.", markup=False)
+            console.print(f"Warning: {rows} of {corpus.name} {verb} left out.", markup=False)
 
 
 def warn_of_controls(systems: Collection[str], console: Console) -> None:
@@ -75,6 +76,8 @@ def require_labels_fit(plan: "Plan") -> None:
     """
     if not plan.recipe.labels:
         return
+    from core.analysis import POLICY, split_seed  # and with it SciPy, which few runs need before their end
+
     trained = [POLICY + name for name in plan.policies]
     systems = {*plan.systems, *trained}
     names = system_names(systems | {split_seed(system)[0] for system in systems})

@@ -145,7 +145,7 @@ def fingerprint(run: RunInfo) -> Hashable:
 
 
 def report_html(store: Store, runs: Sequence[RunInfo]) -> str:
-    """The report page of runs, as `nws report --page` writes it, and the way back.
+    """The report page of runs, as `nws report -o FILE` writes it, and the way back.
 
     Raises:
         NwsError: one has no summaries, their metrics differ, or the store cannot be read.

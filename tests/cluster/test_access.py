@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.access import LONGEST_TMPDIR, private_folder
+from cluster.session import LONGEST_TMPDIR, private_folder
 from core.errors import ClusterError
 
 
@@ -49,14 +49,13 @@ def test_sockets_fit_into_the_longest_place(monkeypatch: pytest.MonkeyPatch, sho
             one.bind(str(sockets / "plasma_store"))
 
 
-def test_a_long_tmpdir_gives_way_to_tmp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_long_tmpdir_gives_way_to_tmp_and_a_place_that_cannot_be_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("RAY_TMPDIR", raising=False)
     monkeypatch.setenv("TMPDIR", str(tmp_path / ("long" * 20)))
     with private_folder() as folder:
         assert folder.parent.parent == Path("/tmp")
-
-
-def test_a_place_that_cannot_be_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_TMPDIR", "/dev/null/x")
     with pytest.raises(ClusterError, match="Name another place for it with RAY_TMPDIR"), private_folder():
         pass

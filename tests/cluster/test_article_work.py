@@ -48,7 +48,7 @@ def test_what_core_tells_during_a_bundle_is_in_its_notes() -> None:
     logger = logging.getLogger("core.models.batching")
 
     def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
-        logger.info("model: up to %d tokens in a pass", 64)
+        logger.warning("model: up to %d tokens in a pass", 64)
         logging.getLogger("transformers").warning("not ours")
         if len(bundle) > 1:
             raise RuntimeError("each alone, then")

@@ -52,11 +52,8 @@ def job() -> dict[str, Any]:
     return spec
 
 
-def test_ray_up_accepts_the_file(prepared: dict[str, Any]) -> None:
+def test_ray_up_gets_workers_when_a_t4_is_asked_for_and_lets_them_go(prepared: dict[str, Any]) -> None:
     validate_config(prepared)
-
-
-def test_workers_come_when_a_t4_is_asked_for_and_go_again(prepared: dict[str, Any]) -> None:
     worker, head = prepared["available_node_types"]["t4"], prepared["available_node_types"]["head"]
     assert _fits(worker["resources"], T4_ACTOR)
     assert not _fits(head["resources"], T4_ACTOR)
@@ -65,16 +62,13 @@ def test_workers_come_when_a_t4_is_asked_for_and_go_again(prepared: dict[str, An
     assert 0 < prepared["idle_timeout_minutes"] <= 30
 
 
-def test_every_machine_has_the_token_and_the_dashboard_is_on_loopback(prepared: dict[str, Any]) -> None:
-    assert prepared["file_mounts"]["/home/ray/.ray/auth_token"] == "~/.ray/auth_token"
+def test_every_machine_has_the_token_and_the_pins_and_the_dashboard_is_on_loopback(prepared: dict[str, Any]) -> None:
+    mounts, pins = prepared["file_mounts"], "/home/ray/nws/constraints.txt"
+    assert mounts["/home/ray/.ray/auth_token"] == "~/.ray/auth_token"
+    assert (CHECKOUT / mounts[pins]).samefile(CHECKOUT / "constraints.txt")
     assert "-e RAY_AUTH_MODE=token" in prepared["docker"]["run_options"]
     (start,) = [command for command in prepared["head_start_ray_commands"] if "ray start" in command]
     assert re.findall(r"--dashboard-host[= ](\S+)", start) == ["127.0.0.1"]
-
-
-def test_every_machine_installs_the_pins(prepared: dict[str, Any]) -> None:
-    pins = "/home/ray/nws/constraints.txt"
-    assert (CHECKOUT / prepared["file_mounts"][pins]).samefile(CHECKOUT / "constraints.txt")
     for commands in (prepared["head_setup_commands"], prepared["worker_setup_commands"]):
         assert f"pip install --requirement {pins}" in commands
 
@@ -89,39 +83,28 @@ def test_the_dockerfile_has_what_a_run_ships_and_installs_the_pins() -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_image_has_the_pinned_ray_and_python(file: str) -> None:
-    images = re.findall(r"^\s*(?:image:|FROM) (\S+)$", (FOLDER / file).read_text(), re.MULTILINE)
+def test_a_file_has_the_pinned_ray_and_no_secret(file: str) -> None:
+    text = (FOLDER / file).read_text()
+    images = re.findall(r"^\s*(?:image:|FROM) (\S+)$", text, re.MULTILINE)
     assert images
     for image in images:
         assert re.fullmatch(rf"(rayproject/ray:|REPLACE_ME/nws:ray){re.escape(pinned_ray())}-py311-gpu", image)
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_no_file_holds_a_secret(file: str) -> None:
-    text = (FOLDER / file).read_text()
     assert not re.findall(r"\w+://[^\s/]*@", text), "a URL with a user"
     assert not re.findall(r"(?i)postgres(?:ql)?://|password[=:]|RAY_AUTH_TOKEN\b|aws_(?:secret_)?access_key", text)
     assert not re.findall(r"\b(?:AKIA\w{16}|[0-9a-f]{32,})\b", text)
 
 
-def test_ray_reads_t4_workers_from_the_ray_job(job: dict[str, Any]) -> None:
-    groups = autoscaling_config._generate_available_node_types_from_ray_cr_spec(job["rayClusterSpec"])
+def test_the_ray_job_asks_for_t4s_a_token_and_the_store_of_a_secret(job: dict[str, Any]) -> None:
+    assert job["shutdownAfterJobFinishes"] is True, "or machines are paid for that nobody uses"
+    cluster = job["rayClusterSpec"]
+    assert (cluster["rayVersion"], cluster["authOptions"]) == (pinned_ray(), {"mode": "token"})
+    groups = autoscaling_config._generate_available_node_types_from_ray_cr_spec(cluster)
     assert _fits(groups["t4"]["resources"], T4_ACTOR)
     assert groups["t4"]["min_workers"] == 0 < groups["t4"]["max_workers"]
     assert "GPU" not in groups["headgroup"]["resources"]
-
-
-def test_the_ray_job_runs_the_pinned_ray_asks_for_a_token_and_keeps_what_it_requests(job: dict[str, Any]) -> None:
-    assert job["shutdownAfterJobFinishes"] is True, "or machines are paid for that nobody uses"
-    cluster = job["rayClusterSpec"]
-    assert cluster["rayVersion"] == pinned_ray()
-    assert cluster["authOptions"] == {"mode": "token"}
     resources = cluster["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["resources"]
     assert resources["limits"] == resources["requests"], "or Ray plans with what the machine does not keep"
-
-
-def test_the_store_comes_from_a_secret(job: dict[str, Any]) -> None:
-    (container,) = job["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"]
+    (container,) = cluster["headGroupSpec"]["template"]["spec"]["containers"]
     (store,) = [variable for variable in container["env"] if variable["name"] == "NWS_STORE"]
     assert store == {"name": "NWS_STORE", "valueFrom": {"secretKeyRef": {"name": "nws-store", "key": "url"}}}
     assert "--store" not in job["entrypoint"]

@@ -1,51 +1,21 @@
-"""What Ray's exceptions become, in a process of its own: importing them here would import Ray before its session."""
-
-import json
-import os
-from pathlib import Path
+"""What Ray's exceptions become. The conftest has imported Ray with the switches of a session."""
 
 import pytest
-from ray_head import run_script
-
-SCRIPT = """
-import json
-from dataclasses import asdict
 from ray.exceptions import NodeDiedError, OutOfMemoryError, RayTaskError, WorkerCrashedError
+
 from cluster import monitors
-from core.errors import ModelError
-
-def raised(cause):
-    try:
-        return asdict(monitors.segments_loss(RayTaskError("segment", "trace", cause)))
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-
-print(json.dumps({
-    "memory": asdict(monitors.loss(OutOfMemoryError("node-7 used\\n  15.2GB of 16GB"), "node-7", True)),
-    "long": len(monitors.loss(NodeDiedError("x " * 10_000), "node-7", False).message),
-    "task": [
-        raised(cause) for cause in (OutOfMemoryError("15GB"), WorkerCrashedError(), ModelError("no"), KeyError("k"))
-    ],
-}))
-"""
+from cluster.dispatcher import Loss
+from core.errors import ClusterError, ModelError
 
 
-@pytest.mark.ray
-def test_faults_in_our_words(tmp_path: Path) -> None:
-    found = json.loads(run_script(SCRIPT, tmp_path, dict(os.environ)))
-    memory = found["memory"]
-    assert memory == {
-        "error_class": "OutOfMemoryError",
-        "message": "out of memory: node-7 used 15.2GB of 16GB",
-        "node": "node-7",
-        "charged": True,
-    }
-    assert found["long"] == 600
-    first, second, *others = found["task"]
-    assert (first["error_class"], first["message"], first["charged"]) == (
-        "OutOfMemoryError",
-        "out of memory: 15GB",
-        True,
-    )
-    assert second["error_class"] == "WorkerCrashedError"
-    assert others == ["ModelError: no", "ClusterError: The work cannot be run: KeyError: 'k'"]
+def test_faults_in_our_words() -> None:
+    memory = monitors.loss(OutOfMemoryError("node-7 used\n  15.2GB of 16GB"), "node-7", charged=True)
+    assert memory == Loss("OutOfMemoryError", "out of memory: node-7 used 15.2GB of 16GB", "node-7", True)
+    assert len(monitors.loss(NodeDiedError("x " * 10_000), "node-7", charged=False).message) == 600
+    for fault in (OutOfMemoryError("15GB"), WorkerCrashedError()):
+        loss = monitors.segments_loss(RayTaskError("segment", "trace", fault))
+        assert (loss.error_class, loss.charged) == (type(fault).__name__, True)
+    with pytest.raises(ModelError, match=r"^no$"):
+        monitors.segments_loss(RayTaskError("segment", "trace", ModelError("no")))
+    with pytest.raises(ClusterError, match=r"^The work cannot be run: KeyError: 'k'$"):
+        monitors.segments_loss(RayTaskError("segment", "trace", KeyError("k")))

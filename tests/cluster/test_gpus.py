@@ -37,10 +37,11 @@ def test_actors_have_room_and_cores(card: Card, cores: int, gpus: int, actor_byt
     assert f"{actor_bytes / 1e9:.1f} GB" in sharing.reason
 
 
-def test_the_smallest_card_and_the_fewest_cores_decide() -> None:
+def test_the_smallest_card_the_fewest_cores_and_what_a_recipe_lets_each_actor_take_decide() -> None:
     nodes = [GpuNode(16, 1, (H100,)), GpuNode(32, 2, (H100, T4))]
     assert choose_sharing(nodes, FLOAT32).actors == 2
     assert choose_sharing([GpuNode(16, 1, (H100,)), GpuNode(2, 1, (H100,))], FLOAT32).actors == 1
+    assert [choose_sharing(nodes[:1], FLOAT32, part).actors for part in (0.25, 0.4, 0.9)] == [4, 2, 1]
 
 
 @pytest.mark.parametrize("nodes", [[], [GpuNode(16, 1, ())], [GpuNode(16, 1, (H100,)), GpuNode(16, 1, ())]])
@@ -48,11 +49,6 @@ def test_unknown_cards_are_not_shared(nodes: list[GpuNode]) -> None:
     sharing = choose_sharing(nodes, FLOAT32)
     assert sharing.actors == 1
     assert "nvidia-smi does not tell" in sharing.reason
-
-
-def test_what_a_recipe_lets_each_actor_take_is_kept() -> None:
-    nodes = [GpuNode(16, 1, (H100,))]
-    assert [choose_sharing(nodes, FLOAT32, part).actors for part in (0.25, 0.4, 0.9)] == [4, 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +108,7 @@ def test_an_nvidia_smi_that_fails_or_hangs_tells_nothing(
     assert cards_here(seconds=0.5) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_the_machines_of_a_cluster_are_asked(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session has two CPUs and four simulated T4s."""

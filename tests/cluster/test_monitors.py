@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import ray
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.monitors import ClusterHealth, StuckTaskDetector
+from cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
 from core.errors import ClusterError
 
 PATIENCE_SECONDS = 60.0
@@ -36,6 +37,17 @@ def test_long_articles_have_more_time() -> None:
     assert detector.is_stuck(100_000, 20 * 1000 + 1)
 
 
+def test_the_caller_is_told_each_time_that_nothing_has_happened_for_long(caplog: pytest.LogCaptureFixture) -> None:
+    monitor = StartupMonitor("1 T4 GPU", patience_seconds=0.05)
+    for is_silent in (True, False, True):
+        time.sleep(0.1)
+        monitor.look(is_silent, unready=2)
+    monitor.look(True, unready=0)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Nothing has happened for 0 s: 2 actors wait for 1 T4 GPU each, or still load their models."
+    ] * 2
+
+
 def check_until_it_ends(health: ClusterHealth) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
@@ -44,26 +56,29 @@ def check_until_it_ends(health: ClusterHealth) -> None:
     raise AssertionError("nothing was noticed")
 
 
-@pytest.mark.ray
-@pytest.mark.usefixtures("session")
+HERE = {"NodeID": "here", "NodeManagerHostname": "vm", "Alive": True}
+
+
+@pytest.fixture(autouse=True)
+def _driver_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray, "get_runtime_context", lambda: SimpleNamespace(get_node_id=lambda: "here"))
+
+
 def test_a_ray_that_lives_is_no_reason_to_stop_nor_the_death_of_another_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[list[dict[str, Any]]] = []
-    others = [*ray.nodes(), {**ray.nodes()[0], "NodeID": "another", "Alive": False}]
-    monkeypatch.setattr(ray, "nodes", lambda: asked.append(others) or others)
+    nodes = [HERE, {**HERE, "NodeID": "another", "Alive": False}]
+    monkeypatch.setattr(ray, "nodes", lambda: asked.append(nodes) or nodes)
     health = ClusterHealth(look_seconds=0)
     while len(asked) < 3:
         health.check()
         time.sleep(0.01)
 
 
-@pytest.mark.ray
-@pytest.mark.usefixtures("session")
 def test_a_raylet_that_is_gone_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes: list[dict[str, Any]] = ray.nodes()
-    dead = [{**node, "Alive": False, "DeathReasonMessage": "health check failed"} for node in nodes]
-    monkeypatch.setattr(ray, "nodes", lambda: dead)
+    dead = {**HERE, "Alive": False, "DeathReasonMessage": "health check failed"}
+    monkeypatch.setattr(ray, "nodes", lambda: [dead])
     with pytest.raises(ClusterError, match=r"The raylet of Ray on .*has died \(health check failed\).*`nws resume`"):
         check_until_it_ends(ClusterHealth(look_seconds=0))
 
@@ -76,8 +91,7 @@ def _silent_gcs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     over.set()
 
 
-@pytest.mark.ray
-@pytest.mark.usefixtures("session", "_silent_gcs")
+@pytest.mark.usefixtures("_silent_gcs")
 def test_a_gcs_that_does_not_answer_is_waited_for_a_little() -> None:
     health = ClusterHealth(look_seconds=0, gcs_patience_seconds=0.5)
     for _ in range(3):

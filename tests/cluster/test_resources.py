@@ -1,7 +1,9 @@
 import pytest
 
+from cluster.job_api import require_address
 from cluster.resources import ActorResources, plan_actors
-from core.errors import ClusterError
+from cluster.session import joined_session
+from core.errors import ClusterError, RecipeError
 
 CPU_ONLY = {"CPU": 8.0, "memory": 1e10, "node:127.0.0.1": 1.0}
 T4S = {"CPU": 16.0, "GPU": 4.0, "accelerator_type:T4": 2.0}
@@ -60,6 +62,22 @@ def test_asking_for_what_is_not_there_names_both_sides(
         assert word in str(raised.value)
 
 
-def test_describe() -> None:
-    assert [r.describe() for r in (CPU, GPU, T4, HALF_T4)] == ["1 CPU", "1 GPU", "1 T4 GPU", "1/2 T4 GPU"]
-    assert ActorResources(0.25, 0, None).describe() == "1/4 GPU"
+@pytest.mark.parametrize("address", ["http://head:8265", "https://head/", "http://[::1]:8265", "http://10.0.0.1"])
+def test_addresses_of_dashboards(address: str) -> None:
+    assert require_address(address) == address.rstrip("/")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["10.0.0.1:6379", "head:8265", "auto", "ray://head:10001", "http://", "http://head:port", "http://head:99999", "x"],
+)
+def test_addresses_of_something_else(address: str) -> None:
+    with pytest.raises(RecipeError, match="http://HEAD:8265"):
+        require_address(address)
+
+
+@pytest.mark.parametrize("address", ["", "auto", "ray://127.0.0.1:10001", "127.0.0.1:99999", "127.0.0.1:1"])
+def test_an_address_where_no_cluster_is_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(ClusterError, match=f"No Ray cluster answers at {address!r}"), joined_session():
+        pass

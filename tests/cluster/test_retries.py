@@ -1,15 +1,18 @@
-"""Which bundle is sent when, and what becomes of one that is lost: without Ray, against scripted actors."""
+"""Which bundle is sent when, and what becomes of one that is lost: in this process, or against scripted actors."""
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import fakes
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
+from cluster.article_work import Work
 from cluster.sweep_pool import SweepPool, inline_sweeps
+from core.errors import ModelError
 from core.types import Article, BundleResult
 
 
@@ -59,10 +62,35 @@ def test_every_article_lands_once_however_often_actors_die(seed: int, chance: fl
     assert done + Counter(list(failed)) == Counter(str(i) for i in range(12))
 
 
-def test_a_bundle_that_only_waited_keeps_all_its_attempts() -> None:
-    # Many deaths of the first bundle and its articles; the second is behind it on the same actor every time.
-    scripted = ScriptedActors(1, sweep, dies_of(frozenset("012345678")))
-    bundles = [fakes.bundles(1, 9)[0], [fakes.article(9)]]
-    done, failed = run(scripted, bundles)
-    assert done == Counter(["9"])
-    assert set(failed) == set("012345678")
+def test_inline_pool_builds_once_and_pulls_bundles_lazily() -> None:
+    pulled: list[int] = []
+
+    def source() -> Iterator[list[Article]]:
+        for i, bundle in enumerate(fakes.bundles(3, 2)):
+            pulled.append(i)
+            yield bundle
+
+    results = inline_sweeps(fakes.WORK).map(source())
+    ((bundle, result),) = next(results)
+    assert pulled == [0, 1], "no further than the next one"
+    assert {s.article_id for s in result.summaries} == {a.id for a in bundle}
+    assert [len(group) for group in results] == [1, 1]
+
+
+def test_inline_pool_lets_a_factory_error_through() -> None:
+    with pytest.raises(ModelError, match="no-such-model"):
+        inline_sweeps(Work(fakes.make_segmenter, fakes.make_nothing))
+
+
+def test_an_error_of_the_source_comes_after_what_had_landed() -> None:
+    bundles = fakes.bundles(2, 2)
+
+    def source() -> Iterator[list[Article]]:
+        yield from bundles
+        raise ModelError("the source broke")
+
+    groups = inline_sweeps(fakes.WORK).map(source())
+    landed = [list(bundle) for _ in bundles for bundle, _ in next(groups)]
+    assert landed == bundles
+    with pytest.raises(ModelError, match="the source broke"):
+        next(groups)

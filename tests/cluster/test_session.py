@@ -19,7 +19,7 @@ from cluster.resources import ActorResources
 from cluster.session import Session
 from cluster.sweep_pool import sweeps_on_ray
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -86,8 +86,10 @@ def as_nobody(do: Callable[[], object]) -> str:
     return told
 
 
-@pytest.mark.usefixtures("session")
-def test_without_the_token_there_is_nothing_but_metrics() -> None:
+def test_without_the_token_there_is_nothing_but_metrics(session: Session) -> None:
+    assert session.auth_token_path is not None
+    assert session.auth_token_path.stat().st_mode & 0o777 == 0o600
+    assert status(f"{session.dashboard_url}/nodes?view=summary", session.auth_token_path.read_text().strip()) == 200
     told: dict[int, str] = {}
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -111,17 +113,6 @@ def without_token(port: int) -> str:
             return "" if error.code == 401 else f"{error.code}"
     except (OSError, http.client.HTTPException):
         return ""
-
-
-def test_dashboard_answers_and_wants_the_token(session: Session) -> None:
-    assert session.dashboard_url is not None
-    assert session.dashboard_url.startswith("http://127.0.0.1:")
-    assert status(session.dashboard_url) == 200
-    nodes = f"{session.dashboard_url}/nodes?view=summary"
-    assert status(nodes) == 401
-    assert session.auth_token_path is not None
-    assert session.auth_token_path.stat().st_mode & 0o777 == 0o600
-    assert status(nodes, session.auth_token_path.read_text().strip()) == 200
 
 
 def start(script: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:

@@ -16,7 +16,7 @@ from cluster.sweep_pool import inline_sweeps, sweeps_on_ray
 from core.errors import ClusterError, ModelError
 from core.types import Article, Failure, Landed, Summary
 
-pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
+pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 
 CPU = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
 
@@ -41,10 +41,9 @@ def run(bundles: Sequence[Sequence[Article]], work: Work = fakes.WORK, actors: i
         return fakes.together(pool.map(bundles))
 
 
-@pytest.mark.parametrize("actors", [1, 2])
-def test_results_equal_those_of_the_inline_pool(actors: int) -> None:
+def test_results_of_two_actors_equal_those_of_the_inline_pool() -> None:
     bundles = fakes.bundles(6, 3, {4: "segment-raises", 10: "sweep-raises"})
-    landed = run(bundles, actors=actors)
+    landed = run(bundles, actors=2)
     assert by_article(landed) == by_article(fakes.together(inline_sweeps(fakes.WORK).map(bundles)))
     assert {tuple(bundle) for bundle, _ in landed} == {tuple(bundle) for bundle in bundles}
     assert sorted(f.message for _, r in landed for f in r.failures) == ["cannot be cut", "cannot be swept"]
@@ -78,14 +77,6 @@ def test_gpu_actors_see_the_gpu_they_pin(
     seen = {tuple(summary.text.split()) for _, result in landed for summary in result.summaries}
     assert {gpu for gpu, _ in seen} <= set("0123")
     assert list(Counter(gpu for gpu, _ in seen).values()) == actors_on_each
-
-
-def test_bundles_of_a_killed_actor_are_done_once_by_another(tmp_path: Path) -> None:
-    bundles = fakes.bundles(5, 2, {2: f"sweep-dies-once={tmp_path / 'died'}"})
-    landed = run(bundles)
-    assert (tmp_path / "died").exists()
-    assert by_article(landed) == by_article(fakes.together(inline_sweeps(fakes.WORK).map(bundles)))
-    assert len(landed) == 5, "no bundle had to be split"
 
 
 @pytest.mark.faults

@@ -1,8 +1,6 @@
 """What multiplies. Switches of precision are PyTorch's own; the GPUs are fakes below it."""
 
-import logging
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,7 +21,6 @@ from core.arithmetic import (
     put_on,
     require_precision,
     rows_are_independent,
-    warn_if_rows_depend,
 )
 from core.errors import ModelError
 from core.metrics.bertscore import BertScorer
@@ -93,17 +90,11 @@ def test_the_mode_that_keeps_rows_is_set_unless_there_is_one_and_told(environmen
     assert f"MKL {mode}," in printed(code, **environment)
 
 
-def test_a_worker_says_so_where_rows_depend_on_their_company(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_rows_that_depend_on_their_company_are_noticed_and_described(monkeypatch: pytest.MonkeyPatch) -> None:
     assert keeps_rows(lambda rows: rows + 1, 3)
     assert not keeps_rows(lambda rows: rows * (1 + 1e-7 * len(rows)), 3)
     monkeypatch.setattr(arithmetic, "rows_are_independent", lambda: False)
-    monkeypatch.setattr(arithmetic, "describe_arithmetic", describe_arithmetic.__wrapped__)
-    with caplog.at_level(logging.WARNING):
-        warn_if_rows_depend()
-    (record,) = caplog.records
-    assert re.search(r"rows depend on their batch\).* agree to about 1e-6 only", record.getMessage())
+    assert "rows depend on their batch" in describe_arithmetic.__wrapped__()
 
 
 def test_trying_leaves_the_random_numbers_of_others_alone() -> None:

@@ -103,7 +103,7 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     run_id = outcome["run_id"]
     assert outcome.pop("seconds") > 0
     assert outcome == {"run_id": run_id, "state": "done", "articles": 2, "summaries": 28, "reused": 0, "failures": 0}
-    assert "2/2 articles" in err
+    assert "2/2 · " in err
 
     nws(folder, "logs", run_id, "--job", "--follow")  # the job ends a moment after its run
     (job,) = [job for job in get(head, "/api/jobs/") if job["submission_id"] == run_id]
@@ -116,7 +116,7 @@ def test_a_submitted_run_is_found_by_its_name_everywhere(head: Head, folder: Pat
     assert "," not in version  # the head names the commit, too
 
     said = nws(folder, "logs", run_id)[0]
-    assert "2/2 articles" in said
+    assert "2/2 · " in said
     assert json.loads(nws(folder, "logs", run_id, "--follow", "--json")[0])[0]["text"] in said
     assert f"Run {run_id} is done" in nws(folder, "logs", run_id, "--job")[0]
 

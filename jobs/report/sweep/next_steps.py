@@ -55,20 +55,21 @@ def _articles(system: str, held: ByCeiling) -> Iterator[str]:
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
     elif answer := _narrowed(held):
-        n, articles = answer
+        n, articles, of = answer
         length = of_length(n, kept.length_unit)
-        yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step."
+        case = "" if of == "reference" else f" (nws plan --of {of})"
+        yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step{case}."
 
 
-def _narrowed(held: ByCeiling) -> tuple[int, int] | None:
-    """The last n that the answer names, and how many articles would narrow it; None where it is narrow."""
+def _narrowed(held: ByCeiling) -> tuple[int, int, Ceiling] | None:
+    """The last n that the answer names, how many articles would narrow it, and of what it keeps a share; or None."""
     kept = held.get("person") or held.get("longest") or held["reference"]
     reached = [smallest for smallest in kept.smallest if smallest.n is not None]
     named = reached[-1:] if kept.of == "person" else [smallest for smallest in reached if smallest.x == OWN_SHARE]
     for smallest in named:
         needed = smallest.articles_for_one_step
         if smallest.n is not None and needed is not None and _steps_wide(kept, smallest) > 1:
-            return smallest.n, round(needed, 1 - math.floor(math.log10(needed)))
+            return smallest.n, round(needed, 1 - math.floor(math.log10(needed))), kept.of
     return None
 
 

@@ -8,7 +8,7 @@ from openai_server import openai_server
 from core.errors import PluginError
 from core.metrics.judge import Scale, make_judge, read_score
 from core.metrics.metric import Row
-from core.plugins.plugin_metric import function_metric
+from core.plugins.adapters import function_metric
 
 FIVE = Scale(1, 5)
 SCORES = [

@@ -20,7 +20,7 @@ from core.systems.korean_textrank import (
     similarity_graph,
     term_vectors,
 )
-from core.text.korean_analysers import nouns_and_adjectives
+from core.text.korean import nouns_and_adjectives
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 ENGLISH = EnglishTokenizer()

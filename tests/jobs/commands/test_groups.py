@@ -8,14 +8,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from jobs.commands.groups import Command, grouped, option, plain
+from jobs.commands.options import Command, grouped, option, plain
 
 _places = partial(option, "Places")
 
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    to: list[str] | None = _places("--to -t TOWN", "Where to go.")
+    to: list[str] | None = _places("--to -t TOWN", "Where to go.", env=True)
     by_night: bool = plain("--by-night", "Sleep on the way.", False)
     days: int = _places("--days N", "How long to stay.", 2, env="TRIP_DAYS", min=1)
 

@@ -1,8 +1,12 @@
-"""What `nws --help` lists."""
+"""What `nws --help` lists, and what `nws doctor` says of models that come in packages."""
 
+import pytest
 import typer.main
 
+from core.text import segmentation
+from core.text.segmentation import DEFAULT_TRAINED_PIPELINE
 from jobs.cli import app
+from jobs.commands import doctor
 
 
 def test_every_command_is_told_in_one_whole_sentence_and_submit_comes_first() -> None:
@@ -21,3 +25,19 @@ def test_the_options_of_a_job_stand_in_groups() -> None:
         headings = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
         assert headings == ["Options:", "Articles:", "Systems:", "Metrics:", "Machines:", "Run:"], job
         assert "<" not in told, "each value has a word of its own"
+
+
+@pytest.mark.parametrize(
+    ("there", "state", "says"),
+    [
+        ((DEFAULT_TRAINED_PIPELINE,), "ok", f"{DEFAULT_TRAINED_PIPELINE}@1 "),
+        ((), "missing", "python -m spacy download en_core_web_sm"),
+    ],
+)
+def test_the_studys_pipeline(monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], state: str, says: str) -> None:
+    monkeypatch.setattr(segmentation, "_is_installed", there.__contains__)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "1")
+    check = doctor._check("spaCy", "missing", doctor._trained_pipeline)
+    assert check.state == state
+    assert says in check.text
+    assert segmentation.resolve_pipeline("auto") == (DEFAULT_TRAINED_PIPELINE if there else "blank")

@@ -39,18 +39,3 @@ def test_what_an_error_advises_works(nws, tmp_path, monkeypatch, flags: str) -> 
     advised = re.search(r"nws cancel .*", refused.err)
     assert nws(*shlex.split(advised[0])[1:]).code == 0
     assert nws("rm", "phase1-x", "--yes", *given).code == 0
-
-
-def test_what_a_report_or_a_comparison_advises_works(nws, tmp_path, monkeypatch) -> None:
-    url = f"sqlite:///{tmp_path}/my runs.db"
-    monkeypatch.setenv("COLUMNS", "1000")
-    systems = ("--system", "textrank", "--system", "lead", "--system", "random")
-    submitted = nws("submit", "baselines", "--engine", "inline", "--limit", "2", "--n", "3", *systems, "--store", url)
-    assert submitted.code == 0, submitted.err
-    told = nws("report", "--store", url).out + nws("compare", "--store", url).out
-    advised = re.findall(r"nws (?:status|compare) .*", told)
-    assert len(advised) == 3
-    for one in advised:
-        words = shlex.split(one)
-        assert words[-2:] == ["--store", url]
-        assert nws(*words[1:]).code == 0

@@ -23,7 +23,7 @@ def swept(nws, tmp_path: Path) -> None:
     assert nws("submit", "phase1", "--recipe", "mine.yaml", "--engine", "inline").code == 0
 
 
-def test_what_is_shown_has_labels_and_files_have_full_names(nws, swept, tmp_path: Path) -> None:
+def test_what_is_shown_has_labels_files_have_full_names_and_either_can_be_typed(nws, swept) -> None:
     shown = nws("report", "--label", "lexrank=Lex Rank", "--out", "out").out
     assert "Systems: Lex Rank and TextRank: with all-MiniLM-L6-v2, chunks" in shown
     assert "|" not in shown.replace("|layer", "")
@@ -38,6 +38,15 @@ def test_what_is_shown_has_labels_and_files_have_full_names(nws, swept, tmp_path
     assert LEXRANK in {curve["system"] for curve in report["curves"]}
     assert nws("report", "--label", "lexrank=Lex Rank", "-o", "page.html").code == 0
     assert "<strong>Lex Rank</strong>" in Path("page.html").read_text(encoding="utf-8")
+
+    label = ("--label", "lexrank=Best")
+    told = [nws("compare", "--system", name, "--system", "TextRank", *label) for name in ("Best", "lexrank", LEXRANK)]
+    assert "A  Best\nB  TextRank\n" in told[0].out
+    assert told[0].out == told[1].out == told[2].out
+    assert "words of Best at" in nws("show", "--system", "Best", *label).out
+    assert "\nBest" in nws("plan", *label).out
+    assert "--label takes a system and its label" in nws("report", "--label", "lexrank").err
+    assert "'rank' fits 2 systems of run" in nws("compare", "--system", "rank", "--system", "lead").err
 
 
 def test_figures_for_a_paper_are_as_wide_as_its_columns_and_say_in_their_metadata_what_made_them(nws, swept) -> None:
@@ -54,14 +63,3 @@ def test_figures_for_a_paper_are_as_wide_as_its_columns_and_say_in_their_metadat
     for text in ("phase1-", "sha256", "bertscore|", "code "):
         assert text not in drawn
     assert "run phase1-" in svg
-
-
-def test_a_system_may_be_named_by_its_label_its_short_name_or_in_full(nws, swept) -> None:
-    label = ("--label", "lexrank=Best")
-    told = [nws("compare", "--system", name, "--system", "TextRank", *label) for name in ("Best", "lexrank", LEXRANK)]
-    assert "A  Best\nB  TextRank\n" in told[0].out
-    assert told[0].out == told[1].out == told[2].out
-    assert "words of Best at" in nws("show", "--system", "Best", *label).out
-    assert "\nBest" in nws("plan", *label).out
-    assert "--label takes a system and its label" in nws("report", "--label", "lexrank").err
-    assert "'rank' fits 2 systems of run" in nws("compare", "--system", "rank", "--system", "lead").err

@@ -1,7 +1,10 @@
 """Runs by the beginning of their ids, lengths from one to another, and metrics by any of their names."""
 
+import io
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from run_infos import run_info
@@ -9,8 +12,9 @@ from run_infos import run_info
 from core.errors import RecipeError, StoreError
 from core.metrics.registry import metric_called
 from core.text.length import parse_lengths
+from jobs.commands.shared import complete_run
 from jobs.report.metric_names import find_metric
-from jobs.store import RunSpec, open_store
+from jobs.store import LogLine, RunSpec, open_store
 
 
 @pytest.fixture
@@ -50,6 +54,14 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
     assert "'b9' fits 2 runs" in nws("submit", "phase2", "--n", "from:b9").err
 
 
+def test_a_shell_is_offered_the_runs_of_the_store(runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, gone = (SimpleNamespace(params={"store": f"sqlite:///{tmp_path}/{name}.db"}) for name in ("nws", "gone"))
+    assert complete_run(there, "phase1-20261123") == ["phase1-20261123-b9b7e3"]
+    assert complete_run(gone, "") == []  # and nothing is said
+    monkeypatch.setenv("NWS_STORE", f"sqlite:///{tmp_path}/nws.db")
+    assert len(complete_run(SimpleNamespace(params={}), "")) == 3
+
+
 @pytest.mark.parametrize(
     ("text", "lengths"), [("5-9", [5, 6, 7, 8, 9]), ("3,5-7, 9", [3, 5, 6, 7, 9]), ("7", [7]), ("4-4", [4])]
 )
@@ -63,30 +75,72 @@ def test_what_is_no_list_of_lengths_is_refused(text: str) -> None:
         parse_lengths(text)
 
 
-@pytest.mark.parametrize(
-    ("typed", "stored", "computed"),
-    [
+def test_a_metric_means_the_same_everywhere() -> None:
+    run = run_info()
+    run.signatures["kept"] = "made"
+    for typed, stored, computed in (
         ("rouge1", "rouge1_f1", "rouge1"),
-        ("rouge1_f1", "rouge1_f1", "rouge1"),
-        ("rougeL", "rougel_f1", "rougeL"),
         ("rougel_f1", "rougel_f1", "rougeL"),
         ("BERTScore", "bertscore_f1", "bertscore"),
         ("density", "density", "density"),
-    ],
-)
-def test_a_metric_means_the_same_everywhere(typed: str, stored: str, computed: str) -> None:
-    assert find_metric(typed, "report", run_info()) == stored
-    assert metric_called(typed) == computed
-    run = run_info()
-    run.signatures["kept"] = "made"
-    for told in ("kept", "content kept", "content_kept", "Content kept"):
-        assert find_metric(told, "report", run) == "kept"
+        ("kept", "kept", "kept"),
+    ):
+        assert (find_metric(typed, "report", run), metric_called(typed)) == (stored, computed)
+    assert find_metric("Content kept", "report", run) == "kept"
 
 
-@pytest.mark.parametrize("accelerator", ["gpu", "cuda", "T4"])
-@pytest.mark.parametrize("engine", ["ray", "inline"])
+@pytest.mark.parametrize(("accelerator", "engine"), [("gpu", "ray"), ("T4", "inline")])
 def test_a_gpu_is_refused_at_once_where_there_is_none(nws, monkeypatch, accelerator: str, engine: str) -> None:
     monkeypatch.setattr("cluster.resources.has_no_gpu", lambda: True)
     refused = nws("submit", "phase1", "--accelerator", accelerator, "--engine", engine)
     assert refused.code == 1
     assert f"--accelerator {accelerator} needs a GPU, and this machine has none" in refused.err
+
+
+@pytest.fixture
+def two_runs(nws, tmp_path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        for run_id in ("phase1-a", "phase1-b"):
+            store.create_run(RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1), run_id)
+            epoch = store.claim_run(run_id, "host", 1)
+            store.writer(run_id, epoch).heartbeat([LogLine(datetime.now(UTC), f"hello from {run_id}")])
+            store.writer(run_id, epoch).finish("done")
+
+
+def test_logs(nws, two_runs) -> None:
+    assert nws("logs").out.endswith("hello from phase1-b\n")
+    assert nws("logs", "--follow").out.endswith("hello from phase1-b\n")
+    assert nws("logs", "phase1-a").out.endswith("hello from phase1-a\n")
+    assert "Run phase1-b was not submitted to a cluster" in nws("logs", "--job").err
+
+
+def test_export_and_summarize_take_the_newest_with_what_they_need(nws, two_runs) -> None:
+    for words in (("compare",), ("export", "--rows", "rows.csv")):
+        assert "holds no run with summaries yet" in nws(*words).err
+    for words in (("export", "--policy", "folder"), ("summarize", "Snow fell on Dover.")):
+        refused = nws(*words)
+        assert (refused.code, "holds no training yet. Start one with: nws submit phase2" in refused.err) == (1, True)
+
+
+@pytest.fixture
+def ended(nws, tmp_path) -> str:
+    with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
+        run_id = store.create_run(RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1), "phase1-x")
+        store.writer(run_id, store.claim_run(run_id, "host", 1)).finish("done")
+    return run_id
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 1), ("", 1)])
+def test_it_asks_first(nws, ended, monkeypatch, answer, left) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    result = nws("rm", ended)
+    assert result.code == left
+    assert f"{ended} in sqlite:///nws.db: done, 0 articles, 0 summaries" in result.err
+    assert "Remove it for good?" in result.err
+    assert len(nws("ls", "--json").json) == left
+
+
+def test_yes_asks_nothing(nws, ended) -> None:
+    assert nws("rm", ended, "--json").code == 2
+    assert nws("rm", ended, "--yes", "--json").json == {"removed": ended, "summaries": 0, "articles": 0}
+    assert nws("rm", ended, "--yes").code == 1

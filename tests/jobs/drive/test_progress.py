@@ -17,21 +17,17 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_plain_lines_where_there_is_no_terminal(clock: list[float]) -> None:
-    stream = io.StringIO()
-    with progress.run_progress(Console(file=stream), 12, done=2) as advance:
-        clock[0] = 15.0
-        advance(0, 0)
-        clock[0] = 20.0
-        advance(4, 0)
-        clock[0] = 30.0
-        advance(1, 1)
-    lines = stream.getvalue().splitlines()
-    assert lines == [
-        "2/12 articles · 15 s",
-        "6/12 articles · 20 s",
-        "8/12 articles, 1 failed · 30 s · about 10 s left",
-    ]
+def test_without_a_terminal_there_is_a_line_a_minute_for_all_stages_together(clock: list[float]) -> None:
+    stream, minutes = io.StringIO(), progress.Minutes()
+    console = Console(file=stream)
+    with progress.run_progress(console, 12, done=2, stage=(0, 2), minutes=minutes) as advance:
+        for second, done in ((15.0, 4), (70.0, 4), (100.0, 2)):
+            clock[0] = second
+            advance(done, 0)
+    with progress.run_progress(console, 12, stage=(1, 2), minutes=minutes) as advance:
+        clock[0] = 110.0
+        advance(11, 1)
+    assert stream.getvalue().splitlines() == ["10/24 · 4.4/min · about 3 min left", "24/24, 1 failed · done"]
 
 
 def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
@@ -45,7 +41,7 @@ def test_the_bar_of_a_terminal_has_the_estimate_of_the_lines(
             clock[0] = second
             advance(8, 0)
         clock[0] = 60.0  # eight articles in eight seconds, then nothing: what is left has not melted away
-    assert "16/24 articles · 60 s · about 40 s left\n" in stream.getvalue()
+    assert "16/24 · 0.2/s · about 40 s left\n" in stream.getvalue()
 
 
 def test_what_is_shown_is_what_the_lines_say(clock: list[float]) -> None:
@@ -69,7 +65,7 @@ def test_a_line_is_noted_now_and_then_and_at_the_end(clock: list[float]) -> None
         for second in (30.0, 61.0, 90.0):
             clock[0] = second
             advance(1, second == 61.0)
-    assert notes == ["5/9 articles, 1 failed", "6/9 articles, 1 failed"]
+    assert notes == ["5/9, 1 failed · 1.9/min · about 2 min left", "6/9, 1 failed · 3/min · about 60 s left"]
 
 
 def landed(every: float, size: int, times: int, pace: Pace | None = None) -> Pace:

@@ -6,12 +6,14 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from cluster.worker_info import Busy, WorkerInfo
-from core.arithmetic import ROWS_DEPEND
+from cluster.worker_info import Busy, WorkerInfo, rows_warning
+from core.types import ROWS_DEPEND
 from jobs.drive import pools
 from jobs.drive.pools import PoolWatch
+from jobs.drive.progress import Span
 from jobs.drive.run import Run
 from jobs.recipes.job import plan_job
+from jobs.report.run_view import View, facts
 from jobs.store import ActorShare, RunInfo, open_store
 
 HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN layers")
@@ -55,10 +57,17 @@ def test_a_run_that_is_resumed_on_another_kind_of_cpu_says_so_once(run: Run, sai
     assert (info(run).arithmetic, info(run).mixed) == ([HERE.arithmetic, THERE.arithmetic], True)
 
 
-def test_a_cpu_on_which_nothing_is_promised_to_the_last_bit_is_told_of_once(run: Run, said: io.StringIO) -> None:
-    for _ in range(2):
-        PoolWatch(run, "1 x 1 CPU").look(actors(WorkerInfo("Xeon", "here", f"AVX2, MKL AVX2, {ROWS_DEPEND}")))
-    assert said.getvalue().count("agree to about 1e-6 only") == 1
+@pytest.mark.parametrize(
+    ("mode", "is_advised"), [("MKL AVX2", True), ("MKL AUTO,STRICT", False), ("without MKL", False)]
+)
+def test_rows_that_depend_on_their_batch_are_told_of_once_with_what_may_help(
+    run: Run, said: io.StringIO, mode: str, is_advised: bool
+) -> None:
+    for instructions in ("AVX2", "AVX512"):  # of two machines
+        PoolWatch(run, "1 x 1 CPU").look(actors(WorkerInfo("Xeon", "here", f"{instructions}, {mode}, {ROWS_DEPEND}")))
+    told = said.getvalue()
+    assert (told.count("agree to about 1e-6 only"), "Unset MKL_CBWR" in told) == (1, is_advised)
+    assert ("warning", rows_warning(info(run).arithmetic)) in facts(View(info(run), None, Span(0.0, 0)))
 
 
 @pytest.fixture

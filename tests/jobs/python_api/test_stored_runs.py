@@ -75,7 +75,7 @@ def test_a_comparison_is_that_of_nws_compare(run: nws.Result, url: str, nws_comm
 
 def test_a_report_is_the_page_of_nws_report(run: nws.Result, url: str, nws_command, tmp_path: Path) -> None:
     written = run.report(tmp_path / "new" / "mine.html")
-    assert nws_command("report", run.run.id, "--store", url, "--page", "theirs.html").code == 0
+    assert nws_command("report", run.run.id, "--store", url, "-o", "theirs.html").code == 0
     assert written.read_bytes() == (tmp_path / "theirs.html").read_bytes()
 
 

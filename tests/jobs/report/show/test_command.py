@@ -21,10 +21,10 @@ def test_of_a_run_alone_the_first_article_is_shown(add_run, nws, store) -> None:
     assert "news / a2\n" in nws("show", run.id, "a2", "--n", "5").out
 
 
-def test_an_n_that_nobody_wrote_is_said_and_one_below_0_refused(add_run, nws) -> None:
+def test_an_n_that_nobody_wrote_is_refused_with_those_there_are(add_run, nws) -> None:
     add_run()
     told = nws("show", "a1", "--n", "9")
-    assert (told.code, "There is none." in told.out) == (0, True)
+    assert (told.code, "has no summaries at n = 9, but at n = 0, 3, 5, 7." in told.err) == (2, True)
     refused = nws("show", "--n", "-1", "a1")
     assert (refused.code, "Invalid value for '--n'" in refused.err) == (2, True)
 
