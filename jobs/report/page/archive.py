@@ -16,7 +16,7 @@ import numpy as np
 
 from core.analysis import LEAD, Metric
 from core.analysis.content_kept import KEPT
-from core.metrics.specs import BY_COLUMN, SPECS
+from core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, MetricSpec
 from core.systems.rulers import OTHER_ARTICLE
 from core.text.words import count_words
 from core.types import SystemKind
@@ -31,7 +31,6 @@ _TITLE = 90  # characters of an article in the list
 _NO_SCORE = -32768
 COLUMNS = tuple(column for spec in SPECS for column in (spec.column, *spec.parts))
 """The scores that every summary has, in the order in which a part has them."""
-_BERTSCORE = "bertscore_f1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,8 @@ class ViewedSystem:
 class Archive:
     """The embedded data, in base64: `index` and `parts` are gzipped JSON, `ranks` gzipped int16 (little-endian).
 
-    `ranks` has the shape (articles, systems, lengths, metrics): the scores that articles are ordered by, in
-    ten-thousandths, -32768 where there is none.
+    `ranks` has the shape (articles, systems, lengths): the score that articles are ordered by, in ten-thousandths,
+    -32768 where there is none.
     """
 
     index: str
@@ -62,14 +61,6 @@ class Archive:
     parts: tuple[str, ...]
     articles: int
     total_articles: int
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What the viewer shows first: a system, by its name on the page, at n words."""
-
-    system: str
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +95,7 @@ def build_archive(
     article_ids: Sequence[str],
     lengths: Sequence[int],
     limit: int | None = None,
-    opening: Opening | None = None,
+    opening: tuple[str, int] | None = None,
     optional: Sequence[Metric] = (),
 ) -> Archive:
     """As many articles as `limit` says and `MOST_BYTES` hold, in the order of their ids.
@@ -118,12 +109,13 @@ def build_archive(
         article_ids: of all articles with summaries in these runs.
         lengths: every n, with 0 for uncut summaries.
         limit: the most articles; None for no limit.
-        opening: what is shown first; None for the first system at the middle n.
+        opening: the system, by its name on the page, and the n that are shown first; None for the first system at the
+            middle n.
         optional: the scores beyond `COLUMNS` that the runs have; a summary may lack them. With content kept among them,
             articles are ordered by it, and else by BERTScore F1.
     """
     columns = (*COLUMNS, *optional)
-    ranked = [column for column in (KEPT, _BERTSCORE) if column in columns]
+    ranked = KEPT if KEPT in optional else "bertscore_f1"
     place = {system.name: i for i, system in enumerate(systems)}
     row = {n: i for i, n in enumerate(lengths)}
     chosen = sorted(article_ids)[:limit]
@@ -143,7 +135,8 @@ def build_archive(
     index = {
         "columns": columns,
         "scales": [scale(column) for column in columns],
-        "ranked": [_ranked(column) for column in ranked],
+        "ranked": _metric(BY_COLUMN[ranked]),
+        "metrics": [_metric(spec) for spec in (*OF_OTHERS, *SPECS) if spec.column in columns],
         "systems": [asdict(system) for system in systems],
         "lengths": list(lengths),
         "articles": listed,
@@ -223,29 +216,31 @@ def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
     }
 
 
-def _ranked(column: str) -> dict[str, Any]:
-    """How the viewer names and prints a score that articles are ordered by."""
-    return {"column": column, "label": BY_COLUMN[column].columns[column], "percent": column == KEPT}
+def _metric(spec: MetricSpec) -> dict[str, Any]:
+    """How the viewer names and prints a score, and the columns of its precision and recall, where it has them."""
+    label = spec.columns[spec.column] if spec.has_parts or spec in OF_OTHERS else spec.short or spec.label
+    shown = {"label": label, "places": spec.decimals, "percent": spec.column == KEPT}
+    return {"column": spec.column, "parts": spec.parts, **shown}
 
 
 def _ranks(
-    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int], ranked: Sequence[str]
+    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int], ranked: str
 ) -> np.ndarray[Any, np.dtype[np.int16]]:
-    ranks = np.full((len(place), len(row), len(ranked)), _NO_SCORE, dtype=np.int16)
+    ranks = np.full((len(place), len(row)), _NO_SCORE, dtype=np.int16)
     for summary in article.summaries:
-        for k, column in enumerate(ranked):
-            if summary[column] is not None:
-                ranks[place[summary["system"]], row[summary["n"]], k] = round(summary[column] * 10_000)
+        if summary[ranked] is not None:
+            ranks[place[summary["system"]], row[summary["n"]]] = round(summary[ranked] * 10_000)
     return ranks
 
 
-def _opens(opening: Opening | None, systems: Sequence[ViewedSystem], lengths: Sequence[int]) -> dict[str, int]:
+def _opens(opening: tuple[str, int] | None, systems: Sequence[ViewedSystem], lengths: Sequence[int]) -> dict[str, int]:
     """The places of the system, of `lead` beside it (-1: nothing), and of n."""
     names = [system.name for system in systems]
     chosen = [i for i, system in enumerate(systems) if system.kind == "system"]
-    system = names.index(opening.system) if opening and opening.system in names else next(iter(chosen), 0)
+    first, opening_n = opening or ("", -1)
+    system = names.index(first) if first in names else next(iter(chosen), 0)
     cut = [i for i, n in enumerate(lengths) if n > 0] or [0]
-    n = lengths.index(opening.n) if opening and opening.n in lengths else cut[len(cut) // 2]
+    n = lengths.index(opening_n) if opening_n in lengths else cut[len(cut) // 2]
     other = names.index(LEAD) if LEAD in names and names[system] != LEAD else -1
     return {"system": system, "other": other, "n": n}
 

@@ -1,9 +1,7 @@
 """A report as one HTML file: no network, no other files; everything but the viewer reads without JavaScript."""
 
 import base64
-import functools
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
 from core.analysis.content_kept import KEPT
 from core.errors import NwsError, StoreError
-from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
+from core.metrics.specs import OPTIONAL
 from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.installation import is_of_commit, told_version
@@ -53,8 +51,8 @@ from jobs.store import FailureInfo, RunInfo, Store
 _MOST_FAILURES = 500
 _SAME = 1e-6
 """Scores no further apart are equal."""
-_SCRIPTS = ("text", "view", "viewer")
-"""The viewer's, in the order in which they stand in the page."""
+_SCRIPT = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("view.js", "viewer.js"))
+"""The viewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +295,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         way_back=way_back,
         places=metric_places(page.metric),
         style=Markup((TEMPLATES / "page.css").read_text(encoding="utf-8")),
-        script=Markup(_viewer()),
+        script=Markup(_SCRIPT),
         policy=Markup(content_policy()),
     )
     return written_out(html)  # control characters, which a name may hold, mean nothing in HTML
@@ -305,25 +303,8 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
 
 def content_policy() -> str:
     """What a browser lets the page do, as a Content-Security-Policy: it asks for nothing, and runs its own script."""
-    digest = base64.b64encode(hashlib.sha256(_viewer().encode("utf-8")).digest()).decode("ascii")
+    digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode("utf-8")).digest()).decode("ascii")
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
-
-
-@functools.cache
-def _viewer() -> str:
-    """The script, with the stored metrics in place of their names."""
-    metrics = {
-        "METRICS": [(spec.label, spec.name) for spec in SPECS if spec.has_parts],
-        "SINGLE": [
-            (spec.label if spec in OF_OTHERS else spec.short or spec.label, spec.name, spec.decimals, spec in OF_OTHERS)
-            for spec in (*OF_OTHERS, *SPECS)
-            if not spec.has_parts
-        ],
-    }
-    script = "\n".join((TEMPLATES / f"{part}.js").read_text(encoding="utf-8") for part in _SCRIPTS)
-    for name, values in metrics.items():
-        script = script.replace(f'"{name}"', json.dumps(values))
-    return script
 
 
 def _not_scored(page: Page) -> str:

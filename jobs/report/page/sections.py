@@ -12,7 +12,7 @@ from core.analysis.content_kept import KEPT
 from core.analysis.policy_scores import split_seed
 from jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
 from jobs.report.metric_names import metric_name
-from jobs.report.page.archive import Opening, Source
+from jobs.report.page.archive import Source
 from jobs.report.policies.policy_charts import learning_charts
 from jobs.report.policies.policy_numbers import PolicyNumbers
 from jobs.report.policies.policy_tables import policy_tables
@@ -272,18 +272,18 @@ def _source_of(sources: Sequence[Source], name: str) -> tuple[Source, str]:
     return next((source, system) for source in sources for system, named in source.names.items() if named == name)
 
 
-def opening(numbers: Numbers, policies: Sequence[PolicyNumbers], points: Points) -> Opening | None:
+def opening(numbers: Numbers, policies: Sequence[PolicyNumbers], points: Points) -> tuple[str, int] | None:
     """Of a training its best policy; of a sweep the system that keeps most; None where the answer names no n."""
     for trained in policies:
         if trained.has_policies:
             return _of_policies(trained, points)
     for dataset in numbers.datasets:
         if named := kept_answer.named_by_answer(numbers.kept, dataset):
-            return Opening(*named)
+            return named
     return None
 
 
-def _of_policies(numbers: PolicyNumbers, points: Points) -> Opening:
+def _of_policies(numbers: PolicyNumbers, points: Points) -> tuple[str, int]:
     """A seed of the policy with the highest mean, at the middle of the lengths that policies write."""
     lengths = sorted({score.n for score in numbers.scores if score.is_policy})
     n = lengths[len(lengths) // 2]
@@ -292,4 +292,4 @@ def _of_policies(numbers: PolicyNumbers, points: Points) -> Opening:
     )
     at_n = {points.systems[s] for s in points.system[points.n == n].tolist()}
     seeds = sorted(system for system in at_n if split_seed(system)[0] == best.system)
-    return Opening(seeds[0] if seeds else best.system, n)
+    return seeds[0] if seeds else best.system, n

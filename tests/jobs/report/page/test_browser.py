@@ -207,15 +207,6 @@ def test_what_is_found_in_a_text_that_is_out_to_harm_is_text(page: Page) -> None
     assert not [told for told in TOLD if told.startswith("error")]
 
 
-def test_as_many_words_are_listed_as_are_counted(page: Page) -> None:
-    written = "andy murray murray murray won, andy"
-    said = page.evaluate(
-        "([text, has]) => inCommon({ label: 'a', text, words: bareWords(text) }, new Set(has))",
-        [written, ["andy", "murray", "lost"]],
-    )
-    assert said == "a: 2 of 3 words: “andy murray” (words 1–2)"
-
-
 def test_all_systems_of_an_article_the_best_first(page: Page, store: Store, swept: str) -> None:
     page.locator("#n").press("Home")
     page.get_by_text("All systems at this n").click()
