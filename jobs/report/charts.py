@@ -24,6 +24,7 @@ _MARKERS = ("o", "s", "D", "^", "v", "<", ">")
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 
 DASHED: Dashes = (0, (4, 2))
+_LONG_DASHES: tuple[Dashes, ...] = (DASHED, (0, (9, 3)), (0, (2, 2)), (0, (14, 4)))
 _DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)), (0, (7, 1.5)))
 
 
@@ -120,7 +121,9 @@ class GainAt:
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
-    """Controls grey, upper bounds black, both without markers; all others in colour with markers.
+    """Controls grey and dashed, upper bounds black and dotted, both without markers; all others in colour with markers.
+
+    On the page all controls have one grey, so each has dashes of its own.
 
     After the seventh system the colours return, each with another marker and a dashed line.
     """
@@ -130,7 +133,7 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
         kind = kinds[system]
         i, place[kind] = place[kind], place[kind] + 1
         if kind == "control":
-            looks[system] = Look(GREYS[i % len(GREYS)], "", DASHED, "control")
+            looks[system] = Look(GREYS[i % len(GREYS)], "", _LONG_DASHES[i % len(_LONG_DASHES)], "control")
         elif kind == "upper bound":
             looks[system] = Look(BLACK, "", _DOTTED[i % len(_DOTTED)], "upper")
         else:

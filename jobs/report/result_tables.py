@@ -258,19 +258,3 @@ def gains_table(
     title = f"{dataset}: {metric_name(numbers.metric)} vs. {numbers.names[over]} at equal n"
     note = f"Interval: {_INTERVALS[over]}. p: sign-flip test, corrected over n (Holm)."
     return Table(("system", "n", "articles", "Δ", "interval", "p"), rows, title, (note,))
-
-
-def one_length_table(by_metric: Sequence[Numbers], dataset: str) -> Table:
-    """The scores of a sweep with one n: systems by metric, each mean with half of its 95 % interval."""
-    of_metrics = [(numbers, {one.system: one for one in numbers.scores_of(dataset)}) for numbers in by_metric]
-    first, scores = of_metrics[0]
-    rows = [
-        (
-            *(first.names[system] + role(score.kind), score.articles),
-            *(_mean_cell(of.get(system), {}, numbers.places) for numbers, of in of_metrics),
-        )
-        for system, score in scores.items()
-    ]
-    n = next(iter(scores.values())).n
-    columns = ("system", "articles", *(metric_name(numbers.metric) for numbers in by_metric))
-    return Table(columns, rows, f"{dataset}: means at n = {n}", ("± half of the 95 % interval",))

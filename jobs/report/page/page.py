@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -10,7 +10,6 @@ from types import MappingProxyType
 import numpy as np
 import yaml
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
 from core.analysis.content_kept import KEPT
@@ -42,7 +41,7 @@ from jobs.report.page.sections import (
 from jobs.report.policies import policy_answer
 from jobs.report.policies.policy_numbers import analyse_policies, policy_results
 from jobs.report.printed_lines import role
-from jobs.report.run_status import dataset_part, duration, made_by
+from jobs.report.run_status import duration, made_by
 from jobs.report.sweep import kept_answer
 from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
 from jobs.report.system_names import system_notes, with_labels
@@ -176,51 +175,30 @@ def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, tuple[Source, .
     if len(runs) == 1:
         ((run_id, points),) = runs
         return points, (Source(run_id, {system: system for system in points.systems}),)
+    texts: dict[tuple[str, str, str, int], tuple[int, float]] = {}
     parts: list[Points] = []
     sources: list[Source] = []
     for run_id, points in runs:
-        earlier = _rows(parts)
-        names = {system: _name(system, run_id, points, s, earlier) for s, system in enumerate(points.systems)}
-        is_new = np.array([(names[points.systems[s]], *place) not in earlier for s, place in _places(points)])
-        renamed = replace(points, systems=tuple(names[system] for system in points.systems))
-        parts.append(renamed.take(is_new))
+        rows = list(_rows(points))
+        differing = {system for system, place, text in rows if not _is_same(text, texts.get((system, *place), text))}
+        names = {system: f"{system} @{run_id}" if system in differing else system for system in points.systems}
+        is_new = np.array([(names[system], *place) not in texts for system, place, _ in rows])
+        for system, place, text in rows:
+            texts.setdefault((names[system], *place), text)
+        parts.append(replace(points, systems=tuple(names.values())).take(is_new))
         sources.append(Source(run_id, names))
     return Points.together(parts), tuple(sources)
 
 
-_Place = tuple[str, str, int]
-_Text = tuple[int, float]
+def _rows(points: Points) -> Iterator[tuple[str, tuple[str, str, int], tuple[int, float]]]:
+    """Of each summary the system, the dataset, article and n, and the key of its text with its F1."""
+    columns = (points.system, points.article, points.n, points.text, points.scores["bertscore_f1"])
+    for system, article, n, text, f1 in zip(*(column.tolist() for column in columns), strict=True):
+        yield points.systems[system], (*points.articles[article], n), (text, f1)
 
 
-def _rows(parts: Sequence[Points]) -> dict[tuple[str, str, str, int], _Text]:
-    """By system, dataset, article and n: the key of the text, and its F1."""
-    return {
-        (part.systems[s], *place): text
-        for part in parts
-        for (s, place), text in zip(_places(part), _texts(part), strict=True)
-    }
-
-
-def _places(points: Points) -> list[tuple[int, _Place]]:
-    articles, lengths = points.article.tolist(), points.n.tolist()
-    return [
-        (s, (*points.articles[article], n))
-        for s, article, n in zip(points.system.tolist(), articles, lengths, strict=True)
-    ]
-
-
-def _texts(points: Points) -> list[_Text]:
-    return list(zip(points.text.tolist(), points.scores["bertscore_f1"].tolist(), strict=True))
-
-
-def _name(system: str, run_id: str, points: Points, s: int, earlier: dict[tuple[str, str, str, int], _Text]) -> str:
-    own: NDArray[np.bool_] = points.system == s
-    chosen = points.take(own)
-    for (_, place), (text, f1) in zip(_places(chosen), _texts(chosen), strict=True):
-        before = earlier.get((system, *place))
-        if before is not None and (before[0] != text or abs(before[1] - f1) > _SAME):
-            return f"{system} @{run_id}"
-    return system
+def _is_same(text: tuple[int, float], other: tuple[int, float]) -> bool:
+    return text[0] == other[0] and abs(text[1] - other[1]) <= _SAME
 
 
 def _require_one_unit(runs: Sequence[RunInfo]) -> None:
@@ -280,7 +258,6 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "metric_label": metric_label,
         "metric_signature": metric_signature,
         "of_length": of_length,
-        "parts": _parts,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
         "LEAD": LEAD,
@@ -312,12 +289,6 @@ def _not_scored(page: Page) -> str:
     if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
     return "How much of the content is kept is not known here: it takes references of other articles, too."
-
-
-def _parts(run: RunInfo, kind: str) -> str:
-    """The datasets of a kind (`datasets`, `train_datasets`) of a run, and which of their articles."""
-    asked = zip(run.revisions.get(kind, {}), run.recipe.get(kind, ()), strict=False)
-    return ", ".join(f"{name}{dataset_part(dataset)}" for name, dataset in asked)
 
 
 def _recipe_yaml(run: RunInfo) -> str:

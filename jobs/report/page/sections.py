@@ -22,7 +22,6 @@ from jobs.report.result_tables import (
     gains_table,
     kept_table,
     means_table,
-    one_length_table,
     other_lengths_table,
     smallest_tables,
     uncut_table,
@@ -111,11 +110,11 @@ class SweepSection:
         kept: how many words keep how much, where that was scored.
         examples: summaries of the system and the n that the answer names, where it names any.
         notes: what a reader must know of its articles and its tests.
-        means: the scores of a sweep with one n only, which has no curves.
         metrics: each metric by n.
         gains: over `random` and `lead`.
         best_n: of each system that was compared with `random`.
-        at_each_n: the comparisons in full, each named by its systems and verdict.
+        at_each_n: comparisons of systems of two runs, and of texts kept to n with texts cut to n, each named by its
+            systems and verdict.
     """
 
     dataset: str
@@ -124,7 +123,6 @@ class SweepSection:
     looks: Mapping[str, str]
     kept: KeptSection | None
     notes: tuple[str, ...]
-    means: Table | None
     metrics: tuple[Drawn, ...]
     gains: tuple[Drawn, ...]
     best_n: Table | None
@@ -170,8 +168,7 @@ def _sweep_section(
 ) -> SweepSection:
     lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
     scored = [one for one in by_metric if dataset in one.scored]
-    vs_lead = numbers.vs_lead.get(numbers.metric, ())
-    compared = [one for one in (*vs_lead, *numbers.vs_cut, *between) if one.dataset == dataset]
+    compared = [comparison for comparison in (*numbers.vs_cut, *between) if comparison.dataset == dataset]
     return SweepSection(
         dataset=dataset,
         id=section,
@@ -179,8 +176,7 @@ def _sweep_section(
         looks={system: look.css for system, look in system_looks(numbers.kinds).items()},
         kept=kept_section(section, numbers.kept, dataset, numbers.names),
         notes=tuple(cautions(numbers, dataset)),
-        means=one_length_table(scored, dataset) if len(lengths) == 1 else None,
-        metrics=tuple(_curves(one, dataset, section) for one in scored) if len(lengths) > 1 else (),
+        metrics=tuple(_curves(one, dataset, section) for one in scored),
         gains=tuple(
             Drawn(
                 numbers.names[over],

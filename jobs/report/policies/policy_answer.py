@@ -20,27 +20,16 @@ def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ..
 def headline(numbers: PolicyNumbers, dataset: str) -> str:
     """How many of the policies that were evaluated on a dataset are shown to be better than which others."""
     policies = [at for at in numbers.of(dataset).values() if any(score.is_policy for score in at.values())]
-    rivals = [rival for rival in COMPARED if any(rival in score.versus for at in policies for score in at.values())]
+    versus = [[score.versus for score in at.values()] for at in policies]
+    rivals = [rival for rival in COMPARED if any(rival in tested for at_n in versus for tested in at_n)]
     if not rivals:
         return "There is no other system to compare the policies with."
-    lengths = {score.n for at in policies for score in at.values()}
-    where = f"at n = {min(lengths)}" if len(lengths) == 1 else "at some n"
-    better = {rival: sum(_is_better(at, rival) for at in policies) for rival in rivals}
-    if not any(better.values()):
-        none = "The policy is not" if len(policies) == 1 else f"None of {len(policies)} policies is"
-        return f"{none} shown to be better than {' or '.join(rivals)}{'' if len(lengths) > 1 else f' {where}'}."
-    if len(policies) == 1:
-        beaten = listed([rival for rival in rivals if better[rival]])
-        rest = [rival for rival in rivals if not better[rival]]
-        return f"The policy is shown to be better than {beaten} {where}{f', not than {listed(rest)}' if rest else ''}."
-    first, *rest = sorted(rivals, key=lambda rival: not better[rival])
-    others = "".join(f", {better[rival] or 'none'} than {rival}" for rival in rest)
-    are = "is" if better[first] == 1 else "are"
-    return f"{better[first]} of {len(policies)} policies {are} shown to be better than {first} {where}{others}."
-
-
-def _is_better(at: Mapping[int, SystemScore], rival: str) -> bool:
-    return any(rival in score.versus and score.versus[rival].better for score in at.values())
+    better = {
+        rival: sum(any(rival in tested and tested[rival].better for tested in at_n) for at_n in versus)
+        for rival in rivals
+    }
+    counts = [f"{better[rival] or 'none'} of {len(policies)} than {rival}" for rival in rivals]
+    return f"Policies that are shown to be better at some n: {listed(counts)}."
 
 
 def what_is_known(numbers: PolicyNumbers, dataset: str) -> tuple[str, ...]:
