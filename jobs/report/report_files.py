@@ -27,10 +27,9 @@ from jobs.report.policies.policy_numbers import (
     score_rows,
 )
 from jobs.report.printed_lines import print_line
-from jobs.report.printed_report import print_policies, print_sweep
+from jobs.report.printed_report import Asked, asked_json, print_asked, print_policies, print_sweep, read_asked
 from jobs.report.result_tables import kept_table, means_table
 from jobs.report.run_numbers import RunNumbers, Score
-from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
 from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
 from jobs.report.sweep.sweep_charts import curves_sheet, kept_sheet
 from jobs.report.system_names import names_of

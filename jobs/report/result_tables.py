@@ -12,6 +12,7 @@ from core.analysis import (
     Metric,
     PairedLength,
     Uncut,
+    lengths_text,
 )
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
@@ -22,7 +23,7 @@ from jobs.report.printed_lines import UPPER_BOUND_NOTE, role
 from jobs.report.run_list import HALF
 from jobs.report.run_numbers import Score
 from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, verdict_lengths
+from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers
 from jobs.report.system_names import SystemNames
 from jobs.report.table import MISSING, Cell, Mark, Table
 
@@ -114,7 +115,7 @@ def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
     if smallest.n is None:
         return Cell(f"over {kept.longest}")
     end = kept.edge(smallest.n)
-    at_end = [] if end is None else [kept_answer.edge_text(end, smallest.n)]
+    at_end = [] if end is None else [kept_answer.edge_text(end)]
     return Cell(str(smallest.n), "; ".join((kept_answer.sure_text(kept, smallest), *at_end)))
 
 
@@ -162,8 +163,11 @@ def verdict(comparison: Comparison | None) -> str:
     """At which n the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
-    better, worse = verdict_lengths(comparison)
-    return ", ".join([f"better {better}"] * bool(better) + [f"worse {worse}"] * bool(worse)) or "–"
+    tested = tuple(at.n for at in comparison.lengths)
+    better = tuple(at.n for at in comparison.lengths if at.better)
+    worse = tuple(at.n for at in comparison.lengths if at.worse)
+    verdicts = (("better", better), ("worse", worse))
+    return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 
 def vs_cut_table(numbers: Numbers, dataset: str) -> Table | None:

@@ -22,7 +22,6 @@ _OF_RUN = " @"
 _PROMPT = "prompt="
 _EXACT = "exact"
 _CHUNKS = "chunks"
-_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,7 @@ class SystemNames:
         parts = ", ".join(left_out.parts)
         if len(left_out.systems) == len(self.shown) > 1:
             return f"all with {parts}"
-        names = [self[system] for system in left_out.systems]
-        if len(names) > _MOST_NAMED:
-            names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
-        return f"{listed(names)}: with {parts}"
+        return f"{listed([self[system] for system in left_out.systems])}: with {parts}"
 
     def find(self, name: str, known: Collection[str], where: str, methods: Collection[str] = ()) -> str:
         """The full name of the system that a person means.

@@ -33,6 +33,6 @@ def _unbroken(text: str) -> str:
 
 
 def _chart_svg(chart: Chart, width: float, height: float) -> Markup:
-    from jobs.report.page.chart_svg import chart_svg  # and with it matplotlib
+    from jobs.report.drawing import chart_svg  # and with it matplotlib
 
     return chart_svg(chart, width, height)

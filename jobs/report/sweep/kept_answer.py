@@ -3,6 +3,7 @@
 Each sentence comes with what it is about: what a system is called, or one of `COMPARED` and `NEXT`.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -13,7 +14,6 @@ from core.analysis.points import Edge
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
 from jobs.report.run_list import HALF, ranked
-from jobs.report.sweep.next_steps import OWN_SHARE, ByCeiling, next_steps
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
@@ -35,6 +35,12 @@ _RULERS = {
 _MOST_SYSTEMS = 3
 _MOST_NAMED = 4
 
+OWN_SHARE = 0.8
+"""Of what a system keeps with its longest n: the share that the answer is about where no n keeps half."""
+_FURTHER = (1.5, 2, 3)
+_MOST_OF_REFERENCE = 1.2
+
+ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
 Sentence: TypeAlias = tuple[str, str]
 
 
@@ -57,8 +63,11 @@ def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> 
         *_over_others(answer, dataset, ranked[0], names),
         *_over_lead(names, answer.vs_lead_of(dataset, ranked[0])),
     )
-    steps = " ".join(next_steps(names[ranked[0]], by_system[ranked[0]], answer.reference_lengths.get(dataset)))
-    return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, steps)] * bool(steps))
+    steps = (
+        *_other_lengths(best, answer.reference_lengths.get(dataset)),
+        *_articles(names[ranked[0]], by_system[ranked[0]]),
+    )
+    return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, " ".join(steps))] * bool(steps))
 
 
 def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> str:
@@ -143,16 +152,14 @@ def _smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str)
     kept, n = held[of], smallest.n or 0
     edge, claimed = kept.edge(n), claimed_text(kept, smallest)
     share = next(at.share.mean for at in held["reference"].lengths if at.n == n)
-    at_end = f", {edge_text(edge, n)}," if edge else ""
+    at_end = f", {edge_text(edge)}," if edge else ""
     sure = f" ({claimed})" * bool(claimed)
     return f"With {of_length(n, kept.length_unit)} ({percent(share)}){at_end} it keeps {what}{sure}."
 
 
-def edge_text(edge: Edge, n: int) -> str:
+def edge_text(edge: Edge) -> str:
     """What to say behind an n at an end: "the longest tried"."""
-    if edge == "only":
-        return "the only n tried"
-    return "the shortest there is" if n == 1 else f"the {edge} tried"
+    return f"the {'only n' if edge == 'only' else edge} tried"
 
 
 def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
@@ -162,16 +169,14 @@ def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
     if kept.of == "longest" and smallest.claimed == kept.longest:
         return "not sure"  # it keeps all of that by definition
     if smallest.claimed is None:
-        return "not sure" if len(kept.lengths) == 1 else f"not sure up to {kept.longest}"
-    return "sure" if len(kept.lengths) == 1 else f"sure from {smallest.claimed} on"
+        return f"not sure up to {kept.longest}"
+    return f"sure from {smallest.claimed} on"
 
 
 def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
     """The interval of an n, whose upper end is claimed: "9–11"."""
     if kept.articles < FEWEST_ARTICLES:
         return "too few articles"
-    if len(kept.lengths) == 1:
-        return "not sure" if smallest.claimed is None else "sure"
     low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
     return low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
 
@@ -249,15 +254,16 @@ def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) ->
     name, where = names[best], of_length(n, answer.length_unit)
     more, unclear, less = ([one for one, is_above in shown.items() if is_above is kind] for kind in (True, None, False))
     said = [
-        f"{verb} to keep more than {_some(names, systems, word)}"
-        for verb, systems, word in (("shown", more, "and"), ("not shown", unclear, "or"))
+        f"{verb} than {_some(names, systems, word)}"
+        for verb, systems, word in (
+            ("shown to keep more", more, "and"),
+            ("not shown to keep more", unclear, "or"),
+            ("shown to keep less of the same articles", less, "and"),  # the mean that puts it first is of others, too
+        )
         if systems
     ]
     if said:
         yield f"With {where}, {name} is {', and '.join(said)}."
-    if less:  # the mean that puts it first is of other articles, too
-        others = _some(names, less, "and")
-        yield f"With {where}, {name} is shown to keep less than {others} of the same articles."
 
 
 def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:
@@ -302,3 +308,53 @@ def _rulers(
         interval = percent_interval(person.score)
         keeps = f"Another person's whole summary keeps {percent(person.score.mean)}"
         yield f"{keeps} ({interval})." if interval else f"{keeps}."
+
+
+def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[str]:
+    """Which other n to try: shorter ones where the shortest keeps half, longer ones where half needs the longest.
+
+    Nothing is tried beyond `_MOST_OF_REFERENCE` times the references' median length: such a text is no summary as they
+    are. Where that length is not known, no longer n is named.
+    """
+    half, shortest = best.by_share[HALF].n, best.lengths[0].n
+    if half == shortest:
+        shorter = sorted({math.ceil(half / times) for times in _FURTHER} - {half}, reverse=True)
+        if shorter:
+            yield f"Try n below {half}, such as {listed([str(n) for n in shorter])}."
+    elif half in (None, best.longest) and of_references is not None:
+        most = math.floor(_MOST_OF_REFERENCE * of_references)
+        longer = [n for n in (math.ceil(best.longest * times) for times in _FURTHER) if n <= most]
+        if longer:
+            yield f"Try n above {best.longest}, such as {listed([str(n) for n in longer])}."
+        elif half is None:
+            median = of_length(round(of_references), best.length_unit)
+            yield f"The references' median is {median}: try other systems."
+
+
+def _articles(system: str, held: ByCeiling) -> Iterator[str]:
+    """How many articles would tell more of it, at the n tried."""
+    kept = held["reference"]
+    if kept.articles < FEWEST_ARTICLES:
+        yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
+    elif answer := _narrowed(held):
+        n, articles = answer
+        length = of_length(n, kept.length_unit)
+        yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step."
+
+
+def _narrowed(held: ByCeiling) -> tuple[int, int] | None:
+    """The last n that the answer names, and how many articles would narrow it; None where it is narrow."""
+    kept = held.get("person") or held.get("longest") or held["reference"]
+    reached = [smallest for smallest in kept.smallest if smallest.n is not None]
+    named = reached[-1:] if kept.of == "person" else [smallest for smallest in reached if smallest.x == OWN_SHARE]
+    for smallest in named:
+        needed = smallest.articles_for_one_step
+        if smallest.n is not None and needed is not None and _steps_wide(kept, smallest) > 1:
+            return smallest.n, round(needed, 1 - math.floor(math.log10(needed)))
+    return None
+
+
+def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:
+    """How many steps of the n tried an interval spans. One end may lie beyond the longest."""
+    steps: list[int | None] = [*(at.n for at in kept.lengths), None]
+    return steps.index(smallest.high) - steps.index(smallest.low)

@@ -86,7 +86,7 @@ def test_shares_of_what_another_person_keeps():
     [
         ({3: 0.3, 5: 0.4, 7: 0.55}, 0.05, "With 7 words (55 %), the longest tried, it keeps half (sure from 7 on)."),
         ({3: 0.6, 5: 0.7, 7: 0.75}, 0.05, "With 3 words (60 %), the shortest tried, it keeps half (sure from 3 on)."),
-        ({1: 0.6, 5: 0.7}, 0.05, "With 1 word (60 %), the shortest there is, it keeps half (sure from 1 on)."),
+        ({1: 0.6, 5: 0.7}, 0.05, "With 1 word (60 %), the shortest tried, it keeps half (sure from 1 on)."),
         ({3: 0.3, 5: 0.6, 7: 0.95}, 0.05, "With 7 words (95 %), the longest tried, it keeps 90 % (sure from 7 on)."),
         ({3: 0.1, 5: 0.2, 7: 0.495}, 0.05, "7 words may keep half."),
         ({3: 0.3, 5: 0.4, 7: 0.51}, 0.1, "With 7 words (51 %), the longest tried, it keeps half (not sure up to 7)."),
@@ -110,7 +110,7 @@ def test_one_n_is_said_simply():
         "a": "9 words keep 33 % of the reference's content (30–36 %).",
         COMPARED: "With 9 words, random phrases keep 20 %.",
     }
-    assert "With 9 words (70 %), the only n tried, it keeps half (sure)." in said({"a": {9: 0.7}})["a"]
+    assert "With 9 words (70 %), the only n tried, it keeps half (sure from 9 on)." in said({"a": {9: 0.7}})["a"]
     assert said({"a": {1: 0.1}})["a"].startswith("1 word keeps 10 %")
     for share, text in ((-0.02, "-2 %"), (-0.001, "0 %")):
         assert said({"a": {9: share}}, spread=0.01)["a"].startswith(f"9 words keep {text}")
@@ -230,7 +230,7 @@ def test_a_system_that_leads_by_easier_articles_is_not_said_to_keep_as_much():
     points = kept_points({"a": shifted(-0.05), "b": NEWS}, spread=0.1)
     easy = {p.article_id for p in points if p.system == "b" and p.n == 21 and p.scores["kept"] > NEWS[21] + 0.03}
     told = dict(sentences(answer_of([p for p in points if p.system == "b" or p.article_id in easy]), "news"))
-    assert told[COMPARED] == "With 21 words, a is shown to keep less than b of the same articles."
+    assert told[COMPARED] == "With 21 words, a is shown to keep less of the same articles than b."
 
 
 def test_the_best_system_is_held_against_the_first_words():
