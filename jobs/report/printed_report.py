@@ -8,11 +8,11 @@ from rich.console import Console
 
 from core.analysis.answer import Answer
 from core.text.length import LengthUnit
+from jobs.report import kept_answer
 from jobs.report.metric_names import metric_name, short_signature
 from jobs.report.numerals import counted, percent
-from jobs.report.policies.policy_answer import sentences, what_is_known
-from jobs.report.policies.policy_numbers import PolicyNumbers
-from jobs.report.policies.policy_tables import learning_table, policy_tables, qualities_table
+from jobs.report.policy_numbers import PolicyNumbers
+from jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
 from jobs.report.printed_lines import (
     print_line,
     print_metric,
@@ -30,8 +30,7 @@ from jobs.report.result_tables import (
     vs_lead_table,
 )
 from jobs.report.run_numbers import RunNumbers, Score, short_note
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import Numbers, cautions
+from jobs.report.sweep_numbers import Numbers, cautions
 from jobs.report.system_names import FULL_NAMES, SystemNames, names_of
 from jobs.report.table import Cell, Table
 from jobs.store import AskedWords, EndpointUse, RunInfo, Store

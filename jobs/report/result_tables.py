@@ -16,14 +16,14 @@ from core.analysis import (
 )
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
+from jobs.report import kept_answer
 from jobs.report.charts import GainAt
 from jobs.report.metric_names import metric_name, metric_places, not_equal
 from jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, signed
 from jobs.report.printed_lines import UPPER_BOUND_NOTE, role
-from jobs.report.run_list import HALF
 from jobs.report.run_numbers import Score
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers
+from jobs.report.run_status import HALF
+from jobs.report.sweep_numbers import MAY_BE_LARGEST, Numbers
 from jobs.report.system_names import SystemNames
 from jobs.report.table import MISSING, Cell, Mark, Table
 

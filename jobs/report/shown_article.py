@@ -19,10 +19,10 @@ from core.text.length import count_characters, length_of
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
 from jobs.report.console import printable, written_out
+from jobs.report.kept_answer import named_length, ranked_systems
 from jobs.report.numerals import counted, decimals, of_length, percent
 from jobs.report.printed_lines import print_line, print_shared, print_title, role
 from jobs.report.run_status import plain_values
-from jobs.report.sweep.kept_answer import named_length, ranked_systems
 from jobs.report.system_names import SystemNames, names_of
 from jobs.store import FailureInfo, RunInfo, Store
 

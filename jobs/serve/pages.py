@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 from core.analysis.answer import Answer
 from jobs.report.console import printable, written_out
+from jobs.report.kept_answer import HOW_SURE, WHAT_IT_IS, heading, headline, sentences
 from jobs.report.numerals import counted
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.page import collect, render
-from jobs.report.run_list import ListedRun, listed_runs
-from jobs.report.run_status import duration, failure_lines, made_by, state_name
+from jobs.report.run_status import ListedRun, duration, failure_lines, listed_runs, made_by, state_name
 from jobs.report.run_view import (
     View,
     Viewer,
@@ -26,7 +26,6 @@ from jobs.report.run_view import (
     stage_text,
     state_text,
 )
-from jobs.report.sweep.kept_answer import HOW_SURE, WHAT_IT_IS, heading, headline, sentences
 from jobs.report.system_names import names_of
 from jobs.store import Progress, RunInfo, Store
 

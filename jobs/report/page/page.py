@@ -18,6 +18,7 @@ from core.metrics.specs import OPTIONAL
 from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.installation import is_of_commit, told_version
+from jobs.report import kept_answer, policy_report
 from jobs.report.console import written_out
 from jobs.report.metric_names import (
     find_metric,
@@ -38,12 +39,10 @@ from jobs.report.page.sections import (
     policy_section,
     sweep_sections,
 )
-from jobs.report.policies import policy_answer
-from jobs.report.policies.policy_numbers import analyse_policies, policy_results
+from jobs.report.policy_numbers import analyse_policies, policy_results
 from jobs.report.printed_lines import role
 from jobs.report.run_status import duration, made_by
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
+from jobs.report.sweep_numbers import Numbers, analyse, require_summaries
 from jobs.report.system_names import system_notes, with_labels
 from jobs.store import FailureInfo, RunInfo, Store
 
@@ -252,7 +251,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     environment.globals |= {
         "kept_answer": kept_answer,
         "not_scored": _not_scored,
-        "policy_answer": policy_answer,
+        "policy_report": policy_report,
         "duration": duration,
         "made_by": made_by,
         "metric_label": metric_label,

@@ -10,12 +10,12 @@ from core.analysis import Comparison, Points, compare_systems, sweep_curves
 from core.analysis.answer import Answer
 from core.analysis.content_kept import KEPT
 from core.analysis.policy_scores import split_seed
+from jobs.report import kept_answer
 from jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
 from jobs.report.metric_names import metric_name
 from jobs.report.page.archive import Source
-from jobs.report.policies.policy_charts import learning_charts
-from jobs.report.policies.policy_numbers import PolicyNumbers
-from jobs.report.policies.policy_tables import policy_tables
+from jobs.report.policy_numbers import PolicyNumbers
+from jobs.report.policy_report import learning_charts, policy_tables
 from jobs.report.result_tables import (
     best_n_table,
     comparison_table,
@@ -28,9 +28,8 @@ from jobs.report.result_tables import (
     verdict,
     vs_lead_table,
 )
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import Numbers, cautions, sweep_scores
-from jobs.report.sweep.sweep_charts import gains, kept_chart, kept_kinds
+from jobs.report.sweep_charts import gains, kept_chart, kept_kinds
+from jobs.report.sweep_numbers import Numbers, cautions, sweep_scores
 from jobs.report.system_names import SystemNames
 from jobs.report.table import Table
 from jobs.store import Store

@@ -4,10 +4,10 @@ from policy_results import make_results
 from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
 from jobs.report.charts import mean_chart, system_looks
-from jobs.report.policies.policy_charts import policies_sheet
-from jobs.report.policies.policy_numbers import analyse_policies
-from jobs.report.sweep.numbers import analyse
-from jobs.report.sweep.sweep_charts import curves_sheet
+from jobs.report.policy_numbers import analyse_policies
+from jobs.report.policy_report import policies_sheet
+from jobs.report.sweep_charts import curves_sheet
+from jobs.report.sweep_numbers import analyse
 
 
 def heights(series):

@@ -14,10 +14,10 @@ from policy_results import OTHERS, make_results
 from jobs.report.charts import At, Chart, Series, Sheet, coloured
 from jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
 from jobs.report.figure_files import save
-from jobs.report.policies.policy_charts import learning_sheet, policies_sheet
-from jobs.report.policies.policy_numbers import analyse_policies
-from jobs.report.sweep.numbers import analyse
-from jobs.report.sweep.sweep_charts import curves_sheet
+from jobs.report.policy_numbers import analyse_policies
+from jobs.report.policy_report import learning_sheet, policies_sheet
+from jobs.report.sweep_charts import curves_sheet
+from jobs.report.sweep_numbers import analyse
 
 PLACES = st.floats(0, 1, allow_nan=False)
 

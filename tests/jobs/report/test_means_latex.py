@@ -3,9 +3,9 @@ import re
 from policy_results import make_results
 
 from jobs.report.numerals import decimals
-from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.policy_numbers import analyse_policies
 from jobs.report.report_files import means_latex
-from jobs.report.sweep.numbers import analyse
+from jobs.report.sweep_numbers import analyse
 
 
 def rows(text):

@@ -10,10 +10,10 @@ from small_disk import full_disk
 
 from core.analysis import METRICS
 from core.errors import NwsError, StoreError
-from jobs.report.policies.policy_numbers import analyse_policies, policies_json
+from jobs.report.policy_numbers import analyse_policies, policies_json
 from jobs.report.printed_report import Asked, asked_json
 from jobs.report.report_files import write_policy_report, write_sweep_report
-from jobs.report.sweep.numbers import analyse, report_json
+from jobs.report.sweep_numbers import analyse, report_json
 from jobs.store import CurveRow
 
 

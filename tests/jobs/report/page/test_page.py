@@ -16,12 +16,11 @@ from core.analysis import METRICS
 from core.errors import NwsError, StoreError
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.report import kept_answer, policy_report
 from jobs.report.metric_names import metric_name, metric_signature
 from jobs.report.page.page import Page, write_page
-from jobs.report.policies import policy_answer
-from jobs.report.policies.policy_numbers import analyse_policies, policy_results
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import analyse
+from jobs.report.policy_numbers import analyse_policies, policy_results
+from jobs.report.sweep_numbers import analyse
 from jobs.store import Store
 
 
@@ -196,7 +195,7 @@ def test_a_training_is_asked_about_its_policies(store: Store, trained: str, tmp_
     assert "Are the policies better, and how sure?" in source[source.index("<h1>") : source.index("</h1>")]
     numbers = analyse_policies(store.run_info(trained), policy_results(store, store.run_info(trained), METRICS))
     (dataset,) = numbers.scored
-    headline = policy_answer.headline(numbers, dataset)
+    headline = policy_report.headline(numbers, dataset)
     assert re.findall(r'<p class="headline">(.*?)</p>', source) == [headline]
     assert "the magic number" not in text
     assert text.index("Learning curves") < text.index("Curves by n")

@@ -2,8 +2,8 @@ import dataclasses
 
 from policy_results import make_results
 
-from jobs.report.policies.policy_answer import headline, sentences, what_is_known
-from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.policy_numbers import analyse_policies
+from jobs.report.policy_report import headline, sentences, what_is_known
 
 
 def test_what_a_policy_is_shown_to_be_beside_others(run):

@@ -13,8 +13,8 @@ from core.learning.policy_system import PolicySystem, policy_system
 from core.learning.training_config import Decoding, PolicyConfig
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
-from jobs.report.policies.model_card import write_model_card
-from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.model_card import write_model_card
+from jobs.report.policy_numbers import analyse_policies
 
 GREEDY = Decoding("greedy")
 HUB_MODEL = ModelRef("encoder", "org/encoder", "c" * 40)

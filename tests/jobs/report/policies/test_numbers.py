@@ -6,7 +6,7 @@ from policy_results import make_results
 
 from core.analysis import policy_scores
 from core.errors import StoreError
-from jobs.report.policies.policy_numbers import analyse_policies, learning_lines, policies_json
+from jobs.report.policy_numbers import analyse_policies, learning_lines, policies_json
 
 
 def test_the_numbers_are_those_of_the_analysis(run):

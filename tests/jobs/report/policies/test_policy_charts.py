@@ -3,8 +3,8 @@
 import pytest
 from policy_results import make_results
 
-from jobs.report.policies.policy_charts import counts_shares, learning_charts, learning_sheet
-from jobs.report.policies.policy_numbers import analyse_policies, learning_lines
+from jobs.report.policy_numbers import analyse_policies, learning_lines
+from jobs.report.policy_report import counts_shares, learning_charts, learning_sheet
 
 
 @pytest.fixture

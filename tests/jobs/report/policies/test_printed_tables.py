@@ -7,7 +7,7 @@ from policy_results import OTHERS, make_results
 from rich.console import Console
 
 from jobs.report.numerals import decimals
-from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.policy_numbers import analyse_policies
 from jobs.report.printed_report import print_policies
 
 PAD = "\N{NO-BREAK SPACE}"

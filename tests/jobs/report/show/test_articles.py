@@ -4,8 +4,8 @@ import pytest
 
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
+from jobs.report.kept_answer import named_by_answer, named_length
 from jobs.report.shown_article import show
-from jobs.report.sweep.kept_answer import named_by_answer, named_length
 
 SCORED = {"bertscore": "b|1", "kept": "k|1"}
 

@@ -12,12 +12,12 @@ from rich.console import Console
 from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import content_kept
 from jobs.report.drawing import draw
+from jobs.report.kept_answer import headline, sentences
 from jobs.report.printed_report import print_kept, print_kept_notes
 from jobs.report.report_files import kept_latex
 from jobs.report.result_tables import kept_table
-from jobs.report.sweep.kept_answer import headline, sentences
-from jobs.report.sweep.numbers import analyse, curve_rows, kept_rows, report_json
-from jobs.report.sweep.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
+from jobs.report.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
+from jobs.report.sweep_numbers import analyse, curve_rows, kept_rows, report_json
 from jobs.report.system_names import FULL_NAMES
 
 SHARES = {

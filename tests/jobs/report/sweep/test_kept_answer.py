@@ -7,8 +7,7 @@ from made_scores import kept_points
 
 from core.analysis import Interval, Points
 from core.analysis.answer import answer_of
-from jobs.report.numerals import percent, percent_interval
-from jobs.report.sweep.kept_answer import (
+from jobs.report.kept_answer import (
     COMPARED,
     NEXT,
     basis,
@@ -17,6 +16,7 @@ from jobs.report.sweep.kept_answer import (
     ranked_systems,
     sentences,
 )
+from jobs.report.numerals import percent, percent_interval
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21)
 NEWS = {1: 0.12, 3: 0.23, 5: 0.27, 7: 0.30, 9: 0.32, 11: 0.35, 13: 0.36, 15: 0.38, 17: 0.39, 19: 0.40, 21: 0.41}

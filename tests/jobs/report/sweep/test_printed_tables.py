@@ -11,7 +11,7 @@ from jobs.report.metric_names import metric_signature
 from jobs.report.numerals import decimals
 from jobs.report.printed_lines import print_metric
 from jobs.report.printed_report import print_sweep
-from jobs.report.sweep.numbers import analyse
+from jobs.report.sweep_numbers import analyse
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 

@@ -13,7 +13,7 @@ from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Sh
 from core.analysis.points import Edge
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
-from jobs.report.run_list import HALF, ranked
+from jobs.report.run_status import HALF, ranked
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"

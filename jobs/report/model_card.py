@@ -14,9 +14,8 @@ from core.analysis import POLICY, Points, split_seed
 from core.learning.policy_system import PolicySystem
 from jobs.report.metric_names import metric_signature
 from jobs.report.numerals import decimals
-from jobs.report.policies.policy_answer import sentences, what_is_known
-from jobs.report.policies.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
-from jobs.report.policies.policy_tables import policy_tables
+from jobs.report.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
+from jobs.report.policy_report import policy_tables, sentences, what_is_known
 from jobs.report.run_status import dataset_part
 from jobs.store import RunInfo
 

@@ -21,11 +21,11 @@ from jobs.report.charts import (
     scores_notes,
     system_looks,
 )
+from jobs.report.kept_answer import basis, headline
 from jobs.report.metric_names import metric_name, metric_signature
 from jobs.report.numerals import counted, percent, percent_interval
 from jobs.report.printed_lines import role
-from jobs.report.sweep.kept_answer import basis, headline
-from jobs.report.sweep.numbers import Numbers
+from jobs.report.sweep_numbers import Numbers
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
 WHOLE = "person, in full"
