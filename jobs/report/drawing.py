@@ -6,6 +6,7 @@ Lines have their names at their ends. All is laid out in inches, so nothing has 
 import io
 import itertools
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
@@ -141,8 +142,8 @@ def _panels(figure: NotebookFigure, layout: _Layout, sheet: Sheet, head: float =
 def chart_svg(chart: Chart, width: float, height: float) -> Markup:
     """The content of an SVG element whose viewBox is of this size, in points. Pointing at an x reads all its values.
 
-    The page's style sheet sets its letters and colours, and shows or hides what is of the classes `band`, `leader`,
-    `end` (the name of a line) and `up` (the label of the y axis).
+    No two charts share an id. The page's style sheet sets letters and colours, and shows or hides the classes `band`,
+    `leader`, `end` (the name of a line) and `up` (the label of the y axis).
     """
     figure = _page_figure(chart, width, height)
     (panel,) = figure.axes
@@ -154,7 +155,8 @@ def chart_svg(chart: Chart, width: float, height: float) -> Markup:
         name.set_gid("end")
     panel.yaxis.label.set_gid("up")
     drawn = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": chart.id}):  # no two charts share an id
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": chart.id}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the reader's browser has other fonts
         figure.savefig(drawn, format="svg")
     svg = drawn.getvalue().partition("</defs>")[2].rpartition("</svg>")[0]
     svg = re.sub(r'style="[^"]*"', lambda style: _page_style(style.group()), svg)

@@ -32,14 +32,14 @@ def phone(browser: Browser, file: str) -> Iterator[Page]:
 
 def test_charts_fit_a_phone_with_every_n(phone: Page) -> None:
     # Nobody has to know that a chart can be moved.
-    for part in (".at", "text:not(.up, .end)"):
+    for part in (".at", "text:not(.up *, .end *)"):
         boxes = phone.locator(f"#answer svg.chart {part}, #gain svg.chart {part}").evaluate_all(
             "all => all.map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right])"
         )
         assert boxes, part
         assert min(left for left, _ in boxes) >= 0, part
         assert max(right for _, right in boxes) <= 360, part
-    heights = phone.locator("#answer .chart text:not(.up, .end)").evaluate_all(
+    heights = phone.locator("#answer .chart text:not(.up *, .end *)").evaluate_all(
         "all => all.map((one) => one.getBoundingClientRect().height)"
     )
     assert min(heights) > 11  # pixels: they can be read
