@@ -119,10 +119,8 @@ def test_files_are_pictures_with_text_and_global_settings_are_left_alone(run, ma
     "make",
     [
         {"articles": 1},
-        {"systems": ("a",)},
         {"systems": ("random",)},
         {"lengths": (9,), "systems": ("a",), "articles": 1},
-        {"systems": ("oracle", "random"), "articles": 3},
         {"systems": ("oracle", "window-oracle", "a", "random"), "articles": 3, "lengths": (9,)},
         {"systems": (*(f"s{i}|textrank|chunks" for i in range(16)), "oracle", "lead", "random"), "articles": 3},
         {"systems": ("cost $5$", "random"), "articles": 3, "dataset": "a_b^c"},
@@ -139,13 +137,10 @@ def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, pape
     [
         (policies_sheet, {"articles": 1, "lengths": (7,), "seeds": (0,)}),
         (policies_sheet, {"others": {}}),
-        (policies_sheet, {"others": {"textrank": 0.0}, "methods": {}}),
         (policies_sheet, {"others": OTHERS | {f"s{i}": 0.0 for i in range(12)}, "articles": 3}),
         (policies_sheet, {"methods": {"cost-$5$": 3}, "dataset": "a_b^c"}),
-        (learning_sheet, {"points": [], "methods": {"a": 1}, "lengths": (7,), "seeds": (0,)}),
         (learning_sheet, {"points": [], "methods": {"a": 1, "b": 200}, "lengths": (9,)}),
         (learning_sheet, {"points": [], "methods": {f"method-{i}": 3 + i for i in range(9)}, "lengths": (7, 9)}),
-        (learning_sheet, {"points": [], "methods": {"cost-$5$": 3}, "lengths": tuple(range(1, 22, 2))}),
     ],
 )
 def test_small_and_odd_trainings_draw_without_warnings(run, sheet, make, tmp_path):

@@ -121,13 +121,6 @@ def test_a_parser_reads_every_cell_as_it_is(texts: list[str]) -> None:
     assert read(table) == [texts, texts, texts[::-1]]
 
 
-def test_a_table_in_markdown() -> None:
-    rows = [("m|lead", 0.123456789), ("a\nb", None)]
-    assert Table(("system", "f1"), rows).markdown() == (
-        "| system | f1 |\n| --- | ---: |\n| m\\|lead | 0.123457 |\n| a\\\\nb |  |\n"
-    )
-
-
 def printed(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
     stream = io.StringIO()
     Table(columns, rows).print_lines(Console(file=stream, width=20))
@@ -163,15 +156,6 @@ def test_a_value_for_people_is_short_and_on_one_line() -> None:
     values = (None, 0.1234567890123, 1_234_567, "a\nb\x1b[31m", {"a": ["둘"]})
     assert [shown(value) for value in values] == ["", "0.123457", "1234567", r"a\nb\x1b[31m", '{"a": ["둘"]}']
     assert shown(None, "NULL") == "NULL"
-
-
-def test_a_column_of_numbers_may_lack_some() -> None:
-    assert Table("abc", [(1, "1", None), (None, 2, 0.5)]).is_left == (False, True, False)
-
-
-def test_a_table_of_records_has_their_keys_as_columns() -> None:
-    table = Table.of({"n": n, "half": n / 2} for n in (1, 2))
-    assert (table.columns, table.rows) == (("n", "half"), [(1, 0.5), (2, 1.0)])
 
 
 NUMBERS = Table(

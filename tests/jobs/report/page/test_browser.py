@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from core.text.alignment import align, bare_spans, bare_words
 from jobs.report.page.page import write_page
-from jobs.report.system_names import system_names
 from jobs.store import Store
 
 pytestmark = pytest.mark.slow
@@ -83,21 +82,6 @@ def test_pointing_at_an_n_of_a_chart_reads_its_values(page: Page) -> None:
         })"""
     )
     assert read == [True] * 3
-
-
-def test_moving_n_shows_what_is_stored(page: Page, store: Store, swept: str) -> None:
-    article = first_article(page)
-    label = page.evaluate("document.getElementById('system').selectedOptions[0].text")
-    systems = store.systems(swept)
-    system = system_names(systems).find(label, systems, "the run")
-    assert system != label  # of which the last part tells it apart
-    for n, key in ((3, "Home"), (9, "ArrowRight"), (21, "End")):
-        page.locator("#n").press(key)
-        expect(page.locator("#n-value")).to_have_text(str(n))
-        text, f1 = stored(store, swept, article, system, n)
-        expect(page.locator("#summaries p").first).to_have_text(text)
-        scores = page.locator("#scores tbody tr", has_text="BERTScore F1").first
-        expect(scores.locator("td").first).to_contain_text(f"{f1:.3f}".removeprefix("0"))
 
 
 def test_a_second_system_is_shown_beside_the_first(page: Page, store: Store, swept: str, reseeded: str) -> None:

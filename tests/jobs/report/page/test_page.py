@@ -17,7 +17,7 @@ from core.errors import NwsError, StoreError
 from jobs.recipes.load import parse_recipe
 from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.report import kept_answer, policy_report
-from jobs.report.metric_names import metric_name, metric_signature
+from jobs.report.metric_names import metric_name
 from jobs.report.page.page import Page, write_page
 from jobs.report.policy_numbers import analyse_policies, policy_results
 from jobs.report.sweep_numbers import analyse
@@ -140,15 +140,6 @@ def test_a_single_n_has_tables_and_nothing_drawn_by_n(store: Store, run_of_point
     assert all(f"news: mean {metric_name(metric)} by n" in text for metric in (*METRICS, "kept"))
 
 
-def test_the_answer_has_the_short_signature_and_what_made_it_the_whole(store: Store, swept: str, page: Path) -> None:
-    signature = metric_signature(store.run_info(swept), "bertscore_f1")
-    told = read(page)
-    first, _, last = told.partition("Curves by n")
-    assert "BERTScore F1, bertscore, model:" in first
-    assert signature not in first
-    assert signature in last
-
-
 def test_a_run_that_goes_on_says_that_its_numbers_will_change(store: Store, run_of_points, tmp_path: Path) -> None:
     write_page(store, [run_of_points(ended=False)], tmp_path / "x.html")
     assert "It has not ended: these numbers will change." in read(tmp_path / "x.html")
@@ -172,13 +163,6 @@ def test_the_recipe_on_the_page_is_that_of_the_run(store: Store, swept: str, pag
     assert found
     values = yaml.safe_load(html.unescape(found[1]))
     assert parse_recipe(Phase1Recipe, values, "page").model_dump(mode="json") == store.run_info(swept).recipe
-
-
-def test_another_metric(store: Store, swept: str, tmp_path: Path) -> None:
-    write_page(store, [swept], tmp_path / "rouge.html", "rouge2_f1")
-    text = read(tmp_path / "rouge.html")
-    assert "the magic number by metric" in text
-    assert "ROUGE-2 F1 vs. random at equal n (Δ)" in text
 
 
 def test_two_runs_beside_each_other(store: Store, swept: str, reseeded: str, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from jobs.report.printed_report import print_kept, print_kept_notes
 from jobs.report.report_files import kept_latex
 from jobs.report.result_tables import kept_table
 from jobs.report.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
-from jobs.report.sweep_numbers import analyse, curve_rows, kept_rows, report_json
+from jobs.report.sweep_numbers import analyse, curve_rows, report_json
 from jobs.report.system_names import FULL_NAMES
 
 SHARES = {
@@ -68,17 +68,6 @@ def test_curves_have_the_share_of_the_reference_beside_the_mean(numbers):
     assert list(row)[-3:] == ["kept", "kept_low", "kept_high"]
     assert row["kept_low"] < row["kept"] < row["kept_high"]
     assert row["kept"] == pytest.approx(0.42)
-
-
-def test_a_row_for_each_system_ceiling_and_n(numbers):
-    told = [row for row in kept_rows(numbers) if row["dataset"] == "news" and row["system"] != "person"]
-    assert len(told) == 3 * 3 + 3 * 2
-    first = next(row for row in told if row["system"] == "a_b")
-    assert (first["of"], first["n"], first["articles"]) == ("reference", 3, 60)
-    assert first["mean"] == pytest.approx(-0.03)
-    assert first["low"] < first["mean"] < first["high"]
-    assert first["signature"] == "kept|made|bert-base-uncased_L9_no-idf"
-    assert {row["is_control"] for row in told if row["system"] == "random"} == {1}
 
 
 def test_a_table_for_papers_has_shares_and_where_half_is_kept(numbers):
