@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from core.errors import StoreError
-from jobs.report.table import MISSING, Cell, Table, latex_cell, plain, shown, write_csv
+from jobs.report.table import MISSING, Cell, Table, latex_cell, shown, write_csv
 
 MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 # What each command prints, as the LaTeX Companion says; groups and escapes give what they hold.
@@ -143,13 +143,6 @@ def test_rows_as_json_objects() -> None:
     assert Table(("a", "b"), [(1, float("inf")), (None, 0.5)]).objects() == [{"a": 1, "b": None}, {"a": None, "b": 0.5}]
     with pytest.raises(StoreError, match="called 'a'"):
         Table(("a", "a"), [(1, 2)]).objects()
-
-
-def test_a_value_for_a_file_keeps_all_its_digits() -> None:
-    values = (None, 0.1234567890123, 7, "=1", b"ab", memoryview(b"abc"), {"a": ["둘"]})
-    assert [plain(value) for value in values] == [
-        *(None, 0.1234567890123, 7, "=1", "<2 bytes>", "<3 bytes>", '{"a": ["둘"]}')
-    ]
 
 
 def test_a_value_for_people_is_short_and_on_one_line() -> None:

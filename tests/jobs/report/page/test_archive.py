@@ -77,17 +77,6 @@ def test_a_score_that_a_summary_lacks(store: Store, run_of_points) -> None:
     assert [value is None for value in kept] == [s == systems.index("a") for s, _ in body["at"]]
 
 
-def test_what_is_about_another_article_is_not_searched(store: Store, swept: str) -> None:
-    index = unpacked(archive_of(store, swept).index)
-    assert [one["name"] for one in index["systems"] if not one["is_searched"]] == ["other-article"]
-    renamed = viewed_systems(
-        [Source("r", {"lead": "lead"}), Source("s", {"other-article": "other-article @s"})],
-        {"lead": "control", "other-article @s": "control"},
-        FULL_NAMES,
-    )
-    assert [one.is_searched for one in renamed] == [True, False]
-
-
 def test_a_limit_says_what_was_left_out_and_keeps_the_lowest_ids(store: Store, swept: str) -> None:
     archive = archive_of(store, swept, limit=2)
     assert (archive.articles, archive.total_articles) == (2, 6)
@@ -104,20 +93,6 @@ def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.M
     assert archive.parts == whole.parts[:2]
     assert (archive.articles, archive.total_articles) == (4, 6)
     assert len(unpacked(archive.index)["articles"]) == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Snow closed the schools", "Snow closed"),
-        ("Snow closed\nit", "Snow closed"),
-        ("Snow  is", "Snow is"),
-        ("Snowflakesareeverywhere", "Snowflakesa"),
-        ("", ""),
-    ],
-)
-def test_a_title_ends_with_a_word(text: str, shown: str) -> None:
-    assert module.beginning(text, 11) == shown
 
 
 def test_what_is_shown_first(store: Store, swept: str) -> None:

@@ -189,16 +189,3 @@ def test_what_is_found_in_a_text_that_is_out_to_harm_is_text(page: Page) -> None
     assert page.locator("#viewer img, #viewer script, #viewer b").count() == 0
     assert page.title() == title
     assert not [told for told in TOLD if told.startswith("error")]
-
-
-def test_all_systems_of_an_article_the_best_first(page: Page, store: Store, swept: str) -> None:
-    page.locator("#n").press("Home")
-    page.get_by_text("All systems at this n").click()
-    article = first_article(page)
-    found = {}
-    for row in page.locator("#all tr").all():
-        found[row.locator("th").inner_text()] = row.locator("td").all_inner_texts()
-    scores = [float(cells[0].removesuffix("\N{NO-BREAK SPACE}%")) for cells in found.values()]
-    assert scores == sorted(scores, reverse=True)
-    assert found["lead"][1] == stored(store, swept, article, "lead", 3)[0]
-    assert len(found) == 8

@@ -208,6 +208,8 @@ def test_the_ladder_has_every_length_with_what_it_keeps_and_leads_there(page: Pa
     expect(page.locator("#n-value")).to_have_text("5")
     expect(page.locator("#ladder [aria-current] button")).to_be_focused()
     page.get_by_text("All systems at this n").click()
+    shares = page.locator("#all td:nth-child(2)").all_inner_texts()  # the best first
+    assert shares == sorted(shares, key=lambda cell: -int(cell.removesuffix("\N{NO-BREAK SPACE}%")))
     page.locator("#all tr", has_text="random").click()
     expect(page.locator("#ladder-lacks")).to_contain_text("no summary of this article by this system at n = 17.")
     expect(rungs).to_have_count(3)

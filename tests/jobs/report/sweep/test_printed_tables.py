@@ -7,9 +7,7 @@ from made_scores import rescored
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
-from jobs.report.metric_names import metric_signature
 from jobs.report.numerals import decimals
-from jobs.report.printed_lines import print_metric
 from jobs.report.printed_report import print_sweep
 from jobs.report.sweep_numbers import analyse
 
@@ -119,13 +117,6 @@ def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
     assert line.split() == ["chunks", "better", better, "worse", "1–21", "–", "–"]
 
 
-def test_uncut_systems_have_their_own_table(show, make_points):
-    text = show(make_points(("bart-large-xsum",), (0,)))
-    assert "the magic number" not in text
-    line = next(line for line in text.splitlines() if line.startswith("bart-large-xsum"))
-    assert line.split()[1:3] == ["40", "25.0"]
-
-
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("metric", ["bertscore_f1", "efficiency"])
 def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
@@ -146,13 +137,6 @@ def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
     # Every part of a table begins with names.
     headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
     assert [n for header in headers for n in header] == [str(n) for n in range(1, 22, 2)]
-
-
-def test_the_name_of_a_plugins_metric_is_said_once(run, make_points):
-    out = io.StringIO()
-    signed = dataclasses.replace(run, signatures={"word_recall": "word_recall|plugin:metric.py"})
-    print_metric("word_recall", metric_signature(signed, "word_recall"), run.id, Console(file=out, width=120), "")
-    assert out.getvalue().startswith("Metric: word_recall, plugin:metric.py. In full: ")
 
 
 def test_who_does_not_write_n_words_is_told(show, make_points):
