@@ -30,43 +30,8 @@ from jobs.report.result_tables import (
 )
 from jobs.report.sweep_charts import gains, kept_chart, kept_kinds
 from jobs.report.sweep_numbers import Numbers, cautions, sweep_scores
-from jobs.report.system_names import SystemNames
 from jobs.report.table import Table
 from jobs.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class KeptSection:
-    """What the page says of content kept on one dataset.
-
-    Attributes:
-        headline: of the best system.
-        sentences: what each is about, its CSS classes, and the sentence.
-        tables: shares by n, and the smallest n for a share.
-    """
-
-    headline: str
-    basis: str
-    sentences: tuple[tuple[str, str, str], ...]
-    chart: Chart
-    tables: tuple[Table, ...]
-
-
-def kept_section(section: str, answer: Answer, dataset: str, names: SystemNames) -> KeptSection | None:
-    """None where there is no such score."""
-    if not answer.of(dataset):
-        return None
-    looks = {names[name]: look.css for name, look in system_looks(kept_kinds(answer)).items()}
-    return KeptSection(
-        headline=kept_answer.headline(answer, dataset, names),
-        basis=kept_answer.basis(answer, dataset),
-        sentences=tuple(
-            (name, looks.get(name, ""), said) for name, said in kept_answer.sentences(answer, dataset, names)
-        ),
-        chart=kept_chart(answer, dataset, names, f"{section}-kept"),
-        tables=(kept_table(answer, dataset, names), *smallest_tables(answer, dataset, names)),
-    )
-
 
 _QUARTILES = (0.25, 0.5, 0.75)
 
@@ -106,7 +71,9 @@ class SweepSection:
 
     Attributes:
         looks: CSS classes by system.
-        kept: how many words keep how much, where that was scored.
+        looks_by_name: the same by what systems are called in the sentences of the answer.
+        kept: the chart of how many words keep how much, where that was scored.
+        kept_tables: shares by n, and the smallest n for a share.
         examples: summaries of the system and the n that the answer names, where it names any.
         notes: what a reader must know of its articles and its tests.
         metrics: each metric by n.
@@ -120,7 +87,9 @@ class SweepSection:
     id: str
     lengths: tuple[int, ...]
     looks: Mapping[str, str]
-    kept: KeptSection | None
+    looks_by_name: Mapping[str, str]
+    kept: Chart | None
+    kept_tables: tuple[Table, ...]
     notes: tuple[str, ...]
     metrics: tuple[Drawn, ...]
     gains: tuple[Drawn, ...]
@@ -165,6 +134,7 @@ def _sweep_section(
     between: Sequence[Comparison],
     examples: KeptExamples | None,
 ) -> SweepSection:
+    answer, names = numbers.kept, numbers.names
     lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
     scored = [one for one in by_metric if dataset in one.scored]
     compared = [comparison for comparison in (*numbers.vs_cut, *between) if comparison.dataset == dataset]
@@ -173,7 +143,9 @@ def _sweep_section(
         id=section,
         lengths=lengths,
         looks={system: look.css for system, look in system_looks(numbers.kinds).items()},
-        kept=kept_section(section, numbers.kept, dataset, numbers.names),
+        looks_by_name={names[system]: look.css for system, look in system_looks(kept_kinds(answer)).items()},
+        kept=kept_chart(answer, dataset, names, f"{section}-kept") if answer.of(dataset) else None,
+        kept_tables=(kept_table(answer, dataset, names), *smallest_tables(answer, dataset, names)),
         notes=tuple(cautions(numbers, dataset)),
         metrics=tuple(_curves(one, dataset, section) for one in scored),
         gains=tuple(
