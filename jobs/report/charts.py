@@ -39,8 +39,8 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """A point of a line: `y` at `x`, with the ends of its interval if it has one, and in words (`told`).
+class ChartPoint:
+    """A point of a line: `y` at `x`, with the ends of its interval if it has one, and in words (`text`).
 
     A hollow point is over fewer articles than others'; what a ring marks, the chart says.
     """
@@ -51,7 +51,7 @@ class At:
     high: float | None = None
     hollow: bool = False
     ringed: bool = False
-    told: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Series:
 
     name: str
     look: Look
-    points: tuple[At, ...]
+    points: tuple[ChartPoint, ...]
     is_band: bool = False
 
 
@@ -176,18 +176,17 @@ def _labelled(numbers: RunNumbers[Score], system: str) -> str:
     return numbers.names[system] + role(numbers.kinds[system])
 
 
-def _means(scores: Iterable[Score], places: int) -> Iterator[At]:
-    for at in scores:
-        told = (
-            f"{decimals(at.score.mean, places)} ({interval_text(at.score, places)}, {counted(at.articles, 'article')})"
-        )
-        yield at_interval(at.n, at.score, told, hollow=not at.comparable)
+def _means(scores: Iterable[Score], places: int) -> Iterator[ChartPoint]:
+    for score in scores:
+        mean, articles = score.score, counted(score.articles, "article")
+        text = f"{decimals(mean.mean, places)} ({interval_text(mean, places)}, {articles})"
+        yield at_interval(score.n, mean, text, hollow=not score.comparable)
 
 
-def at_interval(n: int, interval: Interval, told: str, *, hollow: bool = False, ringed: bool = False) -> At:
+def at_interval(n: int, interval: Interval, text: str, *, hollow: bool = False, ringed: bool = False) -> ChartPoint:
     """A point at n words."""
-    told += "; lacks articles that others have" * hollow
-    return At(n, interval.mean, interval.low, interval.high, hollow, ringed, told)
+    text += "; lacks articles that others have" * hollow
+    return ChartPoint(n, interval.mean, interval.low, interval.high, hollow, ringed, text)
 
 
 def difference_chart(
@@ -205,10 +204,10 @@ def difference_chart(
     name, places, other = metric_name(numbers.metric), metric_places(numbers.metric), numbers.names[over]
     looks, scores = system_looks(numbers.kinds), numbers.of(dataset)
 
-    def point(system: str, at: GainAt | PairedLength) -> At:
-        told = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
+    def point(system: str, at: GainAt | PairedLength) -> ChartPoint:
+        text = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
         hollow = at.n in scores[system] and not scores[system][at.n].comparable
-        return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.significant and note != "")
+        return at_interval(at.n, at.difference, text, hollow=hollow, ringed=at.significant and note != "")
 
     return Chart(
         id=chart_id,

@@ -124,12 +124,12 @@ def _misc(key: str, author: str, title: str, more: Mapping[str, str]) -> str:
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """The entries of a .bib file by their keys: each goes to the brace that closes its first one."""
-    for found in _ENTRY.finditer(text):
+    for head in _ENTRY.finditer(text):
         depth = 0
-        for at in range(found.start(), len(text)):
-            depth += (text[at] == "{") - (text[at] == "}")
-            if text[at] == "}" and depth == 0:
-                yield found["key"], text[found.start() : at + 1]
+        for end in range(head.start(), len(text)):
+            depth += (text[end] == "{") - (text[end] == "}")
+            if text[end] == "}" and depth == 0:
+                yield head["key"], text[head.start() : end + 1]
                 break
 
 

@@ -21,7 +21,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from jobs.report.charts import BLACK, COLOURS, GREYS, At, Chart, Series, Sheet
+from jobs.report.charts import BLACK, COLOURS, GREYS, Chart, ChartPoint, Series, Sheet
 from jobs.report.figure_files import FAMILY, NotebookFigure, fit_letters
 
 MOST_WHISKERS = 5
@@ -177,8 +177,8 @@ def _pointed(chart: Chart, panel: Axes, height: float) -> Iterator[str]:
     box = panel.get_window_extent()
     edges = [box.x0, *((a + b) / 2 for a, b in itertools.pairwise(places)), box.x1]
     for x, (left, right) in zip(xs, itertools.pairwise(edges), strict=True):
-        values = [(-at.y, f"{line.name}: {at.told}") for line in chart.series for at in line.points if at.x == x]
-        title = escape("\n".join((f"{chart.x_label}: {x:g}", *(told for _, told in sorted(values)))))
+        values = [(-at.y, f"{line.name}: {at.text}") for line in chart.series for at in line.points if at.x == x]
+        title = escape("\n".join((f"{chart.x_label}: {x:g}", *(line for _, line in sorted(values)))))
         place = f'x="{left:.1f}" y="{height - box.y1:.1f}" width="{right - left:.1f}" height="{box.height:.1f}"'
         yield f'<rect class="at" {place}><title>{title}</title></rect>'
 
@@ -276,7 +276,7 @@ def _draw_line(panel: Axes, line: Series, xs: Sequence[float], i: int, lines: in
     _mark(panel, [at for at in points if at.ringed], color=look.colour, marker="o", mfc="none", ms=10, mew=1.1)
 
 
-def _mark(panel: Axes, points: Sequence[At], **style: Any) -> None:
+def _mark(panel: Axes, points: Sequence[ChartPoint], **style: Any) -> None:
     if points and style["marker"]:
         panel.plot([at.x for at in points], [at.y for at in points], linestyle="", **style)
 

@@ -41,10 +41,9 @@ _FURTHER = (1.5, 2, 3)
 _MOST_OF_REFERENCE = 1.2
 
 ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
-Sentence: TypeAlias = tuple[str, str]
 
 
-def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> tuple[Sentence, ...]:
+def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> tuple[tuple[str, str], ...]:
     """What follows the headline of a dataset: its three best systems, what to compare them with, and what to try next.
 
     None of them repeats what the headline says.
@@ -53,7 +52,7 @@ def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> 
     ranked = ranked_systems(answer, dataset)
     if not ranked:
         return ()
-    said = [
+    described = [
         (names[system], _of_system(by_system[system], is_first=i == 0))
         for i, system in enumerate(ranked[:_MOST_SYSTEMS])
     ]
@@ -67,7 +66,7 @@ def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> 
         *_other_lengths(best, answer.reference_lengths.get(dataset)),
         *_articles(names[ranked[0]], by_system[ranked[0]]),
     )
-    return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, " ".join(steps))] * bool(steps))
+    return (*described, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, " ".join(steps))] * bool(steps))
 
 
 def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> str:
@@ -118,8 +117,8 @@ def named_by_answer(answer: Answer, dataset: str) -> tuple[str, int] | None:
 
 def ranked_systems(answer: Answer, dataset: str) -> tuple[str, ...]:
     """Systems that one can choose, or controls if there are none, see `ranked`."""
-    kept = [held["reference"] for held in answer.of(dataset).values()]
-    return ranked({(one.kind, one.system): {at.n: at.share.mean for at in one.lengths} for one in kept})
+    references = [held["reference"] for held in answer.of(dataset).values()]
+    return ranked({(kept.kind, kept.system): {at.n: at.share.mean for at in kept.lengths} for kept in references})
 
 
 def heading(answer: Answer, dataset: str) -> str:
@@ -145,10 +144,7 @@ def basis(answer: Answer, dataset: str) -> str:
 
 
 def _smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) -> str:
-    """The smallest n that keeps `what` of a ceiling, as all longer n do, and how sure that is.
-
-    For example "With 11 words (34 %) it keeps 80 % of what it keeps with 21 (sure from 13 on).".
-    """
+    """The smallest n that keeps `what`: "With 11 words (34 %) it keeps 80 % of what it keeps with 21 (not sure)."."""
     kept, n = held[of], smallest.n or 0
     edge, claimed = kept.edge(n), claimed_text(kept, smallest)
     share = next(at.share.mean for at in held["reference"].lengths if at.n == n)
@@ -183,26 +179,26 @@ def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
 
 def _of_system(held: ByCeiling, *, is_first: bool) -> str:
     kept = held["reference"]
-    told, unit = _told(kept.lengths), kept.length_unit
-    if is_first and len(told) > 1 and not _is_inside(kept, kept.by_share[HALF]):
-        told.pop()  # the headline says it
+    named, unit = _named_lengths(kept.lengths), kept.length_unit
+    if is_first and len(named) > 1 and not _is_inside(kept, kept.by_share[HALF]):
+        named.pop()  # the headline says it
     shares = [
         f"{of_length(at.n, unit) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {percent(at.share.mean)}"
-        for i, at in enumerate(told)
+        for i, at in enumerate(named)
     ]
     if is_first:
         shares[0] += " of the reference's content"
-    if told[-1].n == kept.longest:
-        interval = percent_interval(told[-1].share)
+    if named[-1].n == kept.longest:
+        interval = percent_interval(named[-1].share)
         shares[-1] += f" ({interval})" if interval else ""
-    said = [f"{', '.join(shares)}."]
+    parts = [f"{', '.join(shares)}."]
     if person := held.get("person"):
         longest = person.lengths[-1]
-        said.append(f"With {longest.n} it keeps {percent(longest.share.mean)} of what another person keeps.")
-    return " ".join((*said, *_thresholds(held, is_first=is_first)))
+        parts.append(f"With {longest.n} it keeps {percent(longest.share.mean)} of what another person keeps.")
+    return " ".join((*parts, *_thresholds(held, is_first=is_first)))
 
 
-def _told(lengths: Sequence[Share]) -> list[Share]:
+def _named_lengths(lengths: Sequence[Share]) -> list[Share]:
     """About a seventh and a third of the longest n, and the longest: the share rises fast first."""
     longest = lengths[-1].n
     near = (min(lengths, key=lambda at: (abs(at.n - part), at.n)) for part in (longest / 7, longest / 3, longest))
@@ -252,8 +248,8 @@ def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) ->
     if n is None:
         return
     name, where = names[best], of_length(n, answer.length_unit)
-    more, unclear, less = ([one for one, is_above in shown.items() if is_above is kind] for kind in (True, None, False))
-    said = [
+    more, unclear, less = ([name for name, above in shown.items() if above is kind] for kind in (True, None, False))
+    claims = [
         f"{verb} than {_some(names, systems, word)}"
         for verb, systems, word in (
             ("shown to keep more", more, "and"),
@@ -262,8 +258,8 @@ def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) ->
         )
         if systems
     ]
-    if said:
-        yield f"With {where}, {name} is {', and '.join(said)}."
+    if claims:
+        yield f"With {where}, {name} is {', and '.join(claims)}."
 
 
 def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:
@@ -281,28 +277,29 @@ def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]
     tested = tuple(at.n for at in compared.lengths)
     more = tuple(at.n for at in compared.lengths if at.better)
     less = tuple(at.n for at in compared.lengths if at.worse)
-    said = [
+    claims = [
         f"{word} than {lead} at n = {lengths_text(tested, shown)}"
         for word, shown in (("more", more), ("less", less))
         if shown
     ]
-    yield (
-        f"{system} is shown to keep {listed(said)}." if said else f"No difference between {system} and {lead} is shown."
-    )
+    if claims:
+        yield f"{system} is shown to keep {listed(claims)}."
+    else:
+        yield f"No difference between {system} and {lead} is shown."
 
 
 def _rulers(
-    by_system: Mapping[str, ByCeiling], uncut: Mapping[str, Uncut], best: ContentKept, told: Sequence[str]
+    by_system: Mapping[str, ByCeiling], uncut: Mapping[str, Uncut], best: ContentKept, named: Sequence[str]
 ) -> Iterator[str]:
     """What random words keep, the first words, the reference's own, and another person's summary."""
     at_longest = {
         system: {at.n: at.share.mean for at in held["reference"].lengths}.get(best.longest)
         for system, held in by_system.items()
-        if system not in told
+        if system not in named
     }
-    found = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
-    if found:
-        shares = [f"{name}{' keep' * (i == 0)} {percent(share)}" for i, (name, share) in enumerate(found)]
+    rulers = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
+    if rulers:
+        shares = [f"{name}{' keep' * (i == 0)} {percent(share)}" for i, (name, share) in enumerate(rulers)]
         yield f"With {of_length(best.longest, best.length_unit)}, {listed(shares)}."
     if person := uncut.get(PERSON):
         interval = percent_interval(person.score)
@@ -313,8 +310,7 @@ def _rulers(
 def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[str]:
     """Which other n to try: shorter ones where the shortest keeps half, longer ones where half needs the longest.
 
-    Nothing is tried beyond `_MOST_OF_REFERENCE` times the references' median length: such a text is no summary as they
-    are. Where that length is not known, no longer n is named.
+    None is beyond `_MOST_OF_REFERENCE` times the references' median length, nor longer where that is not known.
     """
     half, shortest = best.by_share[HALF].n, best.lengths[0].n
     if half == shortest:
@@ -326,9 +322,6 @@ def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[s
         longer = [n for n in (math.ceil(best.longest * times) for times in _FURTHER) if n <= most]
         if longer:
             yield f"Try n above {best.longest}, such as {listed([str(n) for n in longer])}."
-        elif half is None:
-            median = of_length(round(of_references), best.length_unit)
-            yield f"The references' median is {median}: try other systems."
 
 
 def _articles(system: str, held: ByCeiling) -> Iterator[str]:
@@ -336,22 +329,17 @@ def _articles(system: str, held: ByCeiling) -> Iterator[str]:
     kept = held["reference"]
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
-    elif answer := _narrowed(held):
-        n, articles = answer
-        length = of_length(n, kept.length_unit)
-        yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step."
-
-
-def _narrowed(held: ByCeiling) -> tuple[int, int] | None:
-    """The last n that the answer names, and how many articles would narrow it; None where it is narrow."""
-    kept = held.get("person") or held.get("longest") or held["reference"]
-    reached = [smallest for smallest in kept.smallest if smallest.n is not None]
-    named = reached[-1:] if kept.of == "person" else [smallest for smallest in reached if smallest.x == OWN_SHARE]
+        return
+    held_most = held.get("person") or held.get("longest") or kept
+    reached = [smallest for smallest in held_most.smallest if smallest.n is not None]
+    named = reached[-1:] if held_most.of == "person" else [smallest for smallest in reached if smallest.x == OWN_SHARE]
     for smallest in named:
         needed = smallest.articles_for_one_step
-        if smallest.n is not None and needed is not None and _steps_wide(kept, smallest) > 1:
-            return smallest.n, round(needed, 1 - math.floor(math.log10(needed)))
-    return None
+        if smallest.n is not None and needed is not None and _steps_wide(held_most, smallest) > 1:
+            articles = round(needed, 1 - math.floor(math.log10(needed)))
+            length = of_length(smallest.n, kept.length_unit)
+            case = "" if held_most.of == "reference" else f" (nws plan --of {held_most.of})"
+            yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step{case}."
 
 
 def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:

@@ -50,11 +50,11 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
     Raises:
         RecipeError: not all of `runs` have it.
     """
-    known = (*metrics_of(runs), *PARTS)
-    name = _COLUMN_OF.get(name.lower().replace(" ", "_"), name) if name not in known else name
-    if name not in known:
+    metrics = (*metrics_of(runs), *PARTS)
+    name = _COLUMN_OF.get(name.lower().replace(" ", "_"), name) if name not in metrics else name
+    if name not in metrics:
         raise RecipeError(
-            f"There is no metric {name!r} to {to}. The metrics are {', '.join(known)}.{did_you_mean(name, known)}"
+            f"There is no metric {name!r} to {to}. The metrics are {', '.join(metrics)}.{did_you_mean(name, metrics)}"
         )
     return name
 

@@ -8,8 +8,8 @@ from core.metrics.specs import SPECS
 from jobs.report.charts import (
     DASHED,
     GREYS,
-    At,
     Chart,
+    ChartPoint,
     Look,
     Series,
     Sheet,
@@ -140,10 +140,12 @@ def _other_rows(numbers: PolicyNumbers, at: Mapping[int, SystemScore]) -> Iterat
     yield "lowest–highest seed", [_seeds_cell(score, places) for score in at.values()]
     for rival in COMPARED:
         yield f"vs. {numbers.names[rival]} (Δ)", [_versus_cell(score, rival, places) for score in at.values()]
-    yield "gap closed", [_cell(None if one.gap_closed is None else percent(one.gap_closed)) for one in at.values()]
-    yield "training F1", [_cell(None if one.training_f1 is None else decimals(one.training_f1)) for one in at.values()]
+    gaps = [score.gap_closed for score in at.values()]
+    yield "gap closed", [_cell(None if gap is None else percent(gap)) for gap in gaps]
+    trained = [score.training_f1 for score in at.values()]
+    yield "training F1", [_cell(None if f1 is None else decimals(f1)) for f1 in trained]
     differences = [score.test_vs_training for score in at.values()]
-    yield "vs. training F1 (Δ)", [_cell(None if one is None else signed(one)) for one in differences]
+    yield "vs. training F1 (Δ)", [_cell(None if mean is None else signed(mean)) for mean in differences]
 
 
 def _cell(text: str | None) -> Cell:
@@ -246,7 +248,7 @@ def _chart(numbers: PolicyNumbers, n: int, quantity: str, label: str, chart_id: 
             grey = Look(GREYS[place % len(GREYS)], "", DASHED, "control")
             of_name = f" of {name}" * (len(systems) > 1)
             means = line.advantage_baseline.mean
-            points = tuple(At(at, mean, told=decimals(mean)) for at, mean in zip(x, means, strict=True))
+            points = tuple(ChartPoint(at, mean, text=decimals(mean)) for at, mean in zip(x, means, strict=True))
             baselines.append(Series(f"advantage baseline{of_name}", grey, points))
     return Chart(
         id=chart_id,
@@ -265,9 +267,9 @@ def counts_shares(lines: Sequence[LearningLine]) -> bool:
     return max(updates) > _FAR_APART * min(updates)
 
 
-def _points(x: Sequence[float], band: Band) -> tuple[At, ...]:
+def _points(x: Sequence[float], band: Band) -> tuple[ChartPoint, ...]:
     return tuple(
-        At(at, mean, low, high, told=decimals(mean) + f" ({decimals(low)} to {decimals(high)})" * (low < high))
+        ChartPoint(at, mean, low, high, text=decimals(mean) + f" ({decimals(low)} to {decimals(high)})" * (low < high))
         for at, mean, low, high in zip(x, band.mean, band.low, band.high, strict=True)
     )
 

@@ -74,8 +74,8 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
         print_title(console, f"{dataset}: are the policies better?")
         for system, sentence in sentences(numbers, dataset):
             print_sentence(console, system, sentence)
-        for known in what_is_known(numbers, dataset):
-            print_line(console, known, style="dim")
+        for known_fact in what_is_known(numbers, dataset):
+            print_line(console, known_fact, style="dim")
     if numbers.learning:
         learning_table(numbers).print(console)
     for dataset in numbers.scored:

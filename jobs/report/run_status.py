@@ -79,8 +79,8 @@ def made_by(run: RunInfo) -> list[tuple[str, str]]:
     of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
     facts += [("arithmetic", line + of_copies * (i == 0)) for i, line in enumerate(run.arithmetic)]
     for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
-        asked = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
-        facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in asked]
+        datasets = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
+        facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in datasets]
     facts.append(("segmentation", revisions.get("segmentation", "–")))
     for name in ("encoder", "generator", "plugin", "predictions"):
         of_kind = revisions.get(name if name == "predictions" else f"{name}s", {})
@@ -161,10 +161,10 @@ class ListedRun:
     def answer(self) -> str:
         """In few words: "9 words keep half (lexrank)", of several datasets with their names."""
         return "; ".join(
-            f"{_short(one.dataset)}: " * (len(self.answers) > 1)
-            + f"{of_length(one.n, self.run.length_unit)} {'keeps' if one.n == 1 else 'keep'} "
-            + f"{'half' if one.keeps == HALF else percent(one.keeps)} ({one.name})"
-            for one in self.answers
+            f"{_short(answer.dataset)}: " * (len(self.answers) > 1)
+            + f"{of_length(answer.n, self.run.length_unit)} {'keeps' if answer.n == 1 else 'keep'} "
+            + f"{'half' if answer.keeps == HALF else percent(answer.keeps)} ({answer.name})"
+            for answer in self.answers
         )
 
     @property
@@ -183,7 +183,7 @@ class ListedRun:
         """The run as plain values, with its lengths and answers."""
         return as_dict(self.run) | {
             "lengths": self.run.recipe.get("n") or [],
-            "answers": [asdict(one) for one in self.answers],
+            "answers": [asdict(answer) for answer in self.answers],
         }
 
 
@@ -230,7 +230,7 @@ def ranked(kept: Mapping[tuple[SystemKind, str], Mapping[int, float]]) -> tuple[
 
 def print_runs(listed: Sequence[ListedRun], console: Console) -> None:
     """Print a line for each run; on a narrow terminal without the columns behind the answer, and folded there."""
-    table = Table(COLUMNS, [one.cells for one in listed])
+    table = Table(COLUMNS, [run.cells for run in listed])
     if not console.is_terminal:
         table.print_lines(console)
         return

@@ -125,7 +125,7 @@ def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = 
     `where` makes commands find its store. In brief it is what changes, and fits a terminal of 24 lines.
     """
     run = view.run
-    told = [("run", run.id), ("name", run.name or ""), ("state", state_text(view, where)), *facts(view)]
+    rows = [("run", run.id), ("name", run.name or ""), ("state", state_text(view, where)), *facts(view)]
     reasons, shards = failure_lines(view.reasons), _shard_facts(store.shards(run.id))
     if is_brief:
         more = len(reasons) - _BRIEF_REASONS
@@ -133,27 +133,27 @@ def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = 
         reasons += [f"and for {counted(more, 'more reason')}: nws status {run.id}{where}"] * (more > 0)
         shards = shards[:1]
     started = f"{work_time(run)} of work since {moment_text(run.started_at)}" if run.started_at else "not started"
-    told += [*(("failed", reason) for reason in reasons), *shards, ("time", started)]
+    rows += [*(("failed", reason) for reason in reasons), *shards, ("time", started)]
     if not is_brief:
-        told += [("shard", f"{run.shard} of {run.parent}" if run.parent else "")]
-        told += [
+        rows += [("shard", f"{run.shard} of {run.parent}" if run.parent else "")]
+        rows += [
             ("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
             for policy in store.policy_infos(run.id)
         ]
-        told += [("note", run.note or ""), ("submitted to", run.address or ""), *made_by(run)]
-    return [(name, text) for name, text in told if text]
+        rows += [("note", run.note or ""), ("submitted to", run.address or ""), *made_by(run)]
+    return [(name, text) for name, text in rows if text]
 
 
 def _shard_facts(shards: Sequence[RunInfo]) -> list[tuple[str, str]]:
     if not shards:
         return []
     states = Counter(map(state_name, shards))
-    told = [("shards", f"{len(shards)}: {', '.join(f'{count} {state}' for state, count in states.items())}")]
+    rows = [("shards", f"{len(shards)}: {', '.join(f'{count} {state}' for state, count in states.items())}")]
     for shard in shards:
         if shard.state not in ("done", "pending"):
             error = f" ({shard.error})" if shard.error else ""
-            told.append((f"shard {shard.shard}", f"{shard.id}: {done_text(shard)}, {state_name(shard)}{error}"))
-    return told
+            rows.append((f"shard {shard.shard}", f"{shard.id}: {done_text(shard)}, {state_name(shard)}{error}"))
+    return rows
 
 
 def print_facts(facts: Sequence[tuple[str, str]], console: Console) -> None:
@@ -196,11 +196,11 @@ def line(view: View) -> str:
 def facts(view: View) -> list[tuple[str, str]]:
     """What changes of a run while it goes on, each with its name."""
     run, at = view.run, view.progress
-    told = [("progress", _progress(view))]
+    rows = [("progress", _progress(view))]
     if at is not None:
-        told += [("speed", _speed(view) or "not known yet"), *(("actors", text) for text in machine_lines(at.actors))]
+        rows += [("speed", _speed(view) or "not known yet"), *(("actors", text) for text in machine_lines(at.actors))]
     reused = f", {run.reused} of them reused" if run.reused else ""
-    return [*told, ("summaries", f"{run.summaries}{reused}")]
+    return [*rows, ("summaries", f"{run.summaries}{reused}")]
 
 
 def state_text(view: View, where: str = "") -> str:

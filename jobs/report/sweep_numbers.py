@@ -175,8 +175,8 @@ def analyse(
     require_summaries(run, points)
     names = names_of((run, *others), points.systems, labels)
     curves = sweep_curves(points, metric)
-    asked = compared_metrics(metric) if len(points) <= MOST_FOR_ALL_METRICS else (metric,)
-    by_metric = {name: magic_numbers(points, name) for name in asked}
+    metrics = compared_metrics(metric) if len(points) <= MOST_FOR_ALL_METRICS else (metric,)
+    by_metric = {name: magic_numbers(points, name) for name in metrics}
     magic = by_metric[metric]
     kept = answer_of(points) if answer is None else answer
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared_metrics(metric))
@@ -264,7 +264,7 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
             for metric, comparisons in numbers.vs_lead.items()
             for comparison in comparisons
         ],
-        "vs_cut": [_comparison_json(numbers.metric, one) | {"cut": one.b} for one in numbers.vs_cut],
+        "vs_cut": [_comparison_json(numbers.metric, cut) | {"cut": cut.b} for cut in numbers.vs_cut],
         "short_articles": short_json(numbers.short),
     }
 

@@ -138,12 +138,12 @@ def system_names(systems: Iterable[str]) -> SystemNames:
             left_out.append((tuple(members), shared))
     while repeated := _repeated(shown):
         shown |= {system: system for system in repeated}
-    said = [
+    described = [
         LeftOut(shortened, shared)
         for family, shared in left_out
         if shared and (shortened := tuple(system for system in family if shown[system] != system))
     ]
-    return SystemNames(shown, tuple(said))
+    return SystemNames(shown, tuple(described))
 
 
 def names_of(runs: Sequence[RunInfo], systems: Iterable[str], labels: Mapping[str, str] | None = None) -> SystemNames:
@@ -235,5 +235,5 @@ def system_notes(systems: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
     A system of Phase 1 has the method within its name, such as "all-MiniLM-L6-v2|lexrank|chunks".
     """
-    found = ((system, next((part for part in system.split("|") if part in SYSTEM_NOTES), None)) for system in systems)
-    return tuple((system, SYSTEM_NOTES[part]) for system, part in found if part is not None)
+    methods = ((system, next((part for part in system.split("|") if part in SYSTEM_NOTES), None)) for system in systems)
+    return tuple((system, SYSTEM_NOTES[part]) for system, part in methods if part is not None)

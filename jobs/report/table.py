@@ -257,8 +257,10 @@ def plain(value: object) -> str | int | float | None:
 
 def shown(value: object, missing: str = "") -> str:
     """A value on one line: six significant digits, `missing` for none, control characters written out."""
-    found = plain(value)
-    return missing if found is None else f"{found:.6g}" if isinstance(found, float) else printable(str(found))
+    short = plain(value)
+    if short is None:
+        return missing
+    return f"{short:.6g}" if isinstance(short, float) else printable(str(short))
 
 
 def latex_cell(value: object) -> str:

@@ -90,7 +90,7 @@ class Access:
         await answer(scope, receive, send_with_headers)
 
     def _own_answer(self, request: Request) -> Response | None:
-        site, mode = (request.headers.get(f"sec-fetch-{what}") for what in ("site", "mode"))
+        site, mode = (request.headers.get(f"sec-fetch-{name}") for name in ("site", "mode"))
         if site == "cross-site" and mode != "navigate":
             return PlainTextResponse("Pages of other sites may not ask this server.", 403)
         if self._token is None:
@@ -102,8 +102,8 @@ class Access:
             return None
         if _same(request.cookies.get(self._cookie, ""), self._ticket):
             return None
-        told = "This server asks for its token: open it once as /?token=TOKEN."
-        return PlainTextResponse(told, 401, {"WWW-Authenticate": "Bearer"})
+        message = "This server asks for its token: open it once as /?token=TOKEN."
+        return PlainTextResponse(message, 401, {"WWW-Authenticate": "Bearer"})
 
     def _let_in(self, request: Request) -> Response:
         """Set the cookie, and go to the same page without the token in its address.

@@ -91,8 +91,8 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     view = viewer.glance()
     run = view.run
     answer = store.stored_answer(run.id) if view.has_ended else None
-    found = answer or Answer()
-    names = names_of([run], found.systems)
+    held = answer or Answer()
+    names = names_of([run], held.systems)
     newest = store.article_texts(run.id, [view.newest]) if view.newest else []
     summaries = newest[0].summaries if newest else ()
     lengths = sorted({summary["n"] for summary in summaries}) or [0]
@@ -106,8 +106,8 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "is_live": not view.has_ended or (run.summaries > 0 and answer is None),
         "answer": answer,
         "said": [
-            (heading(found, dataset), headline(found, dataset, names), sentences(found, dataset, names))
-            for dataset in found.datasets
+            (heading(held, dataset), headline(held, dataset, names), sentences(held, dataset, names))
+            for dataset in held.datasets
         ],
         "how_sure": f"{HOW_SURE} {WHAT_IT_IS}",
         **_progress(view),

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -196,21 +197,13 @@ def scale(column: str) -> int:
     return int(10 ** (BY_COLUMN[column].decimals + (column == KEPT)))
 
 
-def beginning(text: str, most: int) -> str:
-    """The first words of a text, at most so many characters; a part of the first word where that is longer."""
-    line = " ".join(text[: 2 * most + 1].split())
-    if len(line) <= most:
-        return line
-    return line[:most].rpartition(" ")[0] if " " in line[: most + 1] and line[most] != " " else line[:most]
-
-
 def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
     return {
         "id": article.id,
         "key": article.key,
         "dataset": article.dataset,
         "words": count_words(article.text),
-        "title": beginning(article.text, _TITLE),
+        "title": shorten(article.text[: 2 * _TITLE], _TITLE, placeholder=""),
         "part": part,
         "at": at,
     }

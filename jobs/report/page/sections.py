@@ -136,7 +136,7 @@ def _sweep_section(
 ) -> SweepSection:
     answer, names = numbers.kept, numbers.names
     lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
-    scored = [one for one in by_metric if dataset in one.scored]
+    scored = [of_metric for of_metric in by_metric if dataset in of_metric.scored]
     compared = [comparison for comparison in (*numbers.vs_cut, *between) if comparison.dataset == dataset]
     return SweepSection(
         dataset=dataset,
@@ -147,7 +147,7 @@ def _sweep_section(
         kept=kept_chart(answer, dataset, names, f"{section}-kept") if answer.of(dataset) else None,
         kept_tables=(kept_table(answer, dataset, names), *smallest_tables(answer, dataset, names)),
         notes=tuple(cautions(numbers, dataset)),
-        metrics=tuple(_curves(one, dataset, section) for one in scored),
+        metrics=tuple(_curves(of_metric, dataset, section) for of_metric in scored),
         gains=tuple(
             Drawn(
                 numbers.names[over],
@@ -177,8 +177,8 @@ def _at_each_n(comparison: Comparison, numbers: Numbers) -> tuple[str, Table]:
     a, b = numbers.names[comparison.a], numbers.names[comparison.b]
     name = metric_name(numbers.metric)
     table = comparison_table(comparison, a, b, f"{comparison.dataset}: {a} vs. {b}, in {name}", numbers.places)
-    said = verdict(comparison)
-    return f"{a} vs. {b}, {name}: {'no difference shown' if said == '–' else said}", table
+    text = verdict(comparison)
+    return f"{a} vs. {b}, {name}: {'no difference shown' if text == '–' else text}", table
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +224,10 @@ def kept_examples(
     at = dict.fromkeys(int(order[round(quartile * (len(order) - 1))]) for quartile in _QUARTILES)
     share_of = {points.articles[points.article[row]][1]: float(shares[row]) for row in at}
     source, system = _source_of(sources, name)
-    found = store.article_texts(source.run_id, list(share_of))
+    articles = store.article_texts(source.run_id, list(share_of))
     examples = [
         KeptExample(article.id, article.key, share_of[article.id], summary["text"], article.references[0])
-        for article in found
+        for article in articles
         for summary in article.summaries
         if (summary["system"], summary["n"]) == (system, n)
     ]

@@ -28,7 +28,7 @@ def test_the_lines_of_a_sweep_are_its_numbers(run, make_points):
     assert list(lines(gains)) == ["chunks", "sentences", "lead (control)"]
     assert gains.series[0].points[4].y == numbers.magic_numbers[0].gains[4].gain.mean
     at = means.series[0].points[4]
-    assert at.told == f"{at.y:.3f} ({at.low:.3f} to {at.high:.3f}, 40 articles)".replace("0.", ".")
+    assert at.text == f"{at.y:.3f} ({at.low:.3f} to {at.high:.3f}, 40 articles)".replace("0.", ".")
 
 
 def test_upper_bounds_are_among_means_only_and_said_to_be_none_to_reach(run, make_points):

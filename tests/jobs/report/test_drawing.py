@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.image import imread
 from policy_results import OTHERS, make_results
 
-from jobs.report.charts import At, Chart, Series, Sheet, coloured
+from jobs.report.charts import Chart, ChartPoint, Series, Sheet, coloured
 from jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
 from jobs.report.figure_files import save
 from jobs.report.policy_numbers import analyse_policies
@@ -48,7 +48,7 @@ def drawn(count: int, lengths=(1, 3, 5), hollow=(), ringed=()):
         Series(
             f"system-{i}",
             coloured(i),
-            tuple(At(n, 0.5 + n / 100, 0.4, 0.6, hollow=n in hollow, ringed=n in ringed) for n in lengths),
+            tuple(ChartPoint(n, 0.5 + n / 100, 0.4, 0.6, hollow=n in hollow, ringed=n in ringed) for n in lengths),
         )
         for i in range(count)
     )

@@ -289,10 +289,7 @@ class Viewer {
 
   // What the first system wrote at every n, the shortest first.
   showLadder(body, { system }) {
-    const all = this.lengths.map((_, n) => this.summary(body, system, n)), rungs = all.filter(({ place }) => place >= 0);
-    const lacking = all.filter(({ place }) => place < 0).map(({ n }) => lengthName(this.lengths[n]));
-    const lacks = `The page holds no summary of this article by this system at n = ${lacking.join(", ")}.`;
-    $("ladder-lacks").textContent = lacking.length ? lacks : "";
+    const rungs = this.lengths.map((_, n) => this.summary(body, system, n)).filter(({ place }) => place >= 0);
     this.fill($("ladder"), rungs.map(({ n, place, text }, i) => {
       const fresh = i ? freshSpans(text, rungs[i - 1].text) : [];
       return this.row(body, place, { n }, lengthName(this.lengths[n]), [{ spans: fresh, name: "mark" }]);

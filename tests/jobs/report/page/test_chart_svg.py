@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-from jobs.report.charts import At, Chart, Series, coloured
+from jobs.report.charts import Chart, ChartPoint, Series, coloured
 from jobs.report.drawing import chart_svg
 
 HARM = "<script>alert(1)</script> \"&'"
@@ -16,7 +16,7 @@ def chart(lines: int = 2, lengths: tuple[int, ...] = (1, 3, 5), name: str = "sys
         Series(
             f"{name} {i}",
             coloured(i),
-            tuple(At(n, 0.1 * i + n / 100, 0.0, 0.9, hollow=n == 5, told=f"{n}/{i} told") for n in lengths),
+            tuple(ChartPoint(n, 0.1 * i + n / 100, 0.0, 0.9, hollow=n == 5, text=f"{n}/{i} told") for n in lengths),
         )
         for i in range(lines)
     )

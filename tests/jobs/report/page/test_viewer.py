@@ -211,7 +211,6 @@ def test_the_ladder_has_every_length_with_what_it_keeps_and_leads_there(page: Pa
     shares = page.locator("#all td:nth-child(2)").all_inner_texts()  # the best first
     assert shares == sorted(shares, key=lambda cell: -int(cell.removesuffix("\N{NO-BREAK SPACE}%")))
     page.locator("#all tr", has_text="random").click()
-    expect(page.locator("#ladder-lacks")).to_contain_text("no summary of this article by this system at n = 17.")
     expect(rungs).to_have_count(3)
 
 

@@ -98,7 +98,7 @@ def test_it_says_how_they_were_trained_and_how_to_use_and_remake_them(tmp_path: 
         "At equal n, in BERTScore F1: shown to be better than",
         "They do not include the variation between training seeds",
         "| vs. lead2+chunks (Δ) |",
-        "may say what the article does not",
+        "may say what\n  the article does not",
     ):
         assert said in card, said
     assert "from a folder" not in card

@@ -92,8 +92,8 @@ def test_lines_are_in_per_cent_and_a_whole_summary_is_level():
     assert [(at.x, pytest.approx(at.y)) for at in lines["a_b"].points] == [(3, -3), (7, 42), (21, 55)]
     assert all(at.low < at.y < at.high for at in lines["a_b"].points[1:])
     assert [(at.x, pytest.approx(at.y)) for at in lines[WHOLE].points] == [(3, 60), (21, 60)]
-    assert lines["a_b"].points[1].told == "42 % (39–45 %, 60 articles)"
-    assert lines[WHOLE].points[0].told == "60 %, 25 words on average"
+    assert lines["a_b"].points[1].text == "42 % (39–45 %, 60 articles)"
+    assert lines[WHOLE].points[0].text == "60 %, 25 words on average"
     assert kept_kinds(numbers) == {"a_b": "system", "random": "control", "person": "upper bound", WHOLE: "upper bound"}
 
 
