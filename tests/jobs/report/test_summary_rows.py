@@ -122,20 +122,6 @@ def test_memory_does_not_grow_with_the_run(store, tmp_path, kind, monkeypatch):
         tracemalloc.stop()
 
 
-def test_what_cannot_be_written_leaves_the_older_file(store, tmp_path, monkeypatch):
-    run, path = filled(store), tmp_path / "rows.csv"
-    path.write_text("older")
-
-    def full(*args: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(summary_rows, "put_csv", full)
-    with pytest.raises(RecipeError, match=r"rows.csv cannot be written .*No space left"):
-        write_summary_rows(store, run, path, False)
-    assert sorted(file.name for file in tmp_path.iterdir() if "rows" in file.name) == ["rows.csv"]
-    assert path.read_text() == "older"
-
-
 @pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
 def test_a_name_of_bytes_that_are_no_utf_8(store, tmp_path, kind):
     path = tmp_path / f"caf\udce9.{kind}"

@@ -26,12 +26,6 @@ def test_worse_and_not_different_are_said(run):
     )
 
 
-def test_a_policy_alone(run):
-    ((_, said),) = sentences(analyse_policies(run, make_results(others={})), "news")
-    assert said == "there is no other system to compare it with."
-    assert sentences(analyse_policies(run, make_results(methods={})), "news") == ()
-
-
 def test_what_is_known(run):
     numbers = analyse_policies(run, make_results(articles=6))
     assert what_is_known(numbers, "news") == (

@@ -125,18 +125,3 @@ def test_policies_that_have_not_been_judged_say_so(tmp_path: Path) -> None:
     data = ModelCard.load(tmp_path / "README.md").data
     assert data.metrics is None
     assert "It has not been evaluated on test articles." in text_of(tmp_path)
-
-
-def test_a_dataset_on_which_only_others_are_judged_has_no_part(tmp_path: Path) -> None:
-    """As in a run whose evaluation has begun."""
-    results = make_results()
-    more = make_results(dataset="xsum").points
-    begun = [*results.points, *(point for point in more if not point.system.startswith("policy|"))]
-    revisions = {**REVISIONS, "datasets": {"news": "all@sha256:0", "xsum": "test@abc"}}
-    run = run_info(
-        job="phase2", recipe={**RECIPE, "datasets": [{"name": "a"}, {"name": "b"}]}, revisions=revisions,
-        signatures=SIGNATURES,
-    )  # fmt: skip
-    write_model_card(run, make_results(points=begun), policies(), tmp_path)
-    assert "### news" in text_of(tmp_path)
-    assert "### xsum" not in text_of(tmp_path)

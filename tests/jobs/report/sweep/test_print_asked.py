@@ -72,10 +72,7 @@ def test_a_run_without_generators_says_nothing() -> None:
     assert asked_json(asked(revisions={})) == {"asked_words": [], "endpoint_use": []}
 
 
-def test_how_well_generators_fit_into_characters() -> None:
+def test_how_well_generators_keep_to_characters() -> None:
     recipe = {"max_chars": [7, 9]}
-    printed_lines = printed(recipe=recipe).splitlines()
-    assert "Characters written, where n were asked for" in printed_lines
-    assert printed_lines[3].split() == ["instruct", "7", "6.8", "52", "%", "12", "%", "1.2"]
-    assert "mean characters" in printed_lines[2]
+    assert "Characters written, where n were asked for" in printed(recipe=recipe)
     assert [row["over"] for row in asked_json(asked(recipe=recipe))["asked_characters"]] == [0.125, 0.0, 0.9]
