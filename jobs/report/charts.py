@@ -1,4 +1,4 @@
-"""What charts show, as plain data: lines of systems by n, how each looks, and what stands around them.
+"""Charts as plain data: lines of systems by n, the look of each, and the texts around them.
 
 `jobs.report.drawing` draws a chart, the same for files, notebooks and the page.
 """
@@ -30,7 +30,7 @@ _DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Of a line, everywhere: `marker` is empty where only a line is drawn, `css` its class in the page's style."""
+    """How a line looks in every chart: without `marker` only the line is drawn; `css` is its class on the page."""
 
     colour: str
     marker: str
@@ -226,7 +226,7 @@ def difference_chart(
 
 
 def scores_notes(numbers: RunNumbers[Score]) -> tuple[str, ...]:
-    """What readers of charts of scores must know."""
+    """Cautions for readers of charts of scores."""
     is_hollow = any(not score.comparable for score in numbers.scores)
     has_bounds = any(score.kind == "upper bound" for score in numbers.scores)
     return (
@@ -237,7 +237,7 @@ def scores_notes(numbers: RunNumbers[Score]) -> tuple[str, ...]:
 
 
 def made_by(run: RunInfo, measured: str, seeds: Sequence[int]) -> tuple[str, ...]:
-    """What made the numbers of a figure, in which `measured` is a metric with its signature."""
+    """The origin of a figure's numbers: metric with signature (`measured`), seeds, run and code."""
     return (
         spaced_signature(measured),
         f"seed {', '.join(map(str, seeds))}",

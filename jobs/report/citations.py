@@ -51,7 +51,7 @@ _BY_REPOSITORY = {
 
 @dataclass(frozen=True, slots=True)
 class Citations:
-    """What a run used.
+    """The references of a run.
 
     Attributes:
         entries: BibTeX, one entry each, none twice.
@@ -63,7 +63,7 @@ class Citations:
 
 
 def citations(run: RunInfo, systems: Iterable[str]) -> Citations:
-    """What to cite with the results of a run.
+    """The references to cite with the results of a run.
 
     Args:
         run: whose recipe, revisions and signatures say what it used.

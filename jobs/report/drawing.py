@@ -61,7 +61,7 @@ _PAGE_STYLE = STYLE | {
 }
 
 PAGE_DPI = 72
-"""Of charts in the page, whose unit is the point."""
+"""Dots per inch of charts in the page, whose unit is the point."""
 _PAGE_COLOURS = {
     **{colour.lower(): f"var(--c{i})" for i, colour in enumerate(COLOURS)},
     **{grey.lower(): "var(--control)" for grey in GREYS},
@@ -70,7 +70,7 @@ _PAGE_COLOURS = {
 """Variables of the page's style sheet, which has a light and a dark value for each."""
 _MOST_TICKS, _TICK = 12, 0.35  # a number of ticks, and inches that one takes
 _SIDE_BY_SIDE = 0.016
-"""Of the distance from the first n to the last, what the intervals of one n take together."""
+"""The share of the distance from the first n to the last over which the intervals of one n are spread."""
 
 # Inches: of a letter and a line of a label by its size in points; from a panel to the end of the line that leads to a
 # label, and to the label; of the title, and a line of the footer.
@@ -282,7 +282,7 @@ def _mark(panel: Axes, points: Sequence[ChartPoint], **style: Any) -> None:
 
 
 def _beside(xs: Sequence[float], i: int, lines: int) -> float:
-    """How far right of its x the i-th line's interval is drawn, so that none hides another.
+    """The distance to the right of x at which the i-th line's interval is drawn, so that none hides another.
 
     Up to `MOST_WHISKERS` the eye sees them at their x. The only bars of more lines stand behind the ends of the lines.
     """

@@ -36,7 +36,7 @@ _MOST_SYSTEMS = 3
 _MOST_NAMED = 4
 
 OWN_SHARE = 0.8
-"""Of what a system keeps with its longest n: the share that the answer is about where no n keeps half."""
+"""The share of what a system keeps with its longest n that the answer names where no n keeps half."""
 _FURTHER = (1.5, 2, 3)
 _MOST_OF_REFERENCE = 1.2
 
@@ -44,7 +44,7 @@ ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
 
 
 def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> tuple[tuple[str, str], ...]:
-    """What follows the headline of a dataset: its three best systems, what to compare them with, and what to try next.
+    """The sentences below a headline: the three best systems, what to compare them with, and what to try next.
 
     None of them repeats what the headline says.
     """
@@ -70,7 +70,7 @@ def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> 
 
 
 def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> str:
-    """What the best system keeps, in one sentence; and what the first words of the text do, where that is as much."""
+    """The answer in one sentence: what the best system keeps, and the text's first words where they keep as much."""
     ranked = ranked_systems(answer, dataset)
     if not ranked:
         return "How much of the content is kept is not known here: it takes references of other articles, too."
@@ -90,7 +90,7 @@ def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> s
 
 
 def _is_inside(kept: ContentKept, smallest: SmallestN) -> bool:
-    """Whether it is an n between others tried, so that a headline can name it."""
+    """Whether the smallest n lies between others tried, so that a headline can name it."""
     return smallest.n is not None and kept.edge(smallest.n) is None
 
 
@@ -128,7 +128,7 @@ def heading(answer: Answer, dataset: str) -> str:
 
 
 def basis(answer: Answer, dataset: str) -> str:
-    """How many articles at which n, and which have been left out; "" if there are none."""
+    """The number of articles, the lengths, and the articles left out; "" if there are none."""
     held = [kept["reference"] for kept in answer.of(dataset).values()]
     if not held:
         return ""
@@ -154,12 +154,12 @@ def _smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str)
 
 
 def edge_text(edge: Edge) -> str:
-    """What to say behind an n at an end: "the longest tried"."""
+    """The remark behind an n at an end of those tried: "the longest tried"."""
     return f"the {'only n' if edge == 'only' else edge} tried"
 
 
 def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
-    """From which n on it is claimed that a share is kept: "sure from 13 on"; "" where nothing is claimed."""
+    """The claim about a share: "sure from 13 on"; "" where nothing is claimed."""
     if kept.articles < FEWEST_ARTICLES:
         return ""
     if kept.of == "longest" and smallest.claimed == kept.longest:
@@ -206,7 +206,7 @@ def _named_lengths(lengths: Sequence[Share]) -> list[Share]:
 
 
 def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
-    """From which n on a share worth naming is kept: of the reference, of a person's, or of the own longest n.
+    """Sentences on the smallest n for a share of the reference, of a person's summary, or of the own longest n.
 
     Of the first system, half is the headline's.
     """
@@ -231,7 +231,7 @@ def _called(x: float) -> str:
 
 
 def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
-    """What to add to the best system's answer where `lead` needs no more words for half, or keeps as much; else ""."""
+    """The remark that `lead` needs no more words for half, or keeps as much as the best system; else ""."""
     half, best_half = lead.by_share[HALF].n, best.by_share[HALF].n
     if half is not None and (best_half is None or half <= best_half):
         keep = "keep half, too" if half == best_half else "already keep half"
@@ -243,7 +243,7 @@ def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
 
 
 def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) -> Iterator[str]:
-    """Which other systems the best one is shown to keep more than (Holm over all pairs of a dataset: 5 % err)."""
+    """Sentence on the systems that the best one keeps more than (Holm over all pairs of a dataset: 5 % err)."""
     n, shown = answer.compared(dataset, best)
     if n is None:
         return
@@ -263,14 +263,14 @@ def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) ->
 
 
 def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:
-    """Their names, or how many where they are too many to read."""
+    """The names of systems, or their number where they are too many to read."""
     if len(systems) > _MOST_NAMED:
         return f"{len(systems)} others"
     return listed([names[system] for system in systems], word)
 
 
 def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]:
-    """Where the best system is shown to keep more than `lead`, or less (Holm over n: 5 % of comparisons err)."""
+    """Sentence on the n at which the best system keeps more than `lead`, or less (Holm over n: 5 % of them err)."""
     if compared is None:
         return
     system, lead = names[compared.a], names[compared.b]
@@ -291,7 +291,7 @@ def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]
 def _rulers(
     by_system: Mapping[str, ByCeiling], uncut: Mapping[str, Uncut], best: ContentKept, named: Sequence[str]
 ) -> Iterator[str]:
-    """What random words keep, the first words, the reference's own, and another person's summary."""
+    """Sentences on what random words, the first words, the reference's own and another person's summary keep."""
     at_longest = {
         system: {at.n: at.share.mean for at in held["reference"].lengths}.get(best.longest)
         for system, held in by_system.items()
@@ -308,7 +308,7 @@ def _rulers(
 
 
 def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[str]:
-    """Which other n to try: shorter ones where the shortest keeps half, longer ones where half needs the longest.
+    """Advice on other n: shorter ones where the shortest keeps half, longer ones where half needs the longest.
 
     None is beyond `_MOST_OF_REFERENCE` times the references' median length, nor longer where that is not known.
     """
@@ -325,7 +325,7 @@ def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[s
 
 
 def _articles(system: str, held: ByCeiling) -> Iterator[str]:
-    """How many articles would tell more of it, at the n tried."""
+    """Advice on the number of articles, at the n tried."""
     kept = held["reference"]
     if kept.articles < FEWEST_ARTICLES:
         yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
@@ -343,6 +343,6 @@ def _articles(system: str, held: ByCeiling) -> Iterator[str]:
 
 
 def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:
-    """How many steps of the n tried an interval spans. One end may lie beyond the longest."""
+    """The number of steps of the n tried that an interval spans. One end may lie beyond the longest."""
     steps: list[int | None] = [*(at.n for at in kept.lengths), None]
     return steps.index(smallest.high) - steps.index(smallest.low)

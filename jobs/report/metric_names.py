@@ -60,13 +60,13 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
 
 
 def default_metric(*runs: RunInfo) -> Metric:
-    """What runs are compared in unless one is asked for: content kept where all measure it alike, else BERTScore F1."""
+    """The metric of comparisons by default: content kept where all runs measure it alike, else BERTScore F1."""
     signatures = {metric_signature(run, KEPT) for run in runs}
     return KEPT if KEPT in metrics_of(runs) and len(signatures) == 1 else "bertscore_f1"
 
 
 def metric_name(metric: Metric) -> str:
-    """As tables, plots and sentences call it; a plugin's metric goes by its own name."""
+    """The name of a metric in tables, plots and sentences; a plugin's metric goes by its own name."""
     return BY_COLUMN[metric].columns[metric] if metric in BY_COLUMN else metric
 
 
@@ -111,7 +111,7 @@ def metric_places(metric: Metric) -> int:
 
 
 SKEWED = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases)"
-"""Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
+"""The caution for verdicts on differences that are `PairedLength.too_skewed`; those verdicts are named behind it."""
 
 
 def not_equal(unit: LengthUnit) -> str:

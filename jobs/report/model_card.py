@@ -93,7 +93,7 @@ def _judged(run: RunInfo, results: PolicyResults, system: PolicySystem) -> Polic
 
 
 def _dataset_sections(numbers: PolicyNumbers, results: PolicyResults, system: PolicySystem) -> Iterator[dict[str, Any]]:
-    """What the card says of the scores on each dataset of test articles."""
+    """The card's parts on the scores, one for each dataset of test articles."""
     for dataset in numbers.scored:
         for _, answer in sentences(numbers, dataset):
             yield {
@@ -113,7 +113,7 @@ def _other_seeds(run: RunInfo, results: PolicyResults, system: PolicySystem, dat
 
 
 def _updates(system: PolicySystem) -> str:
-    """How many updates each checkpoint has had, the one of the shortest n first."""
+    """The number of updates of each checkpoint, the one of the shortest n first."""
     made_by = {id(checkpoint): checkpoint.made_by for checkpoint in system.checkpoints.values()}.values()
     return ", ".join(f"{made['updates']} of {made['total_updates']}" for made in made_by)
 

@@ -28,7 +28,7 @@ from jobs.report.table import MISSING, Cell, Mark, Table
 
 
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """What each policy is called that was evaluated on a dataset, and how it compares with other systems at equal n."""
+    """For each policy evaluated on a dataset its name, and how it compares with other systems at equal n."""
     return tuple(
         (numbers.names[system], f"{_beside_others(at)}{_gap(at)}.")
         for system, at in numbers.of(dataset).items()
@@ -37,7 +37,7 @@ def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ..
 
 
 def headline(numbers: PolicyNumbers, dataset: str) -> str:
-    """How many of the policies that were evaluated on a dataset are shown to be better than which others."""
+    """The answer in one sentence: the number of policies that are shown to be better than each other system."""
     policies = [at for at in numbers.of(dataset).values() if any(score.is_policy for score in at.values())]
     versus = [[score.versus for score in at.values()] for at in policies]
     rivals = [rival for rival in COMPARED if any(rival in tested for at_n in versus for tested in at_n)]
@@ -52,7 +52,7 @@ def headline(numbers: PolicyNumbers, dataset: str) -> str:
 
 
 def what_is_known(numbers: PolicyNumbers, dataset: str) -> tuple[str, ...]:
-    """How much the answer for a dataset rests on, a sentence each."""
+    """The basis of the answer for a dataset, in sentences."""
     return tuple(_known(numbers, dataset))
 
 
@@ -181,7 +181,7 @@ def policy_tables(numbers: PolicyNumbers, dataset: str) -> Iterator[Table]:
 
 
 def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
-    """What tells how good summaries are beside the metric of the report."""
+    """Further metrics of quality beside the metric of the report."""
     qualities = [spec for spec in SPECS if spec.is_quality]
     scores = sorted((score for score in numbers.scores if score.dataset == dataset), key=lambda score: score.n)
     rows = [

@@ -120,7 +120,7 @@ def _print_run(numbers: RunNumbers[Score], seeds: str, console: Console, where: 
 
 
 def _left_out(dataset: str, numbers: Numbers) -> Iterator[str]:
-    """How many articles are not among those of the means. Systems that lack more have a mark in the table."""
+    """The number of articles left out of the means. Systems that lack more have a mark in the table."""
     scores = [score for score in numbers.scores_of(dataset) if score.comparable]
     left_out = max((score.of_articles - score.articles for score in scores), default=0)
     if left_out:
@@ -130,7 +130,7 @@ def _left_out(dataset: str, numbers: Numbers) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a run's generators were asked for.
+    """Requests to a run's generators: kept lengths, and use of endpoints.
 
     Attributes:
         words: how well they keep to n.
@@ -158,7 +158,7 @@ def read_asked(store: Store, run: RunInfo, names: SystemNames = FULL_NAMES) -> A
 
 
 def asked_json(asked: Asked) -> dict[str, Any]:
-    """The same as plain JSON values."""
+    """Requests to generators as plain JSON values."""
     return {
         f"asked_{asked.length_unit}": [asdict(words) for words in asked.words],
         "endpoint_use": [asdict(use) | {"cost": _cost(use, asked.endpoint)} for use in asked.use],
@@ -176,7 +176,7 @@ def print_asked(asked: Asked, console: Console) -> None:
 
 
 def _words_table(asked: Asked) -> Table:
-    """How well generators keep to n, a row for each generator and n."""
+    """Lengths that generators wrote, a row for each generator and n."""
     unit = asked.length_unit
     rows = [
         (
@@ -208,7 +208,7 @@ def _costs(asked: Asked) -> Iterator[str]:
 
 
 def _cost(use: EndpointUse, endpoint: Mapping[str, Any]) -> float | None:
-    """Of all articles of the run, in the currency of the prices; None without them."""
+    """The cost of all articles of the run, in the currency of the prices; None without prices."""
     input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
     if input_price is None or output_price is None:
         return None

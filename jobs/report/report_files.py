@@ -44,7 +44,7 @@ Style: TypeAlias = Literal["screen", "paper"]
 
 @dataclass(frozen=True, slots=True)
 class ReportStyle:
-    """How a report is shown.
+    """Options of a report.
 
     Attributes:
         labels: of systems, over those of the recipe.

@@ -94,7 +94,7 @@ def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
 
 
 def _share_cell(share: Interval) -> Cell:
-    """Its interval need not lie evenly around it, since a share is a ratio."""
+    """A share with its interval, which need not lie evenly around it, since a share is a ratio."""
     return Cell(percent(share.mean).removesuffix(" %"), percent_interval(share).removesuffix(" %"))
 
 
@@ -160,7 +160,7 @@ def vs_lead_table(numbers: Numbers, dataset: str) -> Table | None:
 
 
 def verdict(comparison: Comparison | None) -> str:
-    """At which n the first system of a comparison is significantly better or worse."""
+    """The n at which the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
     tested = tuple(at.n for at in comparison.lengths)
@@ -171,7 +171,7 @@ def verdict(comparison: Comparison | None) -> str:
 
 
 def vs_cut_table(numbers: Numbers, dataset: str) -> Table | None:
-    """What it does to the scores that a text is kept to n words, and not cut to them."""
+    """Differences between scores of texts kept to n words and of texts cut to n."""
     comparisons = [comparison for comparison in numbers.vs_cut if comparison.dataset == dataset]
     if not comparisons:
         return None

@@ -40,12 +40,12 @@ def state_name(run: RunInfo) -> str:
 
 
 def done_text(run: RunInfo) -> str:
-    """How many articles are done, and of how many: "3/24", or "3/?" where that is not known."""
+    """The number of articles done, and of all: "3/24", or "3/?" where that is not known."""
     return f"{run.articles_done}/{'?' if run.total_articles is None else run.total_articles}"
 
 
 def dataset_part(dataset: Mapping[str, Any]) -> str:
-    """Which of a dataset's articles a recipe asks for, unless it is all."""
+    """The part of a dataset's articles that a recipe asks for; "" if all."""
     skip, limit = dataset.get("skip") or 0, dataset.get("limit")
     if not skip and limit is None:
         return ""
@@ -53,7 +53,7 @@ def dataset_part(dataset: Mapping[str, Any]) -> str:
 
 
 def duration(run: RunInfo) -> str:
-    """How long its drivers have worked on it, without the pauses between them: hours, minutes, seconds."""
+    """The time that drivers have worked on a run, without pauses between them: hours, minutes, seconds."""
     if run.claimed_at is None:
         return "-"
     now = datetime.now(UTC)
@@ -64,7 +64,7 @@ def duration(run: RunInfo) -> str:
 
 
 def made_by(run: RunInfo) -> list[tuple[str, str]]:
-    """What makes the numbers of a run, each with its name, as far as it is recorded."""
+    """The origin of a run's numbers, each fact with its name, as far as it is recorded."""
     revisions = run.revisions
     facts = [
         ("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed])))),
@@ -118,9 +118,9 @@ HALF = 0.5
 """The share of the content that an answer asks for first."""
 _MOST_LENGTHS = 4
 _WIDE = 150
-"""So many columns of a terminal hold all of these."""
+"""The width of a terminal, in columns, that holds the whole list."""
 _SHORT = 14
-"""What is not longer is never folded."""
+"""The longest text, in columns, that is never folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class ListedRun:
 
     @property
     def datasets(self) -> str:
-        """Their names; those of files without the folder."""
+        """The names of the datasets; those of files without the folder."""
         return ", ".join(map(_short, self.run.revisions.get("datasets", {})))
 
     @property
@@ -159,7 +159,7 @@ class ListedRun:
 
     @property
     def answer(self) -> str:
-        """In few words: "9 words keep half (lexrank)", of several datasets with their names."""
+        """The answers in few words: "9 words keep half (lexrank)", of several datasets with their names."""
         return "; ".join(
             f"{_short(answer.dataset)}: " * (len(self.answers) > 1)
             + f"{of_length(answer.n, self.run.length_unit)} {'keeps' if answer.n == 1 else 'keep'} "
@@ -169,7 +169,7 @@ class ListedRun:
 
     @property
     def cells(self) -> tuple[object, ...]:
-        """What stands under `COLUMNS`."""
+        """The values under `COLUMNS`."""
         run = self.run
         articles = done_text(run) + f", {run.shards} shards" * bool(run.shards)
         articles += f", {run.failures} failed" * bool(run.failures)

@@ -120,7 +120,7 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
 
 
 def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = False) -> list[tuple[str, str]]:
-    """What `nws status` shows of a run, each with its name: how it goes on, and then all else that is known of it.
+    """The facts that `nws status` shows of a run, each with its name: its progress first.
 
     `where` makes commands find its store. In brief it is what changes, and fits a terminal of 24 lines.
     """
@@ -176,7 +176,7 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
 
 
 def status_json(store: Store, view: View) -> dict[str, Any]:
-    """What `nws status` knows of a run as plain values, times in ISO 8601."""
+    """The facts of `nws status` as plain values, times in ISO 8601."""
     run, at = view.run, view.progress
     names = ("id", "shard", "state", "articles_done", "total_articles", "failures", "error")
     return {
@@ -194,7 +194,7 @@ def line(view: View) -> str:
 
 
 def facts(view: View) -> list[tuple[str, str]]:
-    """What changes of a run while it goes on, each with its name."""
+    """The facts that change while a run goes on, each with its name."""
     run, at = view.run, view.progress
     rows = [("progress", _progress(view))]
     if at is not None:
@@ -221,7 +221,7 @@ def _progress(view: View) -> str:
 
 
 def stage_text(view: View) -> str:
-    """How far the stage is that the driver is at, "sweep: 3/24 articles"; or else the run."""
+    """The progress of the driver's stage, "sweep: 3/24 articles"; or else the run."""
     at = view.progress
     if at is None:
         return f"{done_text(view.run)} articles"
@@ -229,7 +229,7 @@ def stage_text(view: View) -> str:
 
 
 def rate_text(view: View) -> str:
-    """How fast the stage has been of late: "2.5 articles/s", or by the minute if it is slow; "" if not known."""
+    """The speed of the stage of late: "2.5 articles/s", or by the minute if it is slow; "" if not known."""
     rate = view.span.rate
     if view.progress is None or rate is None:
         return ""
@@ -237,7 +237,7 @@ def rate_text(view: View) -> str:
 
 
 def left_text(view: View) -> str:
-    """How long the stage still takes: "about 3 min"; "" if not known."""
+    """The time that the stage still takes: "about 3 min"; "" if not known."""
     return f"about {duration(view.seconds_left)}" if view.seconds_left else ""
 
 

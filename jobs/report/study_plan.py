@@ -33,7 +33,7 @@ METHOD = (
 
 @dataclass(frozen=True, slots=True)
 class PlanGoal:
-    """What a study is to show.
+    """The goal of a study.
 
     Attributes:
         power: how often, between 0 and 1.
@@ -50,7 +50,7 @@ class PlanGoal:
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """How many articles it would take.
+    """The number of articles that a study would take.
 
     Attributes:
         answers: the smallest n of every system, where the metric is content kept.
@@ -84,7 +84,7 @@ class StudyPlan:
 def plan_run(
     store: Store, run_id: str, metric: str, asked: PlanGoal, labels: Mapping[str, str] | None = None
 ) -> StudyPlan:
-    """What a study like a run would need; `labels` of systems go over those of the recipe.
+    """The plan of a study like a run; `labels` of systems go over those of the recipe.
 
     Raises:
         RecipeError: the run has no such metric or no `lead`.
@@ -166,7 +166,7 @@ def _answers_table(plan: StudyPlan, dataset: str) -> Table:
 
 
 def _pairs_table(plan: StudyPlan, dataset: str) -> Table:
-    """How many articles tell each system from `lead`."""
+    """The number of articles that tell each system from `lead`."""
     pairs = [pair for pair in plan.pairs if pair.dataset == dataset]
     lengths = sorted({at.n for pair in pairs for at in pair.lengths})
     rows = []
@@ -181,7 +181,7 @@ def _pairs_table(plan: StudyPlan, dataset: str) -> Table:
 
 
 def _cell(plan: StudyPlan, at: Needed) -> Cell:
-    """With a star where the run has as many, in brackets where the system scored lower."""
+    """A number of articles: with a star where the run has as many, in brackets where the system scored lower."""
     count = _count(at.articles)
     has_enough = at.articles is not None and at.articles <= at.seen
     is_lower = plan.asked.difference is None and at.difference.mean < 0

@@ -36,7 +36,7 @@ _STEP = 20.0
 
 
 def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, chart_id: str = "") -> Chart:
-    """What systems keep of the content by n, in per cent, and another person's whole summaries if there are any."""
+    """Content kept by n, in per cent, and another person's whole summaries if there are any."""
     of_reference = [held["reference"] for held in answer.of(dataset).values()]
     looks = system_looks(kept_kinds(answer))
     lines = [
@@ -66,7 +66,7 @@ def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, ch
 
 
 def kept_kinds(answer: Answer) -> dict[str, SystemKind]:
-    """What each line is."""
+    """The kind of each line."""
     kinds: dict[str, SystemKind] = {kept.system: kept.kind for kept in answer.of_systems}
     return kinds | {WHOLE: "upper bound"} if any(uncut.system == PERSON for uncut in answer.uncut) else kinds
 

@@ -78,7 +78,7 @@ class Numbers(RunNumbers[SweepScore]):
         return tuple(sorted({*self.scored, *others}))
 
     def vs_lead_of(self, dataset: str) -> dict[str, dict[Metric, Comparison]]:
-        """By system and metric."""
+        """The comparisons with `lead` on a dataset, by system and metric."""
         by_system: dict[str, dict[Metric, Comparison]] = {}
         for metric, comparisons in self.vs_lead.items():
             for comparison in comparisons:
@@ -90,7 +90,7 @@ class Numbers(RunNumbers[SweepScore]):
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
     def best_n_of(self, dataset: str) -> list[tuple[Metric, MagicNumber]]:
-        """By metric, those of systems that can be chosen and were compared with `random`; all metrics of a system."""
+        """The magic numbers of systems that can be chosen and were compared with `random`, by system and metric."""
         chosen = [
             (metric, number)
             for metric, numbers in self.by_metric.items()
@@ -126,7 +126,7 @@ def _kept_values(share: Interval | None) -> dict[str, float | None]:
 
 
 def kept_rows(numbers: Numbers) -> list[dict[str, Any]]:
-    """What systems keep, a row for each dataset, system, ceiling and n: the same in `kept.csv`."""
+    """The rows of `kept.csv`: content kept for each dataset, system, ceiling and n."""
     made_by = {"run": numbers.run.id, "metric": KEPT, "signature": metric_signature(numbers.run, KEPT)}
     return [
         made_by
@@ -197,7 +197,7 @@ def analyse(
 
 
 def cautions(numbers: Numbers, dataset: str) -> Iterator[str]:
-    """What a reader of every table of a dataset must know: few or short articles, and skewed differences."""
+    """Cautions for readers of a dataset's tables: few or short articles, and skewed differences."""
     articles = [score.articles for score in numbers.scores if score.dataset == dataset]
     if told := few(min(articles, default=0)):
         yield told
@@ -208,7 +208,7 @@ def cautions(numbers: Numbers, dataset: str) -> Iterator[str]:
 
 
 def _skewed(numbers: Numbers, dataset: str) -> list[str]:
-    """Which verdicts rest in part on differences that are too skewed for the test."""
+    """The verdicts that rest in part on differences that are too skewed for the test."""
     over_random = [
         f"{numbers.names[number.system]} over {RANDOM}"
         for number in numbers.magic_numbers_of(dataset)

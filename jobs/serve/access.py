@@ -1,4 +1,4 @@
-"""Who may read: this machine alone, or who has the token. And what a browser may do with what it got."""
+"""Access to the server: who may read it, and what a browser may do with its pages."""
 
 import hmac
 import re
@@ -31,7 +31,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of every response that has no other: a browser asks this server only, runs its scripts only, and keeps nothing."""
+"""Headers of responses that set no others: a browser asks this server only, runs its scripts only, keeps nothing."""
 
 
 def require_safe(host: str, token: str | None) -> None:

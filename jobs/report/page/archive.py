@@ -26,7 +26,7 @@ from jobs.report.system_names import SystemNames
 from jobs.store import ArticleTexts, Store
 
 MOST_BYTES = 22_000_000
-"""Of all parts, so that the file stays below 25 MB."""
+"""The most bytes of all parts together, so that the file stays below 25 MB."""
 _ARTICLES_OF_A_PART = 16
 _TITLE = 90  # characters of an article in the list
 _NO_SCORE = -32768
@@ -99,7 +99,7 @@ def build_archive(
     opening: tuple[str, int] | None = None,
     optional: Sequence[Metric] = (),
 ) -> Archive:
-    """As many articles as `limit` says and `MOST_BYTES` hold, in the order of their ids.
+    """The archive of the first articles by id, at most `limit` and as many as `MOST_BYTES` hold.
 
     An id is a hash, so the first ones are a random sample of all.
 

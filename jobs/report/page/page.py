@@ -55,7 +55,7 @@ _SCRIPT = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything the page shows."""
+    """The content of the page."""
 
     runs: tuple[RunInfo, ...]
     metric: Metric
@@ -67,7 +67,7 @@ class Page:
 
     @property
     def length_unit(self) -> LengthUnit:
-        """What n counts, in every run of the page."""
+        """The unit of n in every run of the page."""
         return self.runs[0].length_unit
 
     @property
@@ -77,7 +77,7 @@ class Page:
 
     @property
     def gained_over(self) -> tuple[str, ...]:
-        """What the systems are called over which others have gains."""
+        """The names of the systems over which others have gains."""
         return tuple(dict.fromkeys(gain.name for section in self.sections for gain in section.gains))
 
     @property
@@ -129,7 +129,7 @@ def collect(
     limit: int | None,
     labels: Mapping[str, str] | None = None,
 ) -> Page:
-    """What the page shows, read from the store."""
+    """The content of the page, read from the store."""
     runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
     metric = find_metric(metric, "report", *runs)
     _require_one_unit(runs)
@@ -190,7 +190,7 @@ def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, tuple[Source, .
 
 
 def _rows(points: Points) -> Iterator[tuple[str, tuple[str, str, int], tuple[int, float]]]:
-    """Of each summary the system, the dataset, article and n, and the key of its text with its F1."""
+    """For each summary: its system; its dataset, article and n; and the key of its text with its F1."""
     columns = (points.system, points.article, points.n, points.text, points.scores["bertscore_f1"])
     for system, article, n, text, f1 in zip(*(column.tolist() for column in columns), strict=True):
         yield points.systems[system], (*points.articles[article], n), (text, f1)
@@ -278,7 +278,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
 
 
 def content_policy() -> str:
-    """What a browser lets the page do, as a Content-Security-Policy: it asks for nothing, and runs its own script."""
+    """The page's Content-Security-Policy: a browser loads nothing, and runs the page's own script."""
     digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode("utf-8")).digest()).decode("ascii")
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
 

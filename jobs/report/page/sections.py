@@ -49,7 +49,7 @@ class KeptExample:
 
 @dataclass(frozen=True, slots=True)
 class KeptExamples:
-    """What a system wrote with n words of the articles at the quartiles of content kept, what keeps least first."""
+    """A system's summaries of n words at the quartiles of content kept, the one that keeps least first."""
 
     system: str
     n: int
@@ -67,7 +67,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class SweepSection:
-    """Everything about one dataset.
+    """The page's part on one dataset.
 
     Attributes:
         looks: CSS classes by system.
@@ -200,7 +200,7 @@ def policy_section(section: str, numbers: PolicyNumbers) -> PolicySection:
 def kept_examples(
     store: Store, sources: Sequence[Source], answer: Answer, points: Points, dataset: str
 ) -> KeptExamples | None:
-    """None where the answer names no n.
+    """The summaries of the best system at the quartiles of content kept; None where the answer names no n.
 
     Args:
         store: where the texts are.
@@ -240,7 +240,10 @@ def _source_of(sources: Sequence[Source], name: str) -> tuple[Source, str]:
 
 
 def opening(numbers: Numbers, policies: Sequence[PolicyNumbers], points: Points) -> tuple[str, int] | None:
-    """Of a training its best policy; of a sweep the system that keeps most; None where the answer names no n."""
+    """The system and the n that the viewer shows first: a training's best policy, or the system that keeps most.
+
+    None where the answer names no n.
+    """
     for trained in policies:
         if trained.has_policies:
             return _of_policies(trained, points)
