@@ -42,7 +42,7 @@ def list_runs(
     Prints the state of each, its datasets and lengths, and what it found. A sharded run, whose articles are divided
     among runs, is one line.
     """
-    from jobs.report.run_list import listed_runs, print_runs
+    from jobs.report.run_status import listed_runs, print_runs
 
     with reading(store) as opened:
         listed = listed_runs(opened, opened.list_runs(with_shards))

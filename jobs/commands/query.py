@@ -141,8 +141,8 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
     from core.analysis import METRICS
     from core.learning.policy_system import save_policies
     from core.whole_files import replacing
-    from jobs.report.policies.model_card import write_model_card
-    from jobs.report.policies.policy_numbers import policy_results
+    from jobs.report.model_card import write_model_card
+    from jobs.report.policy_numbers import policy_results
 
     chosen = choose_policies(store, run, system)
     with reading(store) as opened:

@@ -266,7 +266,7 @@ def cite(
     """
     from jobs.report.citations import bibtex, citations
 
-    with reading(store) as opened, busy("Reading the cards of models and datasets"):
+    with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
         cited = citations(info, opened.systems(info.id))
     print(bibtex(info, cited), end="")

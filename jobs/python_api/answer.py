@@ -6,7 +6,7 @@ from html import escape
 import pandas as pd
 
 from core.analysis.answer import Answer
-from jobs.report.sweep import kept_answer
+from jobs.report import kept_answer
 from jobs.report.system_names import SystemNames
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles")

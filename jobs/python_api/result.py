@@ -22,7 +22,7 @@ from jobs.python_api.answer import ShownAnswer
 from jobs.report.metric_names import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
 from jobs.report.numerals import counted
 from jobs.report.result_tables import means_table
-from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, metrics_read
+from jobs.report.sweep_numbers import Numbers, analyse, curve_rows, metrics_read
 from jobs.report.system_names import names_of
 from jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
 from jobs.store import open_store as open_stored
@@ -108,7 +108,7 @@ class Result:
             StoreError: the run has no summaries yet.
         """
         from jobs.report.drawing import draw  # and with it matplotlib
-        from jobs.report.sweep.sweep_charts import curves_sheet, kept_sheet
+        from jobs.report.sweep_charts import curves_sheet, kept_sheet
 
         numbers = self._numbers(metric or KEPT)
         is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)

@@ -1,4 +1,4 @@
-"""What charts show, as plain data: lines of systems by n, how each looks, and what stands around them.
+"""Charts as plain data: lines of systems by n, the look of each, and the texts around them.
 
 `jobs.report.drawing` draws a chart, the same for files, notebooks and the page.
 """
@@ -24,12 +24,13 @@ _MARKERS = ("o", "s", "D", "^", "v", "<", ">")
 Dashes = Literal["-"] | tuple[float, tuple[float, ...]]
 
 DASHED: Dashes = (0, (4, 2))
+_LONG_DASHES: tuple[Dashes, ...] = (DASHED, (0, (9, 3)), (0, (2, 2)), (0, (14, 4)))
 _DOTTED: tuple[Dashes, ...] = ((0, (1, 1.3)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1.3, 1, 1.3, 1, 1.3)), (0, (7, 1.5)))
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Of a line, everywhere: `marker` is empty where only a line is drawn, `css` its class in the page's style."""
+    """How a line looks in every chart: without `marker` only the line is drawn; `css` is its class on the page."""
 
     colour: str
     marker: str
@@ -38,8 +39,8 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """A point of a line: `y` at `x`, with the ends of its interval if it has one, and in words (`told`).
+class ChartPoint:
+    """A point of a line: `y` at `x`, with the ends of its interval if it has one, and in words (`text`).
 
     A hollow point is over fewer articles than others'; what a ring marks, the chart says.
     """
@@ -50,7 +51,7 @@ class At:
     high: float | None = None
     hollow: bool = False
     ringed: bool = False
-    told: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Series:
 
     name: str
     look: Look
-    points: tuple[At, ...]
+    points: tuple[ChartPoint, ...]
     is_band: bool = False
 
 
@@ -120,7 +121,9 @@ class GainAt:
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
-    """Controls grey, upper bounds black, both without markers; all others in colour with markers.
+    """Controls grey and dashed, upper bounds black and dotted, both without markers; all others in colour with markers.
+
+    On the page all controls have one grey, so each has dashes of its own.
 
     After the seventh system the colours return, each with another marker and a dashed line.
     """
@@ -130,7 +133,7 @@ def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
         kind = kinds[system]
         i, place[kind] = place[kind], place[kind] + 1
         if kind == "control":
-            looks[system] = Look(GREYS[i % len(GREYS)], "", DASHED, "control")
+            looks[system] = Look(GREYS[i % len(GREYS)], "", _LONG_DASHES[i % len(_LONG_DASHES)], "control")
         elif kind == "upper bound":
             looks[system] = Look(BLACK, "", _DOTTED[i % len(_DOTTED)], "upper")
         else:
@@ -173,18 +176,17 @@ def _labelled(numbers: RunNumbers[Score], system: str) -> str:
     return numbers.names[system] + role(numbers.kinds[system])
 
 
-def _means(scores: Iterable[Score], places: int) -> Iterator[At]:
-    for at in scores:
-        told = (
-            f"{decimals(at.score.mean, places)} ({interval_text(at.score, places)}, {counted(at.articles, 'article')})"
-        )
-        yield at_interval(at.n, at.score, told, hollow=not at.comparable)
+def _means(scores: Iterable[Score], places: int) -> Iterator[ChartPoint]:
+    for score in scores:
+        mean, articles = score.score, counted(score.articles, "article")
+        text = f"{decimals(mean.mean, places)} ({interval_text(mean, places)}, {articles})"
+        yield at_interval(score.n, mean, text, hollow=not score.comparable)
 
 
-def at_interval(n: int, interval: Interval, told: str, *, hollow: bool = False, ringed: bool = False) -> At:
+def at_interval(n: int, interval: Interval, text: str, *, hollow: bool = False, ringed: bool = False) -> ChartPoint:
     """A point at n words."""
-    told += "; lacks articles that others have" * hollow
-    return At(n, interval.mean, interval.low, interval.high, hollow, ringed, told)
+    text += "; lacks articles that others have" * hollow
+    return ChartPoint(n, interval.mean, interval.low, interval.high, hollow, ringed, text)
 
 
 def difference_chart(
@@ -202,10 +204,10 @@ def difference_chart(
     name, places, other = metric_name(numbers.metric), metric_places(numbers.metric), numbers.names[over]
     looks, scores = system_looks(numbers.kinds), numbers.of(dataset)
 
-    def point(system: str, at: GainAt | PairedLength) -> At:
-        told = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
+    def point(system: str, at: GainAt | PairedLength) -> ChartPoint:
+        text = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
         hollow = at.n in scores[system] and not scores[system][at.n].comparable
-        return at_interval(at.n, at.difference, told, hollow=hollow, ringed=at.significant and note != "")
+        return at_interval(at.n, at.difference, text, hollow=hollow, ringed=at.significant and note != "")
 
     return Chart(
         id=chart_id,
@@ -224,7 +226,7 @@ def difference_chart(
 
 
 def scores_notes(numbers: RunNumbers[Score]) -> tuple[str, ...]:
-    """What readers of charts of scores must know."""
+    """Cautions for readers of charts of scores."""
     is_hollow = any(not score.comparable for score in numbers.scores)
     has_bounds = any(score.kind == "upper bound" for score in numbers.scores)
     return (
@@ -235,7 +237,7 @@ def scores_notes(numbers: RunNumbers[Score]) -> tuple[str, ...]:
 
 
 def made_by(run: RunInfo, measured: str, seeds: Sequence[int]) -> tuple[str, ...]:
-    """What made the numbers of a figure, in which `measured` is a metric with its signature."""
+    """The origin of a figure's numbers: metric with signature (`measured`), seeds, run and code."""
     return (
         spaced_signature(measured),
         f"seed {', '.join(map(str, seeds))}",

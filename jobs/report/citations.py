@@ -1,6 +1,6 @@
 """What a paper cites that reports a run: NWS, the libraries, models, datasets, metrics and systems it used, as BibTeX.
 
-Publications are those of `publications.bib`. Of another model or dataset of the Hub they are what its card says.
+Publications are those of `publications.bib`. A model or dataset of the Hub has an entry with its revision, too.
 """
 
 import importlib.metadata
@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from core.metrics.specs import BY_MODEL
 from core.models import SMOLLM2
-from core.models.hub_cache import read_card
 from core.text.dataset import BUNDLED
 from jobs.installation import told_version
 from jobs.report.table import latex_cell
@@ -22,12 +21,9 @@ TITLE = "NWS: how few words can a news summary have and still keep the content?"
 AUTHOR = "The NWS project"
 _PUBLICATIONS = Path(__file__).with_name("publications.bib")
 _ENTRY = re.compile(r"@\w+\s*\{\s*(?P<key>[^,\s{}]+)\s*,")
-_BLOCK = re.compile(r"^```(?:bibtex|bib|latex)?\n(?P<text>\s*@.*?)^```", re.MULTILINE | re.DOTALL | re.IGNORECASE)
 _REPOSITORY = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::[\w.-]+)?@(?P<revision>[\w.-]+)")
 _MINILM = ("reimers2019sentence", "wang2020minilm")
 _BART, _T5 = ("lewis2020bart",), ("raffel2020t5",)
-
-Kind: TypeAlias = Literal["model", "dataset"]
 
 _BY_METRIC = {
     "bertscore": "zhang2020bertscore",
@@ -55,7 +51,7 @@ _BY_REPOSITORY = {
 
 @dataclass(frozen=True, slots=True)
 class Citations:
-    """What a run used.
+    """The references of a run.
 
     Attributes:
         entries: BibTeX, one entry each, none twice.
@@ -67,7 +63,7 @@ class Citations:
 
 
 def citations(run: RunInfo, systems: Iterable[str]) -> Citations:
-    """What to cite with the results of a run.
+    """The references to cite with the results of a run.
 
     Args:
         run: whose recipe, revisions and signatures say what it used.
@@ -82,14 +78,17 @@ def citations(run: RunInfo, systems: Iterable[str]) -> Citations:
         *["williams1992simple"] * (run.job == "phase2"),
     ]
     entries, without = {"nws": _software(run)}, []
-    for kind, text in dict.fromkeys([*_used("model", _models(run)), *_used("dataset", _datasets(run))]):
+    used = [(kind, text) for kind, texts in (("model", _models(run)), ("dataset", _datasets(run))) for text in texts]
+    for kind, text in dict.fromkeys(used):
         if text.startswith(f"{SMOLLM2}@"):
             keys.append("allal2025smollm2")
-        elif at := _REPOSITORY.fullmatch(text):
-            keys += _BY_REPOSITORY.get(at["name"], ())
-            found = _of_repository(at["name"], at["revision"], kind)
-            entries |= found[0]
-            without += found[1]
+        elif repository := _REPOSITORY.fullmatch(text):
+            name = repository["name"]
+            page = f"https://huggingface.co/{'datasets/' * (kind == 'dataset')}{name}"
+            keys += _BY_REPOSITORY.get(name, ())
+            entries[f"hub:{name}"] = _of_repository(name, repository["revision"], kind, page)
+            if name not in _BY_REPOSITORY:
+                without.append(f"The card of the {kind} {name} may say what else to cite: {page}")
         elif text not in BUNDLED:
             without.append(f"The {kind} {text} is not from the Hub: cite where you have it from.")
     without += [f"{name} is an endpoint: cite its model as its maker asks." for name in _endpoints(run)]
@@ -97,15 +96,12 @@ def citations(run: RunInfo, systems: Iterable[str]) -> Citations:
     return Citations(tuple(entries.values()), tuple(without))
 
 
-def bibtex(run: RunInfo, found: Citations) -> str:
+def bibtex(run: RunInfo, cited: Citations) -> str:
     """A .bib file. What has no entry stands in comments at its end."""
     head = f"% What run {run.id} of NWS used. How to report it: docs/reporting.md"
-    return "\n\n".join([head, *found.entries, *([_comments(found.without)] if found.without else [])]) + "\n"
-
-
-def _comments(lines: Iterable[str]) -> str:
     # BibTeX takes whatever stands between entries for a comment, but for @.
-    return "\n".join(f"% {line.replace('@', ' at ')}" for line in lines)
+    comments = "\n".join(f"% {line.replace('@', ' at ')}" for line in cited.without)
+    return "\n\n".join(filter(None, (head, *cited.entries, comments))) + "\n"
 
 
 def _software(run: RunInfo) -> str:
@@ -115,22 +111,10 @@ def _software(run: RunInfo) -> str:
     return _misc("nws", AUTHOR, TITLE, more)
 
 
-def _used(kind: Kind, texts: Iterable[str]) -> list[tuple[Kind, str]]:
-    return [(kind, text) for text in texts]
-
-
-def _of_repository(name: str, revision: str, kind: Kind) -> tuple[dict[str, str], list[str]]:
-    """Entries for a repository of the Hub and what its card cites, and what is left to look up."""
-    place = f"https://huggingface.co/{'datasets/' * (kind == 'dataset')}{name}"
-    card = None if name in _BY_REPOSITORY else read_card(name, revision, kind)
-    license = f", licence {card.license}" if card is not None and card.license else ""
-    more = {"howpublished": f"\\url{{{place}}}", "note": latex_cell(f"Revision {revision}{license}")}
-    entries = dict(_entries(_misc(f"hub:{name}", name.partition("/")[0], f"{name} ({kind})", more)))
-    if card is not None:
-        entries |= {key: one for block in _BLOCK.finditer(card.text) for key, one in _entries(block["text"])}
-    elif name not in _BY_REPOSITORY:
-        return entries, [f"The card of the {kind} {name} cannot be read here. It may say what to cite: {place}"]
-    return entries, []
+def _of_repository(name: str, revision: str, kind: str, page: str) -> str:
+    """The entry of a repository of the Hub."""
+    more = {"howpublished": f"\\url{{{page}}}", "note": latex_cell(f"Revision {revision}")}
+    return _misc(f"hub:{name}", name.partition("/")[0], f"{name} ({kind})", more)
 
 
 def _misc(key: str, author: str, title: str, more: Mapping[str, str]) -> str:
@@ -140,12 +124,12 @@ def _misc(key: str, author: str, title: str, more: Mapping[str, str]) -> str:
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """The entries of a .bib file by their keys: each goes to the brace that closes its first one."""
-    for found in _ENTRY.finditer(text):
+    for head in _ENTRY.finditer(text):
         depth = 0
-        for at in range(found.start(), len(text)):
-            depth += (text[at] == "{") - (text[at] == "}")
-            if text[at] == "}" and depth == 0:
-                yield found["key"], text[found.start() : at + 1]
+        for end in range(head.start(), len(text)):
+            depth += (text[end] == "{") - (text[end] == "}")
+            if text[end] == "}" and depth == 0:
+                yield head["key"], text[head.start() : end + 1]
                 break
 
 

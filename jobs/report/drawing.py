@@ -3,21 +3,25 @@
 Lines have their names at their ends. All is laid out in inches, so nothing has to be measured.
 """
 
+import io
 import itertools
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from jobs.report.charts import At, Chart, Series, Sheet
+from jobs.report.charts import BLACK, COLOURS, GREYS, Chart, ChartPoint, Series, Sheet
 from jobs.report.figure_files import FAMILY, NotebookFigure, fit_letters
 
 MOST_WHISKERS = 5
@@ -57,10 +61,16 @@ _PAGE_STYLE = STYLE | {
 }
 
 PAGE_DPI = 72
-"""Of charts in the page, whose unit is the point."""
+"""Dots per inch of charts in the page, whose unit is the point."""
+_PAGE_COLOURS = {
+    **{colour.lower(): f"var(--c{i})" for i, colour in enumerate(COLOURS)},
+    **{grey.lower(): "var(--control)" for grey in GREYS},
+    **{BLACK: "var(--upper)", "#ffffff": "var(--paper)", "#e6e6e6": "var(--rule)"},
+}
+"""Variables of the page's style sheet, which has a light and a dark value for each."""
 _MOST_TICKS, _TICK = 12, 0.35  # a number of ticks, and inches that one takes
 _SIDE_BY_SIDE = 0.016
-"""Of the distance from the first n to the last, what the intervals of one n take together."""
+"""The share of the distance from the first n to the last over which the intervals of one n are spread."""
 
 # Inches: of a letter and a line of a label by its size in points; from a panel to the end of the line that leads to a
 # label, and to the label; of the title, and a line of the footer.
@@ -129,7 +139,51 @@ def _panels(figure: NotebookFigure, layout: _Layout, sheet: Sheet, head: float =
     return figure.subplots(rows, columns, squeeze=False, sharey=share_y, gridspec_kw=place)
 
 
-def draw_for_page(chart: Chart, width: float, height: float) -> NotebookFigure:
+def chart_svg(chart: Chart, width: float, height: float) -> Markup:
+    """The content of an SVG element whose viewBox is of this size, in points. Pointing at an x reads all its values.
+
+    No two charts share an id. The page's style sheet sets letters and colours, and shows or hides the classes `band`,
+    `leader`, `end` (the name of a line) and `up` (the label of the y axis).
+    """
+    figure = _page_figure(chart, width, height)
+    (panel,) = figure.axes
+    for patch in (figure.patch, panel.patch):
+        patch.set_visible(False)
+    for collection in panel.collections:
+        collection.set_gid("leader" if isinstance(collection, LineCollection) else "band")
+    for name in panel.texts[len(chart.guides) :]:
+        name.set_gid("end")
+    panel.yaxis.label.set_gid("up")
+    drawn = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": chart.id}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the reader's browser has other fonts
+        figure.savefig(drawn, format="svg")
+    svg = drawn.getvalue().partition("</defs>")[2].rpartition("</svg>")[0]
+    svg = re.sub(r'style="[^"]*"', lambda style: _page_style(style.group()), svg)
+    svg = re.sub(r'<g id="([A-Za-z2]+)[^"]*"', r'<g class="\1"', svg)
+    return Markup("\n".join((re.sub(r"\s*\n\s*", " ", svg), *_pointed(chart, panel, height))))
+
+
+def _page_style(style: str) -> str:
+    """A style without a font, in colours of the page."""
+    plain = re.sub(r"font-[^;]*; ", "", style)
+    return re.sub("#[0-9a-f]{6}", lambda colour: _PAGE_COLOURS.get(colour.group(), "var(--quiet)"), plain)
+
+
+def _pointed(chart: Chart, panel: Axes, height: float) -> Iterator[str]:
+    """For each x a rectangle whose title has the values there, the highest first."""
+    xs = sorted({at.x for line in chart.series for at in line.points})
+    places = panel.transData.transform([(x, 1.0) for x in xs])[:, 0]
+    box = panel.get_window_extent()
+    edges = [box.x0, *((a + b) / 2 for a, b in itertools.pairwise(places)), box.x1]
+    for x, (left, right) in zip(xs, itertools.pairwise(edges), strict=True):
+        values = [(-at.y, f"{line.name}: {at.text}") for line in chart.series for at in line.points if at.x == x]
+        title = escape("\n".join((f"{chart.x_label}: {x:g}", *(line for _, line in sorted(values)))))
+        place = f'x="{left:.1f}" y="{height - box.y1:.1f}" width="{right - left:.1f}" height="{box.height:.1f}"'
+        yield f'<rect class="at" {place}><title>{title}</title></rect>'
+
+
+def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
     """A chart alone, in points, with its intervals as bands. Its letters are those of the browser."""
     left, right, above, below = (points / PAGE_DPI for points in (64, 168, 14, 46))
     with mpl.rc_context(_PAGE_STYLE):
@@ -222,13 +276,13 @@ def _draw_line(panel: Axes, line: Series, xs: Sequence[float], i: int, lines: in
     _mark(panel, [at for at in points if at.ringed], color=look.colour, marker="o", mfc="none", ms=10, mew=1.1)
 
 
-def _mark(panel: Axes, points: Sequence[At], **style: Any) -> None:
+def _mark(panel: Axes, points: Sequence[ChartPoint], **style: Any) -> None:
     if points and style["marker"]:
         panel.plot([at.x for at in points], [at.y for at in points], linestyle="", **style)
 
 
 def _beside(xs: Sequence[float], i: int, lines: int) -> float:
-    """How far right of its x the i-th line's interval is drawn, so that none hides another.
+    """The distance to the right of x at which the i-th line's interval is drawn, so that none hides another.
 
     Up to `MOST_WHISKERS` the eye sees them at their x. The only bars of more lines stand behind the ends of the lines.
     """

@@ -48,7 +48,7 @@ class NotebookFigure(Figure):
     warning: str | None = None
 
     def savefig(self, fname: Any, **options: Any) -> None:
-        """As matplotlib's; PNG, SVG and PDF get metadata."""
+        """Write the figure as matplotlib does, and add metadata to PNG, SVG and PDF."""
         kind = options.get("format") or (Path(fname).suffix[1:] if isinstance(fname, str | Path) else "") or "png"
         if kind.lower() in ("png", "svg", "pdf"):
             options.setdefault("metadata", metadata(self.sheet, kind.lower()))
@@ -61,7 +61,7 @@ class NotebookFigure(Figure):
 
 
 def metadata(sheet: Sheet, kind: str) -> dict[str, Any]:
-    """What a file of a kind (`png`, `svg`, `pdf`) says of a figure: its title, how to read it, and what made it."""
+    """The metadata of a figure's file (`png`, `svg`, `pdf`): its title, how to read it, and its origin."""
     about = written_out("; ".join((*sheet.notes, *sheet.made_by)))
     if kind == "pdf":
         return {"Title": sheet.title, "Subject": about, "CreationDate": None}

@@ -50,23 +50,23 @@ def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
     Raises:
         RecipeError: not all of `runs` have it.
     """
-    known = (*metrics_of(runs), *PARTS)
-    name = _COLUMN_OF.get(name.lower().replace(" ", "_"), name) if name not in known else name
-    if name not in known:
+    metrics = (*metrics_of(runs), *PARTS)
+    name = _COLUMN_OF.get(name.lower().replace(" ", "_"), name) if name not in metrics else name
+    if name not in metrics:
         raise RecipeError(
-            f"There is no metric {name!r} to {to}. The metrics are {', '.join(known)}.{did_you_mean(name, known)}"
+            f"There is no metric {name!r} to {to}. The metrics are {', '.join(metrics)}.{did_you_mean(name, metrics)}"
         )
     return name
 
 
 def default_metric(*runs: RunInfo) -> Metric:
-    """What runs are compared in unless one is asked for: content kept where all measure it alike, else BERTScore F1."""
+    """The metric of comparisons by default: content kept where all runs measure it alike, else BERTScore F1."""
     signatures = {metric_signature(run, KEPT) for run in runs}
     return KEPT if KEPT in metrics_of(runs) and len(signatures) == 1 else "bertscore_f1"
 
 
 def metric_name(metric: Metric) -> str:
-    """As tables, plots and sentences call it; a plugin's metric goes by its own name."""
+    """The name of a metric in tables, plots and sentences; a plugin's metric goes by its own name."""
     return BY_COLUMN[metric].columns[metric] if metric in BY_COLUMN else metric
 
 
@@ -111,7 +111,7 @@ def metric_places(metric: Metric) -> int:
 
 
 SKEWED = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases)"
-"""Of verdicts on differences that are `PairedLength.too_skewed`; which verdicts they are is said next."""
+"""The caution for verdicts on differences that are `PairedLength.too_skewed`; those verdicts are named behind it."""
 
 
 def not_equal(unit: LengthUnit) -> str:

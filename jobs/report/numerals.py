@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # `nws ls` must not wait for NumPy
 
 
 def decimals(value: float, places: int = 3) -> str:
-    """Without the leading zero: ".432"; no "-.000"."""
+    """A number without its leading zero: ".432"; no "-.000"."""
     text = f"{value:.{places}f}"
     if float(text) == 0:
         text = text.removeprefix("-")
@@ -17,7 +17,7 @@ def decimals(value: float, places: int = 3) -> str:
 
 
 def signed(value: float, places: int = 3) -> str:
-    """With its sign: "+.012", "-.012"; ".000" has none."""
+    """A number with its sign: "+.012", "-.012"; ".000" has none."""
     text = decimals(value, places)
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
@@ -28,12 +28,12 @@ def p_text(p: float, places: int = 4) -> str:
 
 
 def percent(share: float, places: int = 0) -> str:
-    """Of 100: "41 %"; no "-0 %"."""
+    """A share in per cent: "41 %"; no "-0 %"."""
     return f"{round(100 * share, places) + 0.0:.{places}f} %"
 
 
 def percent_interval(interval: "Interval") -> str:
-    """Its ends, with a decimal where they would be the same without: "38–43 %"; "" where there is none."""
+    """The ends of an interval, with a decimal where they would be equal without: "38–43 %"; "" without interval."""
     if interval.low is None or interval.high is None:
         return ""
     for places in (0, 1):
@@ -44,7 +44,7 @@ def percent_interval(interval: "Interval") -> str:
 
 
 def interval_text(interval: "Interval", places: int = 3) -> str:
-    """Its ends: ".012 to .345"; "no interval" where there is none."""
+    """The ends of an interval: ".012 to .345"; "no interval" where there is none."""
     if interval.low is None or interval.high is None:
         return "no interval"
     return f"{decimals(interval.low, places)} to {decimals(interval.high, places)}"
@@ -62,5 +62,5 @@ def of_length(n: int, unit: "LengthUnit") -> str:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """At least one name; a word before the last."""
+    """One name or more as a list, with a word before the last."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"

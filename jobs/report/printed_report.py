@@ -1,15 +1,18 @@
 """A report in the terminal: the answer first, then the tables. Made for any width, with or without colour."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from rich.console import Console
 
 from core.analysis.answer import Answer
+from core.text.length import LengthUnit
+from jobs.report import kept_answer
 from jobs.report.metric_names import metric_name, short_signature
-from jobs.report.numerals import counted
-from jobs.report.policies.policy_answer import sentences, what_is_known
-from jobs.report.policies.policy_numbers import PolicyNumbers
-from jobs.report.policies.policy_tables import learning_table, policy_tables, qualities_table
+from jobs.report.numerals import counted, percent
+from jobs.report.policy_numbers import PolicyNumbers
+from jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
 from jobs.report.printed_lines import (
     print_line,
     print_metric,
@@ -27,11 +30,10 @@ from jobs.report.result_tables import (
     vs_lead_table,
 )
 from jobs.report.run_numbers import RunNumbers, Score, short_note
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import Numbers, cautions
+from jobs.report.sweep_numbers import Numbers, cautions
 from jobs.report.system_names import FULL_NAMES, SystemNames, names_of
-from jobs.report.table import Table
-from jobs.store import RunInfo, Store
+from jobs.report.table import Cell, Table
+from jobs.store import AskedWords, EndpointUse, RunInfo, Store
 
 
 def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
@@ -72,8 +74,8 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
         print_title(console, f"{dataset}: are the policies better?")
         for system, sentence in sentences(numbers, dataset):
             print_sentence(console, system, sentence)
-        for known in what_is_known(numbers, dataset):
-            print_line(console, known, style="dim")
+        for known_fact in what_is_known(numbers, dataset):
+            print_line(console, known_fact, style="dim")
     if numbers.learning:
         learning_table(numbers).print(console)
     for dataset in numbers.scored:
@@ -118,19 +120,99 @@ def _print_run(numbers: RunNumbers[Score], seeds: str, console: Console, where: 
 
 
 def _left_out(dataset: str, numbers: Numbers) -> Iterator[str]:
-    """Which articles are not among those of the means."""
-    by_system = numbers.of(dataset)
-    points = [score for at in by_system.values() for score in at.values()]
-    for system, at in by_system.items():
-        apart = [score for score in at.values() if not score.comparable]
-        if apart:
-            fewest = min(apart, key=lambda score: score.articles / score.of_articles)
-            articles = f"{fewest.articles} of {counted(fewest.of_articles, 'article')}"
-            yield f"{numbers.names[system]} has {articles} at n = {fewest.n}."
-    left_out = max((point.of_articles - point.articles for point in points if point.comparable), default=0)
+    """The number of articles left out of the means. Systems that lack more have a mark in the table."""
+    scores = [score for score in numbers.scores_of(dataset) if score.comparable]
+    left_out = max((score.of_articles - score.articles for score in scores), default=0)
     if left_out:
         articles = counted(left_out, "article")
         yield f"Left out of the means: articles that lack a summary by some system, at most {articles} at any n."
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Requests to a run's generators: kept lengths, and use of endpoints.
+
+    Attributes:
+        words: how well they keep to n.
+        use: what those behind endpoints took.
+        endpoint: the recipe's part about endpoints, with prices; {} without one.
+        names: what systems are called.
+        length_unit: what n counts.
+    """
+
+    words: Sequence[AskedWords] = ()
+    use: Sequence[EndpointUse] = ()
+    endpoint: Mapping[str, Any] = field(default_factory=dict)
+    names: SystemNames = FULL_NAMES
+    length_unit: LengthUnit = "words"
+
+
+def read_asked(store: Store, run: RunInfo, names: SystemNames = FULL_NAMES) -> Asked:
+    """Read it from the summaries of a run, whose systems have these names."""
+    systems = run.revisions.get("generators", {})
+    if not systems:
+        return Asked()
+    endpoint = run.recipe.get("endpoint") or {}
+    words, use = store.asked_words(run.id, systems), store.endpoint_use(run.id, systems)
+    return Asked(words, use, endpoint, names, run.length_unit)
+
+
+def asked_json(asked: Asked) -> dict[str, Any]:
+    """Requests to generators as plain JSON values."""
+    return {
+        f"asked_{asked.length_unit}": [asdict(words) for words in asked.words],
+        "endpoint_use": [asdict(use) | {"cost": _cost(use, asked.endpoint)} for use in asked.use],
+    }
+
+
+def print_asked(asked: Asked, console: Console) -> None:
+    """Print both; nothing if no generator was asked for n words and none is behind an endpoint."""
+    if asked.words:
+        _words_table(asked).print(console)
+    if asked.use:
+        print_title(console, "Requests and tokens for 1,000 articles, at all n together")
+        for line in _costs(asked):
+            print_line(console, line)
+
+
+def _words_table(asked: Asked) -> Table:
+    """Lengths that generators wrote, a row for each generator and n."""
+    unit = asked.length_unit
+    rows = [
+        (
+            *(asked.names[row.system], row.n, Cell(f"{row.written:.1f}")),
+            *(Cell(percent(row.exactly)), Cell(percent(row.over)), Cell(f"{row.off:.1f}")),
+        )
+        for row in sorted(asked.words, key=lambda row: (row.system, row.n))
+    ]
+    columns = ("system", "n", f"mean {unit}", "exactly n", "more than n", f"{unit} off n")
+    title = f"{unit.capitalize()} written, where n were asked for"
+    return Table(columns, rows, title, ("All before a summary is cut to n.",))
+
+
+def _costs(asked: Asked) -> Iterator[str]:
+    endpoint = asked.endpoint
+    for use in asked.use:
+        requests, read, written = (1000 * count / use.articles for count in (use.requests, use.read, use.written))
+        line = f"{asked.names[use.system]}: {requests:,.0f} requests, {read:,.0f} tokens read, {written:,.0f} written"
+        cost = _cost(use, endpoint)
+        if cost is not None:
+            prices = f"{endpoint['input_price']:g} and {endpoint['output_price']:g} for a million tokens"
+            line += f"; cost {1000 * cost / use.articles:,.2f} at {prices}"
+        yield line
+        if use.models > 1:
+            yield (
+                f"{asked.names[use.system]}: {use.models} models have answered under this name, so its means mix them. "
+                "Each row names its model (answered_by in extra)."
+            )
+
+
+def _cost(use: EndpointUse, endpoint: Mapping[str, Any]) -> float | None:
+    """The cost of all articles of the run, in the currency of the prices; None without prices."""
+    input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
+    if input_price is None or output_price is None:
+        return None
+    return float(use.read * input_price + use.written * output_price) / 1e6
 
 
 def print_kept(

@@ -18,21 +18,20 @@ from jobs.report.console import busy, printable
 from jobs.report.drawing import draw
 from jobs.report.figure_files import PAPER_WIDTHS, save
 from jobs.report.metric_names import metric_name, metric_signature, metrics_of, not_equal
-from jobs.report.policies.policy_charts import learning_sheet, policies_sheet
-from jobs.report.policies.policy_numbers import (
+from jobs.report.policy_numbers import (
     PolicyResults,
     analyse_policies,
     policies_json,
     policy_results,
     score_rows,
 )
+from jobs.report.policy_report import learning_sheet, policies_sheet
 from jobs.report.printed_lines import print_line
-from jobs.report.printed_report import print_policies, print_sweep
+from jobs.report.printed_report import Asked, asked_json, print_asked, print_policies, print_sweep, read_asked
 from jobs.report.result_tables import kept_table, means_table
 from jobs.report.run_numbers import RunNumbers, Score
-from jobs.report.sweep.asked import Asked, asked_json, print_asked, read_asked
-from jobs.report.sweep.numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
-from jobs.report.sweep.sweep_charts import curves_sheet, kept_sheet
+from jobs.report.sweep_charts import curves_sheet, kept_sheet
+from jobs.report.sweep_numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
 from jobs.report.system_names import names_of
 from jobs.report.table import Table, write_csv
 from jobs.store import RunInfo, Store
@@ -45,7 +44,7 @@ Style: TypeAlias = Literal["screen", "paper"]
 
 @dataclass(frozen=True, slots=True)
 class ReportStyle:
-    """How a report is shown.
+    """Options of a report.
 
     Attributes:
         labels: of systems, over those of the recipe.

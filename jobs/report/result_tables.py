@@ -12,17 +12,18 @@ from core.analysis import (
     Metric,
     PairedLength,
     Uncut,
+    lengths_text,
 )
 from core.analysis.answer import Answer
 from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
+from jobs.report import kept_answer
 from jobs.report.charts import GainAt
 from jobs.report.metric_names import metric_name, metric_places, not_equal
 from jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, signed
 from jobs.report.printed_lines import UPPER_BOUND_NOTE, role
-from jobs.report.run_list import HALF
 from jobs.report.run_numbers import Score
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import MAY_BE_LARGEST, Numbers, verdict_lengths
+from jobs.report.run_status import HALF
+from jobs.report.sweep_numbers import MAY_BE_LARGEST, Numbers
 from jobs.report.system_names import SystemNames
 from jobs.report.table import MISSING, Cell, Mark, Table
 
@@ -93,7 +94,7 @@ def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
 
 
 def _share_cell(share: Interval) -> Cell:
-    """Its interval need not lie evenly around it, since a share is a ratio."""
+    """A share with its interval, which need not lie evenly around it, since a share is a ratio."""
     return Cell(percent(share.mean).removesuffix(" %"), percent_interval(share).removesuffix(" %"))
 
 
@@ -114,7 +115,7 @@ def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
     if smallest.n is None:
         return Cell(f"over {kept.longest}")
     end = kept.edge(smallest.n)
-    at_end = [] if end is None else [kept_answer.edge_text(end, smallest.n)]
+    at_end = [] if end is None else [kept_answer.edge_text(end)]
     return Cell(str(smallest.n), "; ".join((kept_answer.sure_text(kept, smallest), *at_end)))
 
 
@@ -159,15 +160,18 @@ def vs_lead_table(numbers: Numbers, dataset: str) -> Table | None:
 
 
 def verdict(comparison: Comparison | None) -> str:
-    """At which n the first system of a comparison is significantly better or worse."""
+    """The n at which the first system of a comparison is significantly better or worse."""
     if comparison is None:
         return "–"
-    better, worse = verdict_lengths(comparison)
-    return ", ".join([f"better {better}"] * bool(better) + [f"worse {worse}"] * bool(worse)) or "–"
+    tested = tuple(at.n for at in comparison.lengths)
+    better = tuple(at.n for at in comparison.lengths if at.better)
+    worse = tuple(at.n for at in comparison.lengths if at.worse)
+    verdicts = (("better", better), ("worse", worse))
+    return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 
 def vs_cut_table(numbers: Numbers, dataset: str) -> Table | None:
-    """What it does to the scores that a text is kept to n words, and not cut to them."""
+    """Differences between scores of texts kept to n words and of texts cut to n."""
     comparisons = [comparison for comparison in numbers.vs_cut if comparison.dataset == dataset]
     if not comparisons:
         return None
@@ -258,19 +262,3 @@ def gains_table(
     title = f"{dataset}: {metric_name(numbers.metric)} vs. {numbers.names[over]} at equal n"
     note = f"Interval: {_INTERVALS[over]}. p: sign-flip test, corrected over n (Holm)."
     return Table(("system", "n", "articles", "Δ", "interval", "p"), rows, title, (note,))
-
-
-def one_length_table(by_metric: Sequence[Numbers], dataset: str) -> Table:
-    """The scores of a sweep with one n: systems by metric, each mean with half of its 95 % interval."""
-    of_metrics = [(numbers, {one.system: one for one in numbers.scores_of(dataset)}) for numbers in by_metric]
-    first, scores = of_metrics[0]
-    rows = [
-        (
-            *(first.names[system] + role(score.kind), score.articles),
-            *(_mean_cell(of.get(system), {}, numbers.places) for numbers, of in of_metrics),
-        )
-        for system, score in scores.items()
-    ]
-    n = next(iter(scores.values())).n
-    columns = ("system", "articles", *(metric_name(numbers.metric) for numbers in by_metric))
-    return Table(columns, rows, f"{dataset}: means at n = {n}", ("± half of the 95 % interval",))

@@ -76,7 +76,7 @@ class RunNumbers(Generic[Score]):
 
     @property
     def kinds(self) -> dict[str, SystemKind]:
-        """What each system with scores is."""
+        """The kind of each system with scores."""
         return {score.system: score.kind for score in self.scores}
 
     def scores_of(self, dataset: str) -> list[Score]:
@@ -91,7 +91,7 @@ class RunNumbers(Generic[Score]):
         return by_system
 
     def other_lengths_of(self, dataset: str) -> dict[str, dict[int, float]]:
-        """By system and n the mean number of words, of those systems that do not always write n.
+        """The mean number of words by system and n, for systems that do not always write n.
 
         Of all, where n counts characters.
         """
@@ -101,7 +101,7 @@ class RunNumbers(Generic[Score]):
         return {system: by_n for system, by_n in words.items() if any(mean != n for n, mean in by_n.items())}
 
     def head_json(self) -> dict[str, Any]:
-        """What made the numbers, with which a report in JSON begins."""
+        """The origin of the numbers, with which a report in JSON begins."""
         return {
             "run": run_json(self.run),
             "metric": self.metric,
@@ -113,7 +113,7 @@ class RunNumbers(Generic[Score]):
         }
 
     def head(self, score: Score) -> dict[str, Any]:
-        """With what every row of scores in a file begins: what made a score, and of what it is."""
+        """The first columns of every row of scores in a file: the origin of a score, and its place."""
         return {
             "run": self.run.id,
             "metric": self.metric,
@@ -132,13 +132,13 @@ def interval_values(prefix: str, interval: Interval | None) -> dict[str, float |
 
 
 def run_json(run: RunInfo) -> dict[str, Any]:
-    """What made the numbers, as plain JSON values; `articles` and `failures` count those finished and given up on."""
+    """The origin of the numbers as plain JSON values; `articles` and `failures` count those finished and lost."""
     names = ("id", "seed", "code_version", "signatures", "revisions", "device", "state")
     return {name: getattr(run, name) for name in names} | {"articles": run.articles_done, "failures": run.failures}
 
 
 def kind_flags(kind: SystemKind) -> dict[str, bool]:
-    """What a system is, as two plain values."""
+    """The kind of a system as two plain values."""
     return {"is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 

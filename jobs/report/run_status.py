@@ -1,13 +1,24 @@
-"""What is said of a run wherever one is shown: its state, its time, what makes it, why articles failed."""
+"""What is said of runs wherever they are shown: their state, time and answer, what makes them, why articles failed.
+
+Nothing here imports NumPy, which `nws ls` need not wait for.
+"""
 
 import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Any
 
-from jobs.report.numerals import counted
-from jobs.store import FailureInfo, RunInfo, is_stale, seconds_of_driver
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from core.types import OTHER_ARTICLE, POLICY, SystemKind
+from jobs.report.numerals import counted, of_length, percent
+from jobs.report.system_names import names_of
+from jobs.report.table import Table
+from jobs.store import FailureInfo, KeptShare, RunInfo, Store, is_stale, seconds_of_driver
 
 _NAMED = 3
 """How many articles or machines of a reason are named."""
@@ -29,12 +40,12 @@ def state_name(run: RunInfo) -> str:
 
 
 def done_text(run: RunInfo) -> str:
-    """How many articles are done, and of how many: "3/24", or "3/?" where that is not known."""
+    """The number of articles done, and of all: "3/24", or "3/?" where that is not known."""
     return f"{run.articles_done}/{'?' if run.total_articles is None else run.total_articles}"
 
 
 def dataset_part(dataset: Mapping[str, Any]) -> str:
-    """Which of a dataset's articles a recipe asks for, unless it is all."""
+    """The part of a dataset's articles that a recipe asks for; "" if all."""
     skip, limit = dataset.get("skip") or 0, dataset.get("limit")
     if not skip and limit is None:
         return ""
@@ -42,7 +53,7 @@ def dataset_part(dataset: Mapping[str, Any]) -> str:
 
 
 def duration(run: RunInfo) -> str:
-    """How long its drivers have worked on it, without the pauses between them: hours, minutes, seconds."""
+    """The time that drivers have worked on a run, without pauses between them: hours, minutes, seconds."""
     if run.claimed_at is None:
         return "-"
     now = datetime.now(UTC)
@@ -53,7 +64,7 @@ def duration(run: RunInfo) -> str:
 
 
 def made_by(run: RunInfo) -> list[tuple[str, str]]:
-    """What makes the numbers of a run, each with its name, as far as it is recorded."""
+    """The origin of a run's numbers, each fact with its name, as far as it is recorded."""
     revisions = run.revisions
     facts = [
         ("seed", ", ".join(map(str, run.recipe.get("seeds", [run.seed])))),
@@ -68,8 +79,8 @@ def made_by(run: RunInfo) -> list[tuple[str, str]]:
     of_copies = " (of the copied rows: this run has computed none)" if 0 < run.summaries == run.reused else ""
     facts += [("arithmetic", line + of_copies * (i == 0)) for i, line in enumerate(run.arithmetic)]
     for name, kind in (("trained on", "train_datasets"), ("dataset", "datasets")):
-        asked = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
-        facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in asked]
+        datasets = zip(revisions.get(kind, {}).items(), run.recipe.get(kind, ()), strict=False)
+        facts += [(name, f"{dataset} {revision}{dataset_part(part)}") for (dataset, revision), part in datasets]
     facts.append(("segmentation", revisions.get("segmentation", "–")))
     for name in ("encoder", "generator", "plugin", "predictions"):
         of_kind = revisions.get(name if name == "predictions" else f"{name}s", {})
@@ -100,3 +111,141 @@ def failure_lines(failures: Sequence[FailureInfo]) -> list[str]:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+COLUMNS = ("RUN", "STATE", "ARTICLES", "DATASET", "N", "ANSWER", "NAME", "SUBMITTED (UTC)", "TIME", "SUMMARIES", "NOTE")
+HALF = 0.5
+"""The share of the content that an answer asks for first."""
+_MOST_LENGTHS = 4
+_WIDE = 150
+"""The width of a terminal, in columns, that holds the whole list."""
+_SHORT = 14
+"""The longest text, in columns, that is never folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """What the first sentence of a report says of a dataset: the best system keeps `keeps` of the content with n."""
+
+    dataset: str
+    system: str
+    name: str
+    n: int
+    keeps: float
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """A run with its answer on each dataset, once it has ended. That of a training is of its policies."""
+
+    run: RunInfo
+    answers: tuple[ShortAnswer, ...]
+
+    @property
+    def datasets(self) -> str:
+        """The names of the datasets; those of files without the folder."""
+        return ", ".join(map(_short, self.run.revisions.get("datasets", {})))
+
+    @property
+    def lengths(self) -> str:
+        """All of them, or how many between which: "1–12", "5, 10, 20", "11 of 1–21"."""
+        lengths = self.run.recipe.get("n") or []
+        unit = f" {self.run.length_unit}" * (self.run.length_unit != "words")
+        span = f"{min(lengths)}–{max(lengths)}" if lengths else ""
+        if len(lengths) > 1 and max(lengths) - min(lengths) == len(lengths) - 1:
+            return span + unit
+        listed = ", ".join(map(str, lengths))
+        return (listed if len(lengths) <= _MOST_LENGTHS else f"{len(lengths)} of {span}") + unit * bool(lengths)
+
+    @property
+    def answer(self) -> str:
+        """The answers in few words: "9 words keep half (lexrank)", of several datasets with their names."""
+        return "; ".join(
+            f"{_short(answer.dataset)}: " * (len(self.answers) > 1)
+            + f"{of_length(answer.n, self.run.length_unit)} {'keeps' if answer.n == 1 else 'keep'} "
+            + f"{'half' if answer.keeps == HALF else percent(answer.keeps)} ({answer.name})"
+            for answer in self.answers
+        )
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        """The values under `COLUMNS`."""
+        run = self.run
+        articles = done_text(run) + f", {run.shards} shards" * bool(run.shards)
+        articles += f", {run.failures} failed" * bool(run.failures)
+        created = f"{run.created_at.astimezone(UTC):%Y-%m-%d %H:%M}"
+        return (
+            *(run.id, state_name(run), articles, self.datasets, self.lengths, self.answer),
+            *(run.name or "", created, duration(run), run.summaries, run.note or ""),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The run as plain values, with its lengths and answers."""
+        return as_dict(self.run) | {
+            "lengths": self.run.recipe.get("n") or [],
+            "answers": [asdict(answer) for answer in self.answers],
+        }
+
+
+def listed_runs(store: Store, runs: Sequence[RunInfo]) -> list[ListedRun]:
+    """Runs with the answers that were stored when they ended."""
+    kept: dict[str, list[KeptShare]] = {}
+    for share in store.kept_shares([run.id for run in runs]):
+        kept.setdefault(share.run_id, []).append(share)
+    return [ListedRun(run, tuple(_answers(run, kept.get(run.id, [])))) for run in runs]
+
+
+def _answers(run: RunInfo, shares: Sequence[KeptShare]) -> Iterator[ShortAnswer]:
+    names = names_of([run], [share.system for share in shares])
+    for dataset in sorted({share.dataset for share in shares}):
+        by_system: dict[tuple[SystemKind, str], dict[int, float]] = {}
+        half: dict[str, int | None] = {}
+        for share in shares:
+            is_wanted = share.n > 0 and (run.job != "phase2" or share.system.startswith(POLICY))
+            if share.dataset == dataset and is_wanted:
+                by_system.setdefault((share.kind, share.system), {})[share.n] = share.share
+                half[share.system] = share.half
+        for best in ranked(by_system)[:1]:
+            at = next(at for (_, system), at in by_system.items() if system == best)
+            n = half[best]
+            if n is None or not min(at) < n < max(at):
+                yield ShortAnswer(dataset, best, names[best], max(at), at[max(at)])
+            else:
+                yield ShortAnswer(dataset, best, names[best], n, HALF)
+
+
+def ranked(kept: Mapping[tuple[SystemKind, str], Mapping[int, float]]) -> tuple[str, ...]:
+    """Systems that one can choose, or controls if there are none: what keeps most at the longest common n first.
+
+    `kept` is the share that each keeps at n, by what it is and its name.
+    """
+    for kind in ("system", "control"):
+        chosen = {system: at for (of, system), at in kept.items() if of == kind and system != OTHER_ARTICLE}
+        if chosen:
+            common = set.intersection(*(set(at) for at in chosen.values()))
+            shares = {system: at[max(common or at)] for system, at in chosen.items()}
+            return tuple(sorted(chosen, key=lambda system: (-shares[system], system)))
+    return ()
+
+
+def print_runs(listed: Sequence[ListedRun], console: Console) -> None:
+    """Print a line for each run; on a narrow terminal without the columns behind the answer, and folded there."""
+    table = Table(COLUMNS, [run.cells for run in listed])
+    if not console.is_terminal:
+        table.print_lines(console)
+        return
+    names, rows = [*COLUMNS], [[cell.text for cell in row] for row in table.cells()]
+    if console.width < _WIDE:
+        names = ["RUN", "STATE", "ARTICLES", "DATASET, N", "ANSWER"]
+        rows = [[*row[:3], f"{row[3]}\n{row[4]}", row[5]] for row in rows]
+    shown = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for i, name in enumerate(names):
+        is_short = all(cell_len(line) <= _SHORT for row in rows for line in row[i].split("\n"))
+        shown.add_column(name, no_wrap=is_short or name == "RUN", overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
+    console.print(shown)
+
+
+def _short(dataset: str) -> str:
+    return PurePath(dataset).name if dataset.startswith(("/", ".", "~")) else dataset

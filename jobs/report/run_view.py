@@ -121,12 +121,12 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
 
 
 def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = False) -> list[tuple[str, str]]:
-    """What `nws status` shows of a run, each with its name: how it goes on, and then all else that is known of it.
+    """The facts that `nws status` shows of a run, each with its name: its progress first.
 
     `where` makes commands find its store. In brief it is what changes, and fits a terminal of 24 lines.
     """
     run = view.run
-    told = [("run", run.id), ("name", run.name or ""), ("state", state_text(view, where)), *facts(view)]
+    rows = [("run", run.id), ("name", run.name or ""), ("state", state_text(view, where)), *facts(view)]
     reasons, shards = failure_lines(view.reasons), _shard_facts(store.shards(run.id))
     if is_brief:
         more = len(reasons) - _BRIEF_REASONS
@@ -134,27 +134,27 @@ def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = 
         reasons += [f"and for {counted(more, 'more reason')}: nws status {run.id}{where}"] * (more > 0)
         shards = shards[:1]
     started = f"{work_time(run)} of work since {moment_text(run.started_at)}" if run.started_at else "not started"
-    told += [*(("failed", reason) for reason in reasons), *shards, ("time", started)]
+    rows += [*(("failed", reason) for reason in reasons), *shards, ("time", started)]
     if not is_brief:
-        told += [("shard", f"{run.shard} of {run.parent}" if run.parent else "")]
-        told += [
+        rows += [("shard", f"{run.shard} of {run.parent}" if run.parent else "")]
+        rows += [
             ("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
             for policy in store.policy_infos(run.id)
         ]
-        told += [("note", run.note or ""), ("submitted to", run.address or ""), *made_by(run)]
-    return [(name, text) for name, text in told if text]
+        rows += [("note", run.note or ""), ("submitted to", run.address or ""), *made_by(run)]
+    return [(name, text) for name, text in rows if text]
 
 
 def _shard_facts(shards: Sequence[RunInfo]) -> list[tuple[str, str]]:
     if not shards:
         return []
     states = Counter(map(state_name, shards))
-    told = [("shards", f"{len(shards)}: {', '.join(f'{count} {state}' for state, count in states.items())}")]
+    rows = [("shards", f"{len(shards)}: {', '.join(f'{count} {state}' for state, count in states.items())}")]
     for shard in shards:
         if shard.state not in ("done", "pending"):
             error = f" ({shard.error})" if shard.error else ""
-            told.append((f"shard {shard.shard}", f"{shard.id}: {done_text(shard)}, {state_name(shard)}{error}"))
-    return told
+            rows.append((f"shard {shard.shard}", f"{shard.id}: {done_text(shard)}, {state_name(shard)}{error}"))
+    return rows
 
 
 def print_facts(facts: Sequence[tuple[str, str]], console: Console) -> None:
@@ -177,7 +177,7 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> Table:
 
 
 def status_json(store: Store, view: View) -> dict[str, Any]:
-    """What `nws status` knows of a run as plain values, times in ISO 8601."""
+    """The facts of `nws status` as plain values, times in ISO 8601."""
     run, at = view.run, view.progress
     names = ("id", "shard", "state", "articles_done", "total_articles", "failures", "error")
     return {
@@ -195,14 +195,14 @@ def line(view: View) -> str:
 
 
 def facts(view: View) -> list[tuple[str, str]]:
-    """What changes of a run while it goes on, each with its name."""
+    """The facts that change while a run goes on, each with its name."""
     run, at = view.run, view.progress
-    told = [("progress", _progress(view))]
+    rows = [("progress", _progress(view))]
     if at is not None:
-        told += [("speed", _speed(view) or "not known yet"), *(("actors", text) for text in machine_lines(at.actors))]
+        rows += [("speed", _speed(view) or "not known yet"), *(("actors", text) for text in machine_lines(at.actors))]
     reused = f", {run.reused} of them reused" if run.reused else ""
-    told.append(("summaries", f"{run.summaries}{reused}"))
-    return [*told, ("warning", warning)] if (warning := rows_warning(run.arithmetic)) else told
+    rows.append(("summaries", f"{run.summaries}{reused}"))
+    return [*rows, ("warning", warning)] if (warning := rows_warning(run.arithmetic)) else rows
 
 
 def state_text(view: View, where: str = "") -> str:
@@ -223,7 +223,7 @@ def _progress(view: View) -> str:
 
 
 def stage_text(view: View) -> str:
-    """How far the stage is that the driver is at, "sweep: 3/24 articles"; or else the run."""
+    """The progress of the driver's stage, "sweep: 3/24 articles"; or else the run."""
     at = view.progress
     if at is None:
         return f"{done_text(view.run)} articles"
@@ -231,7 +231,7 @@ def stage_text(view: View) -> str:
 
 
 def rate_text(view: View) -> str:
-    """How fast the stage has been of late: "2.5 articles/s", or by the minute if it is slow; "" if not known."""
+    """The speed of the stage of late: "2.5 articles/s", or by the minute if it is slow; "" if not known."""
     rate = view.span.rate
     if view.progress is None or rate is None:
         return ""
@@ -239,7 +239,7 @@ def rate_text(view: View) -> str:
 
 
 def left_text(view: View) -> str:
-    """How long the stage still takes: "about 3 min"; "" if not known."""
+    """The time that the stage still takes: "about 3 min"; "" if not known."""
     return f"about {duration(view.seconds_left)}" if view.seconds_left else ""
 
 

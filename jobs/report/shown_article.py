@@ -19,10 +19,10 @@ from core.text.length import count_characters, length_of
 from core.text.words import count_words
 from core.types import Article, Summary, SystemKind
 from jobs.report.console import printable, written_out
+from jobs.report.kept_answer import named_length, ranked_systems
 from jobs.report.numerals import counted, decimals, of_length, percent
 from jobs.report.printed_lines import print_line, print_shared, print_title, role
 from jobs.report.run_status import plain_values
-from jobs.report.sweep.kept_answer import named_length, ranked_systems
 from jobs.report.system_names import SystemNames, names_of
 from jobs.store import FailureInfo, RunInfo, Store
 
@@ -54,17 +54,14 @@ class ShownSummary:
 class Shown:
     """An article with its summaries at the n that was chosen, its uncut ones, and what failed.
 
-    `system` is the one whose words are marked, `why_n` says in brackets why it is this n unless one was named, and
-    `names` is what systems are called.
+    `system` is the one whose words are marked, and `names` is what systems are called.
     """
 
     run: RunInfo
     article: Article
     system: str
     n: int
-    why_n: str
-    at_n: tuple[ShownSummary, ...]
-    uncut: tuple[ShownSummary, ...]
+    summaries: tuple[ShownSummary, ...]
     failures: tuple[FailureInfo, ...]
     names: SystemNames
 
@@ -78,7 +75,7 @@ class Shown:
             "unit": run.length_unit,
             **{name: getattr(article, name) for name in ("dataset", "split", "key", "id", "text", "references")},
             "words": count_words(article.text),
-            "summaries": [written.as_dict() for written in (*self.at_n, *self.uncut)],
+            "summaries": [written.as_dict() for written in self.summaries],
             "failures": [plain_values(failure) for failure in self.failures],
         }
 
@@ -119,31 +116,22 @@ def show(
     names = names_of([run], kinds, labels)
     chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else ""
     article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
-    answer, why_n = store.answer(run.id), ""
+    answer = store.answer(run.id)
     first = min(kinds, key=lambda name: system_order(name, kinds[name]))
     chosen = chosen or next(iter(ranked_systems(answer, article.dataset)), first)
     if n is None and chosen in answer.of(article.dataset):
-        n, why_n = named_length(answer, article.dataset, chosen), f" (the report's n for {printable(names[chosen])})"
+        n = named_length(answer, article.dataset, chosen)
     elif n is None:
         lengths = [n for n in store.lengths(run.id, chosen) if n] or [0]
-        n, why_n = lengths[len(lengths) // 2], f" (the middle n of {printable(names[chosen])})"
+        n = lengths[len(lengths) // 2]
     words = bare_words(article.text)
     summaries = [
         ShownSummary(summary, kinds[summary.system], tuple(align(bare_words(summary.text), words)))
         for summary in store.summaries(run.id, article.id)
+        if summary.n in (n, 0)
     ]
-    summaries.sort(key=lambda written: system_order(written.summary.system, written.kind))
-    return Shown(
-        run,
-        article,
-        chosen,
-        n,
-        why_n,
-        tuple(written for written in summaries if written.summary.n == n != 0),
-        tuple(written for written in summaries if written.summary.n == 0),
-        tuple(store.failures(run.id, article.id)),
-        names,
-    )
+    summaries.sort(key=lambda shown: (shown.summary.n == 0, system_order(shown.summary.system, shown.kind)))
+    return Shown(run, article, chosen, n, tuple(summaries), tuple(store.failures(run.id, article.id)), names)
 
 
 def _find(store: Store, run: RunInfo, name: str) -> Article:
@@ -172,17 +160,16 @@ def print_shown(shown: Shown, console: Console) -> None:
         why = f"{failure.stage}: {failure.error_class}: {failure.message} ({counted(failure.attempts, 'attempt')})"
         console.print()
         print_line(console, f"Failed: {written_out(why)}", style="bold red")
-    if shown.n:
-        unit = "" if run.length_unit == "words" else f" {run.length_unit}"
-        _print_heading(console, f"Summaries at n = {shown.n}{unit}{shown.why_n}, scores in F1")
-        if not shown.at_n:
-            _print_indented(Text("There is none."), console)
-        for written in shown.at_n:
-            _print_summary(shown, written, console)
-    if shown.uncut:
-        _print_heading(console, "Summaries of their own length (n = 0), scores in F1")
-        for written in shown.uncut:
-            _print_summary(shown, written, console)
+    for n in dict.fromkeys((shown.n, 0)):
+        summaries = [written for written in shown.summaries if written.summary.n == n]
+        if n or summaries:
+            unit = "" if run.length_unit == "words" else f" {run.length_unit}"
+            called = f"Summaries at n = {n}{unit}" if n else "Summaries of their own length (n = 0)"
+            _print_heading(console, f"{called}, scores in F1")
+            for written in summaries:
+                _print_summary(shown, written, console)
+            if not summaries:
+                _print_indented(Text("There is none."), console)
     _print_text(shown, console)
 
 
@@ -208,7 +195,10 @@ def _print_references(references: Sequence[str], console: Console) -> None:
 
 def _print_text(shown: Shown, console: Console) -> None:
     has_colour = console.color_system is not None
-    marked = next((written for written in shown.at_n if written.summary.system == shown.system), None)
+    at = shown.system, shown.n
+    marked = next(
+        (written for written in shown.summaries if (written.summary.system, written.summary.n) == at and shown.n), None
+    )
     legend = ""
     if marked is not None:
         marking, missing = "Highlighted" if has_colour else "In [brackets]", marked.positions.count(None)

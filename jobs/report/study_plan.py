@@ -1,16 +1,17 @@
 """`nws plan`: how many articles would make the answers of a run sure, and those of a study to be planned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
 
 from core.analysis import LEAD, Metric, kinds_of
-from core.analysis.content_kept import KEPT, Ceiling, ContentKept, SmallestN, content_kept
+from core.analysis.content_kept import KEPT, Ceiling, ContentKept, content_kept
 from core.analysis.sample_size import MOST_ARTICLES, Needed, NeededByPair, articles_needed
 from core.errors import RecipeError
 from core.types import SystemKind
+from jobs.report.kept_answer import sure_text
 from jobs.report.metric_names import find_metric, metric_signature
 from jobs.report.numerals import counted, decimals, percent
 from jobs.report.printed_lines import (
@@ -32,7 +33,7 @@ METHOD = (
 
 @dataclass(frozen=True, slots=True)
 class PlanGoal:
-    """What a study is to show.
+    """The goal of a study.
 
     Attributes:
         power: how often, between 0 and 1.
@@ -49,7 +50,7 @@ class PlanGoal:
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """How many articles it would take.
+    """The number of articles that a study would take.
 
     Attributes:
         answers: the smallest n of every system, where the metric is content kept.
@@ -60,7 +61,6 @@ class StudyPlan:
 
     run: RunInfo
     metric: Metric
-    signature: str
     asked: PlanGoal
     answers: tuple[ContentKept, ...]
     pairs: tuple[NeededByPair, ...]
@@ -72,7 +72,7 @@ class StudyPlan:
         return {
             "run": self.run.id,
             "metric": self.metric,
-            "signature": self.signature,
+            "signature": metric_signature(self.run, self.metric),
             **asdict(self.asked),
             "method": METHOD,
             "unit": self.run.length_unit,
@@ -84,7 +84,7 @@ class StudyPlan:
 def plan_run(
     store: Store, run_id: str, metric: str, asked: PlanGoal, labels: Mapping[str, str] | None = None
 ) -> StudyPlan:
-    """What a study like a run would need; `labels` of systems go over those of the recipe.
+    """The plan of a study like a run; `labels` of systems go over those of the recipe.
 
     Raises:
         RecipeError: the run has no such metric or no `lead`.
@@ -101,7 +101,6 @@ def plan_run(
     return StudyPlan(
         run=run,
         metric=checked,
-        signature=metric_signature(run, checked),
         asked=asked,
         answers=tuple(answer for answer in answers if answer.of == asked.of),
         pairs=needed,
@@ -140,51 +139,49 @@ def print_plan(plan: StudyPlan, console: Console, where: str = "") -> None:
     run = plan.run
     print_line(console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed")
     print_unit(run.length_unit, console)
-    print_metric(plan.metric, plan.signature, run.id, console, where)
+    print_metric(plan.metric, metric_signature(run, plan.metric), run.id, console, where)
     print_shared(plan.names, console)
     for dataset in sorted({answer.dataset for answer in plan.answers} | {pair.dataset for pair in plan.pairs}):
-        _print_answers(plan, [answer for answer in plan.answers if answer.dataset == dataset], console)
-        _print_pairs(plan, [pair for pair in plan.pairs if pair.dataset == dataset], console)
+        for table in (_answers_table(plan, dataset), _pairs_table(plan, dataset)):
+            if table.rows:
+                table.print(console)
     _print_how_to_read(plan, console)
 
 
-def _print_answers(plan: StudyPlan, answers: Sequence[ContentKept], console: Console) -> None:
-    rows = [(answer, smallest) for answer in answers for smallest in answer.smallest if smallest.n is not None]
-    if not rows:
-        return
-    cells = [
+def _answers_table(plan: StudyPlan, dataset: str) -> Table:
+    """The smallest n that keeps each share, and how many articles would tell it to one step."""
+    rows = [
         (
             *(plan.names[answer.system] + role(answer.kind), percent(smallest.x)),
-            Cell(str(smallest.n), _interval(answer, smallest)),
+            Cell(str(smallest.n), sure_text(answer, smallest)),
             Cell(_count(smallest.articles_for_one_step)),
         )
-        for answer, smallest in rows
+        for answer in plan.answers
+        for smallest in answer.smallest
+        if answer.dataset == dataset and smallest.n is not None
     ]
-    title = f"{answers[0].dataset}: articles for an interval of one step of n"
+    title = f"{dataset}: articles for an interval of one step of n"
     note = "Below the smallest n: its 95 % interval."
-    Table(("system", "share", "smallest n", "articles"), cells, title, (note,)).print(console)
+    return Table(("system", "share", "smallest n", "articles"), rows, title, (note,))
 
 
-def _interval(answer: ContentKept, smallest: SmallestN) -> str:
-    return f"{smallest.low} to {'beyond ' + str(answer.longest) if smallest.high is None else smallest.high}"
-
-
-def _print_pairs(plan: StudyPlan, pairs: Sequence[NeededByPair], console: Console) -> None:
-    if not pairs:
-        return
-    of = "the observed difference" if plan.asked.difference is None else f"a difference of {plan.asked.difference:g}"
+def _pairs_table(plan: StudyPlan, dataset: str) -> Table:
+    """The number of articles that tell each system from `lead`."""
+    pairs = [pair for pair in plan.pairs if pair.dataset == dataset]
     lengths = sorted({at.n for pair in pairs for at in pair.lengths})
     rows = []
     for pair in pairs:
         by_n = {at.n: at for at in pair.lengths}
         cells = (_cell(plan, by_n[n]) if n in by_n else MISSING for n in lengths)
         rows.append((plan.names[pair.a] + role(plan.kinds[pair.a]), *cells))
-    title = f"{pairs[0].dataset}: articles to detect {of} from {plan.names[pairs[0].b]}, at each n"
-    Table(("n", *map(str, lengths)), rows, title).print(console)
+    least = plan.asked.difference
+    difference = "the observed difference" if least is None else f"a difference of {least:g}"
+    title = f"{dataset}: articles to detect {difference} from {plan.names[LEAD]}, at each n"
+    return Table(("n", *map(str, lengths)), rows, title)
 
 
 def _cell(plan: StudyPlan, at: Needed) -> Cell:
-    """With a star where the run has as many, in brackets where the system scored lower."""
+    """A number of articles: with a star where the run has as many, in brackets where the system scored lower."""
     count = _count(at.articles)
     has_enough = at.articles is not None and at.articles <= at.seen
     is_lower = plan.asked.difference is None and at.difference.mean < 0

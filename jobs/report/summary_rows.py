@@ -64,11 +64,12 @@ def write_summary_rows(store: Store, run: RunInfo, target: Path, with_articles: 
         RecipeError: it cannot be written; an older one is as it was.
     """
     check_rows_target(target)
-    pieces = _Counted(_pieces(store, run, with_articles))
+    counts: list[int] = []
+    pieces = _pieces(store, run, with_articles, counts)
     if target == STDOUT:
         for rows in pieces:
             sys.stdout.write("".join(json.dumps(row) + "\n" for row in rows))
-        return pieces.rows, ()
+        return sum(counts), ()
     made_by = json.dumps(run_json(run), ensure_ascii=False)
     beside = None if target.suffix.lower() == ".parquet" else target.with_name(f"{target.name}.run.json")
     try:
@@ -79,29 +80,21 @@ def write_summary_rows(store: Store, run: RunInfo, target: Path, with_articles: 
                 both.enter_context(replacing(beside)).write_text(made_by + "\n", encoding="utf-8")
     except OSError as error:
         raise RecipeError(f"--rows {target} cannot be written ({error.strerror or error}).") from error
-    return pieces.rows, (target, beside) if beside else (target,)
+    return sum(counts), (target, beside) if beside else (target,)
 
 
-class _Counted:
-    """Pieces to be read once, and how many rows they have had."""
+def _pieces(store: Store, run: RunInfo, with_articles: bool, counts: list[int]) -> Iterator[list[Row]]:
+    """The rows of some articles at a time: by article id, system and n, the same in every store.
 
-    def __init__(self, pieces: Iterator[list[Row]]) -> None:
-        self._pieces = pieces
-        self.rows = 0
-
-    def __iter__(self) -> Iterator[list[Row]]:
-        for piece in self._pieces:
-            self.rows += len(piece)
-            yield piece
-
-
-def _pieces(store: Store, run: RunInfo, with_articles: bool) -> Iterator[list[Row]]:
-    """The rows of some articles at a time: by article id, system and n, the same in every store."""
+    The number of each piece's rows is appended to `counts`.
+    """
     kinds = store.systems(run.id)
     ids = list(store.finished_article_ids(run.id))
     for start in range(0, len(ids), _ARTICLES_AT_ONCE):
         articles = store.article_texts(run.id, ids[start : start + _ARTICLES_AT_ONCE])
-        yield [row for article in articles for row in _rows(article, kinds, with_articles)]
+        rows = [row for article in articles for row in _rows(article, kinds, with_articles)]
+        counts.append(len(rows))
+        yield rows
 
 
 def _rows(article: ArticleTexts, kinds: Mapping[str, str], with_articles: bool) -> Iterator[Row]:
@@ -114,18 +107,18 @@ def _rows(article: ArticleTexts, kinds: Mapping[str, str], with_articles: bool) 
         }
 
 
-def _write_jsonl(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
+def _write_jsonl(path: Path, pieces: Iterator[list[Row]], columns: Mapping[str, type], made_by: str) -> None:
     with path.open("w", encoding="utf-8") as file:
         for rows in pieces:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def _write_csv(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
+def _write_csv(path: Path, pieces: Iterator[list[Row]], columns: Mapping[str, type], made_by: str) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         put_csv(file, tuple(columns), ([row[name] for name in columns] for rows in pieces for row in rows))
 
 
-def _write_parquet(path: Path, pieces: _Counted, columns: Mapping[str, type], made_by: str) -> None:
+def _write_parquet(path: Path, pieces: Iterator[list[Row]], columns: Mapping[str, type], made_by: str) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 

@@ -22,7 +22,6 @@ _OF_RUN = " @"
 _PROMPT = "prompt="
 _EXACT = "exact"
 _CHUNKS = "chunks"
-_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +34,25 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class SystemNames:
-    """What systems are called, by their full names. No two are called the same."""
+    """Names of systems by their full names, no two the same."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
 
     def __getitem__(self, system: str) -> str:
-        """What a system is called; its full name if it is none of these."""
+        """The name of a system; its full name if it is none of these."""
         return self.shown.get(system, system)
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """What names leave out, said once: "lexrank and textrank: with all-MiniLM-L6-v2, chunks"."""
+        """The parts that names leave out: "lexrank and textrank: with all-MiniLM-L6-v2, chunks"."""
         return tuple(self._said(left_out) for left_out in self.left_out)
 
     def _said(self, left_out: LeftOut) -> str:
         parts = ", ".join(left_out.parts)
         if len(left_out.systems) == len(self.shown) > 1:
             return f"all with {parts}"
-        names = [self[system] for system in left_out.systems]
-        if len(names) > _MOST_NAMED:
-            names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more"]
-        return f"{listed(names)}: with {parts}"
+        return f"{listed([self[system] for system in left_out.systems])}: with {parts}"
 
     def find(self, name: str, known: Collection[str], where: str, methods: Collection[str] = ()) -> str:
         """The full name of the system that a person means.
@@ -142,16 +138,16 @@ def system_names(systems: Iterable[str]) -> SystemNames:
             left_out.append((tuple(members), shared))
     while repeated := _repeated(shown):
         shown |= {system: system for system in repeated}
-    said = [
+    described = [
         LeftOut(shortened, shared)
         for family, shared in left_out
         if shared and (shortened := tuple(system for system in family if shown[system] != system))
     ]
-    return SystemNames(shown, tuple(said))
+    return SystemNames(shown, tuple(described))
 
 
 def names_of(runs: Sequence[RunInfo], systems: Iterable[str], labels: Mapping[str, str] | None = None) -> SystemNames:
-    """What systems of runs are called: with the labels of the runs' recipes, and over these with `labels`.
+    """Names of the systems of runs, with the labels of their recipes, and over these with `labels`.
 
     A label of a recipe may be of a system that has written nothing yet.
 
@@ -187,7 +183,7 @@ def _family(body: str) -> str:
 
 
 def _parts(system: str, family: str) -> tuple[str, ...]:
-    """Of a system of the family; none of others."""
+    """The parts of a system's name if it is of the family; none otherwise."""
     body = system.partition(_OF_RUN)[0]
     return tuple(body.removeprefix(POLICY).split("|")) if _family(body) == family else ()
 
@@ -198,7 +194,7 @@ def _joined(system: str, parts: Sequence[str]) -> str:
 
 
 def _not_needed(family: str, members: _Parts) -> tuple[Collection[str], tuple[str, ...]]:
-    """What the names of a family leave out, and what of that is said once: the parts that all of them have."""
+    """The parts that the names of a family leave out, and those of them that all members have."""
     first, *others = members.values()
     if family == "segments" and not others:
         alone = (first[0], first[2]) if len(first) == 3 and first[2] == _CHUNKS else ()
@@ -239,5 +235,5 @@ def system_notes(systems: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
     A system of Phase 1 has the method within its name, such as "all-MiniLM-L6-v2|lexrank|chunks".
     """
-    found = ((system, next((part for part in system.split("|") if part in SYSTEM_NOTES), None)) for system in systems)
-    return tuple((system, SYSTEM_NOTES[part]) for system, part in found if part is not None)
+    methods = ((system, next((part for part in system.split("|") if part in SYSTEM_NOTES), None)) for system in systems)
+    return tuple((system, SYSTEM_NOTES[part]) for system, part in methods if part is not None)

@@ -25,7 +25,7 @@ Mark: TypeAlias = Literal["", "*", "?", "°"]
 _WIDEST = 60
 """Columns of the terminal for a text: what is longer folds."""
 _LEAST_NAME = 14
-"""To so many columns of the terminal the first column folds, before a table is printed in parts."""
+"""The least width of the first column, in columns of the terminal, before a table is printed in parts."""
 _PAD = "\N{NO-BREAK SPACE}"  # where other cells have a mark; rich would strip a blank
 # What a spreadsheet takes for the beginning of a formula, see OWASP, "CSV Injection".
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -63,7 +63,7 @@ class Cell:
 
 
 MISSING = Cell("–")
-"""Stands where a row has no number."""
+"""The cell where a row has no number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Table:
 
     @property
     def is_left(self) -> tuple[bool, ...]:
-        """Of each column, whether it holds a text, and so stands to the left."""
+        """Whether each column holds texts, which stand to the left."""
         return tuple(
             not all(isinstance(row[i], int | float | None | Cell) for row in self.rows)
             for i in range(len(self.columns))
@@ -173,7 +173,7 @@ class Table:
         return file.getvalue()
 
     def markdown(self) -> str:
-        """As GitHub reads it; a missing value is an empty cell, and no character means anything."""
+        """The table in GitHub's Markdown, all characters escaped; a missing value is an empty cell."""
         names = [name.translate(_MARKDOWN) for name in self.columns]
         sides = ["---" if is_left else "---:" for is_left in self.is_left]
         rows = [[_in_one(cell).translate(_MARKDOWN) for cell in row] for row in self.cells()]
@@ -257,8 +257,10 @@ def plain(value: object) -> str | int | float | None:
 
 def shown(value: object, missing: str = "") -> str:
     """A value on one line: six significant digits, `missing` for none, control characters written out."""
-    found = plain(value)
-    return missing if found is None else f"{found:.6g}" if isinstance(found, float) else printable(str(found))
+    short = plain(value)
+    if short is None:
+        return missing
+    return f"{short:.6g}" if isinstance(short, float) else printable(str(short))
 
 
 def latex_cell(value: object) -> str:
@@ -325,7 +327,7 @@ class _Printed:
         return cls(heading + pad, texts, min(widest, _WIDEST) if is_left else widest, is_left)
 
     def folded(self, width: int) -> "_Printed":
-        """Of `width` columns of the terminal at most."""
+        """The column folded to at most `width` columns of the terminal."""
         return _Printed(self.heading, [_broken(cell.plain, width) for cell in self.cells], min(self.width, width), True)
 
 
@@ -358,7 +360,7 @@ def _narrowed(columns: Sequence[_Printed], width: int, gap: int) -> list[_Printe
 
 
 def _parts(first: _Printed, columns: Sequence[_Printed], width: int, gap: int) -> Iterator[list[_Printed]]:
-    """As many columns as stand beside `first` on a line; at least one in each part."""
+    """The columns in parts, each with as many as stand beside `first` on a line, at least one."""
     part: list[_Printed] = []
     available = max(1, width - first.width)
     for column in columns:
@@ -370,7 +372,7 @@ def _parts(first: _Printed, columns: Sequence[_Printed], width: int, gap: int) -
 
 
 def _rich_table(columns: Sequence[_Printed], gap: int) -> RichTable:
-    """Without lines, `gap` blanks between its columns."""
+    """A table without lines, with `gap` blanks between its columns."""
     table = RichTable(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
     for column in columns:
         side: Literal["left", "right"] = "left" if column.is_left else "right"

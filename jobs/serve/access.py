@@ -1,4 +1,4 @@
-"""Who may read: this machine alone, or who has the token. And what a browser may do with what it got."""
+"""Access to the server: who may read it, and what a browser may do with its pages."""
 
 import hmac
 import re
@@ -31,7 +31,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of every response that has no other: a browser asks this server only, runs its scripts only, and keeps nothing."""
+"""Headers of responses that set no others: a browser asks this server only, runs its scripts only, keeps nothing."""
 
 
 def require_safe(host: str, token: str | None) -> None:
@@ -90,7 +90,7 @@ class Access:
         await answer(scope, receive, send_with_headers)
 
     def _own_answer(self, request: Request) -> Response | None:
-        site, mode = (request.headers.get(f"sec-fetch-{what}") for what in ("site", "mode"))
+        site, mode = (request.headers.get(f"sec-fetch-{name}") for name in ("site", "mode"))
         if site == "cross-site" and mode != "navigate":
             return PlainTextResponse("Pages of other sites may not ask this server.", 403)
         if self._token is None:
@@ -102,8 +102,8 @@ class Access:
             return None
         if _same(request.cookies.get(self._cookie, ""), self._ticket):
             return None
-        told = "This server asks for its token: open it once as /?token=TOKEN."
-        return PlainTextResponse(told, 401, {"WWW-Authenticate": "Bearer"})
+        message = "This server asks for its token: open it once as /?token=TOKEN."
+        return PlainTextResponse(message, 401, {"WWW-Authenticate": "Bearer"})
 
     def _let_in(self, request: Request) -> Response:
         """Set the cookie, and go to the same page without the token in its address.

@@ -1,9 +1,16 @@
-"""The application: which page is where. It reads the store, in threads, and writes nothing."""
+"""The application: which page is where, and what it shows of the store, which it reads in threads and never writes.
+
+Templates share style and parts with the report page. A block of a page that the frame lacks is the HTML of the element
+of that name: a page that is open polls these.
+"""
 
 import socket
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 from starlette.applications import Starlette
@@ -12,22 +19,117 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from core.analysis.answer import Answer
 from core.errors import NwsError, StoreError, StoreUnavailableError
-from jobs.report.page.page import content_policy
-from jobs.report.run_view import Viewer
-from jobs.serve.access import HEADERS, middleware, require_safe
-from jobs.serve.pages import (
-    REASONS,
-    SCRIPT,
-    STYLE,
-    fingerprint,
-    list_values,
-    live_parts,
-    page_html,
-    report_html,
-    run_values,
+from jobs.report.console import printable, written_out
+from jobs.report.kept_answer import HOW_SURE, WHAT_IT_IS, heading, headline, sentences
+from jobs.report.numerals import counted
+from jobs.report.page import TEMPLATES, page_environment
+from jobs.report.page.page import collect, content_policy, render
+from jobs.report.run_status import ListedRun, duration, failure_lines, listed_runs, made_by, state_name
+from jobs.report.run_view import (
+    View,
+    Viewer,
+    facts,
+    left_text,
+    rate_text,
+    span_until_now,
+    stage_text,
+    state_text,
 )
-from jobs.store import RunInfo, Store
+from jobs.report.system_names import names_of
+from jobs.serve.access import HEADERS, middleware, require_safe
+from jobs.store import Progress, RunInfo, Store
+
+REASONS = 10
+RUNS_OF_A_PAGE = 50
+_LOG_LINES = 200
+_TEMPLATES = Path(__file__).parent / "templates"
+STYLE = "".join(path.read_text(encoding="utf-8") for path in (TEMPLATES / "page.css", _TEMPLATES / "serve.css"))
+SCRIPT = (_TEMPLATES / "serve.js").read_text(encoding="utf-8")
+"""It puts news into a page. All else reads without it."""
+_ENVIRONMENT = page_environment(_TEMPLATES)
+_ENVIRONMENT.filters |= {"printable": printable, "quoted": lambda text: quote(text, safe="")}
+
+
+def list_values(store: Store, asked: Mapping[str, str]) -> dict[str, Any]:
+    """The list as it is now. It reads counts and shares that the store keeps, and no summary.
+
+    `asked` is of an address: `q` has words that a run's id, job, state, name or note has, and `page` is a number. What
+    makes no sense there counts as not given.
+    """
+    words, page = asked.get("q", ""), asked.get("page", "")
+    number = max(1, int(page)) if page.isascii() and page.isdigit() and len(page) < 6 else 1
+    runs, total = store.search_runs(words.split(), (number - 1) * RUNS_OF_A_PAGE, RUNS_OF_A_PAGE)
+    progress = store.progress_of([run.id for run in runs if run.state == "running"])
+    lines = [_line(listed, progress.get(listed.run.id)) for listed in listed_runs(store, runs)]
+    pages = max(1, -(-total // RUNS_OF_A_PAGE))
+    return {"lines": lines, "total": total, "pages": pages, "words": words, "page": number}
+
+
+def _line(listed: ListedRun, progress: Progress | None) -> dict[str, Any]:
+    """A run in the list; `told` is how fast it is, or its answer."""
+    run, state = listed.run, state_name(listed.run)
+    silent = max(0.0, (datetime.now(UTC) - run.heartbeat_at).total_seconds()) if run.heartbeat_at else 0.0
+    progress = progress if state == "running" else None
+    view = View(run, progress, span_until_now(run, progress, silent))
+    actors = counted(len(progress.actors), "actor") if progress and progress.actors else ""
+    speed = [rate_text(view), left_text(view) and f"{left_text(view)} left", actors]
+    told = [listed.answer] if listed.answer else speed
+    return {"listed": listed, "state": state, **_progress(view), "told": told, "time": duration(run)}
+
+
+def _progress(view: View) -> dict[str, Any]:
+    """How far a run is: its `share` of 1, and in words (`done`)."""
+    run, at = view.run, view.progress
+    done, total = (at.finished, at.total) if at and at.total else (run.articles_done, run.total_articles)
+    return {"share": min(1.0, done / total) if total else None, "done": stage_text(view)}
+
+
+def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
+    """A run as it is now; its answer is the one that was stored when it ended, else None."""
+    view = viewer.glance()
+    run = view.run
+    answer = store.stored_answer(run.id) if view.has_ended else None
+    held = answer or Answer()
+    names = names_of([run], held.systems)
+    newest = store.article_texts(run.id, [view.newest]) if view.newest else []
+    summaries = newest[0].summaries if newest else ()
+    lengths = sorted({summary["n"] for summary in summaries}) or [0]
+    written = [summary for summary in summaries if summary["n"] == lengths[len(lengths) // 2]]
+    return {
+        "run": run,
+        "made_by": made_by(run),
+        "state": state_text(view),
+        "look": state_name(run),
+        "has_ended": view.has_ended,
+        "is_live": not view.has_ended or (run.summaries > 0 and answer is None),
+        "answer": answer,
+        "said": [
+            (heading(held, dataset), headline(held, dataset, names), sentences(held, dataset, names))
+            for dataset in held.datasets
+        ],
+        "how_sure": f"{HOW_SURE} {WHAT_IT_IS}",
+        **_progress(view),
+        "facts": [*facts(view), ("time", duration(run))],
+        "reasons": failure_lines(view.reasons),
+        "most_reasons": REASONS,
+        "newest": newest,
+        "written": written,
+        "names": names_of([run], [summary["system"] for summary in written]),
+        "log": store.newest_log(run.id, _LOG_LINES),
+    }
+
+
+def report_html(store: Store, runs: Sequence[RunInfo]) -> str:
+    """The report page of runs, as `nws report -o FILE` writes it, and the way back.
+
+    Raises:
+        NwsError: one has no summaries, their metrics differ, or the store cannot be read.
+    """
+    page = collect(store, [run.id for run in runs], "bertscore_f1", None)
+    return render(page, {"All runs": "/", **{f"Run {run.id}": f"/runs/{quote(run.id, safe='')}" for run in runs}})
+
 
 PATIENCE_SECONDS = 1.0
 """For how long a reader waits while another one has a report written, before being told to come again."""
@@ -83,7 +185,10 @@ class Pages:
 
         None for whoever has waited for `PATIENCE_SECONDS` while another reader has one written, and has to come again.
         """
-        key = tuple(map(fingerprint, runs))
+        key = tuple(
+            (run.id, run.state, run.driver_epoch, run.articles_done, run.summaries, run.failures, run.finished_at)
+            for run in runs
+        )
         if key not in self._reports and self._writing.acquire(timeout=PATIENCE_SECONDS):
             try:
                 if key not in self._reports:
@@ -103,11 +208,17 @@ class Pages:
             raise HTTPException(404, str(error)) from error
 
     def _page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        """A page; of a page that is polled, the HTML of what may have changed, as JSON."""
+        """A page; of a page that is polled, the HTML of what may have changed by the id of its element, as JSON.
+
+        Control characters, which a name may hold, mean nothing in HTML: they are written out.
+        """
         values = {"store": self._store.shown_url, "is_live": False, "asks_again": False, **values}
-        if _is_poll(request):
-            return JSONResponse({"parts": live_parts(template, values), "is_live": values["is_live"]}, status)
-        return HTMLResponse(page_html(template, values), status)
+        page = _ENVIRONMENT.get_template(template)
+        if not _is_poll(request):
+            return HTMLResponse(written_out(page.render(values)), status)
+        live = page.blocks.keys() - _ENVIRONMENT.get_template("frame.html.j2").blocks.keys()
+        parts = {name: written_out("".join(page.blocks[name](page.new_context(values)))) for name in live}
+        return JSONResponse({"parts": parts, "is_live": values["is_live"]}, status)
 
 
 def _is_poll(request: Request) -> bool:

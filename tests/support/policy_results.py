@@ -5,7 +5,7 @@ from made_scores import point_scores
 from system_kinds import kind_of
 
 from core.analysis import Point
-from jobs.report.policies.policy_numbers import PolicyResults
+from jobs.report.policy_numbers import PolicyResults
 from jobs.store import CurveRow, GreedyReward
 
 METHODS = {"reinforce": 150}

@@ -14,7 +14,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def page_environment(*folders: Path) -> Environment:
-    """What renders templates from these folders, and then from `TEMPLATES`. Every text is escaped."""
+    """The environment of templates in these folders, and then in `TEMPLATES`. Every text is escaped."""
     environment = Environment(
         loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
@@ -28,11 +28,11 @@ def page_environment(*folders: Path) -> Environment:
 
 
 def _unbroken(text: str) -> str:
-    """With no-break spaces, so that no line ends before "%" or within "n = 21"."""
+    """A text with no-break spaces, so that no line ends before "%" or within "n = 21"."""
     return re.sub(r" (?=%)|(?<=\bn) (?==)|(?<=n =) (?=\d)", "\N{NO-BREAK SPACE}", text)
 
 
 def _chart_svg(chart: Chart, width: float, height: float) -> Markup:
-    from jobs.report.page.chart_svg import chart_svg  # and with it matplotlib
+    from jobs.report.drawing import chart_svg  # and with it matplotlib
 
     return chart_svg(chart, width, height)

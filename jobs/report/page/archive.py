@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
 from core.analysis import LEAD, Metric
 from core.analysis.content_kept import KEPT
-from core.metrics.specs import BY_COLUMN, SPECS
+from core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, MetricSpec
 from core.systems.rulers import OTHER_ARTICLE
 from core.text.words import count_words
 from core.types import SystemKind
@@ -25,13 +26,12 @@ from jobs.report.system_names import SystemNames
 from jobs.store import ArticleTexts, Store
 
 MOST_BYTES = 22_000_000
-"""Of all parts, so that the file stays below 25 MB."""
+"""The most bytes of all parts together, so that the file stays below 25 MB."""
 _ARTICLES_OF_A_PART = 16
 _TITLE = 90  # characters of an article in the list
 _NO_SCORE = -32768
 COLUMNS = tuple(column for spec in SPECS for column in (spec.column, *spec.parts))
 """The scores that every summary has, in the order in which a part has them."""
-_BERTSCORE = "bertscore_f1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class ViewedSystem:
 class Archive:
     """The embedded data, in base64: `index` and `parts` are gzipped JSON, `ranks` gzipped int16 (little-endian).
 
-    `ranks` has the shape (articles, systems, lengths, metrics): the scores that articles are ordered by, in
-    ten-thousandths, -32768 where there is none.
+    `ranks` has the shape (articles, systems, lengths): the score that articles are ordered by, in ten-thousandths,
+    -32768 where there is none.
     """
 
     index: str
@@ -62,14 +62,6 @@ class Archive:
     parts: tuple[str, ...]
     articles: int
     total_articles: int
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """What the viewer shows first: a system, by its name on the page, at n words."""
-
-    system: str
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +96,10 @@ def build_archive(
     article_ids: Sequence[str],
     lengths: Sequence[int],
     limit: int | None = None,
-    opening: Opening | None = None,
+    opening: tuple[str, int] | None = None,
     optional: Sequence[Metric] = (),
 ) -> Archive:
-    """As many articles as `limit` says and `MOST_BYTES` hold, in the order of their ids.
+    """The archive of the first articles by id, at most `limit` and as many as `MOST_BYTES` hold.
 
     An id is a hash, so the first ones are a random sample of all.
 
@@ -118,12 +110,13 @@ def build_archive(
         article_ids: of all articles with summaries in these runs.
         lengths: every n, with 0 for uncut summaries.
         limit: the most articles; None for no limit.
-        opening: what is shown first; None for the first system at the middle n.
+        opening: the system, by its name on the page, and the n that are shown first; None for the first system at the
+            middle n.
         optional: the scores beyond `COLUMNS` that the runs have; a summary may lack them. With content kept among them,
             articles are ordered by it, and else by BERTScore F1.
     """
     columns = (*COLUMNS, *optional)
-    ranked = [column for column in (KEPT, _BERTSCORE) if column in columns]
+    ranked = KEPT if KEPT in optional else "bertscore_f1"
     place = {system.name: i for i, system in enumerate(systems)}
     row = {n: i for i, n in enumerate(lengths)}
     chosen = sorted(article_ids)[:limit]
@@ -143,7 +136,8 @@ def build_archive(
     index = {
         "columns": columns,
         "scales": [scale(column) for column in columns],
-        "ranked": [_ranked(column) for column in ranked],
+        "ranked": _metric(BY_COLUMN[ranked]),
+        "metrics": [_metric(spec) for spec in (*OF_OTHERS, *SPECS) if spec.column in columns],
         "systems": [asdict(system) for system in systems],
         "lengths": list(lengths),
         "articles": listed,
@@ -203,49 +197,43 @@ def scale(column: str) -> int:
     return int(10 ** (BY_COLUMN[column].decimals + (column == KEPT)))
 
 
-def beginning(text: str, most: int) -> str:
-    """The first words of a text, at most so many characters; a part of the first word where that is longer."""
-    line = " ".join(text[: 2 * most + 1].split())
-    if len(line) <= most:
-        return line
-    return line[:most].rpartition(" ")[0] if " " in line[: most + 1] and line[most] != " " else line[:most]
-
-
 def _entry(article: ArticleTexts, part: int, at: int) -> dict[str, Any]:
     return {
         "id": article.id,
         "key": article.key,
         "dataset": article.dataset,
         "words": count_words(article.text),
-        "title": beginning(article.text, _TITLE),
+        "title": shorten(article.text[: 2 * _TITLE], _TITLE, placeholder=""),
         "part": part,
         "at": at,
     }
 
 
-def _ranked(column: str) -> dict[str, Any]:
-    """How the viewer names and prints a score that articles are ordered by."""
-    return {"column": column, "label": BY_COLUMN[column].columns[column], "percent": column == KEPT}
+def _metric(spec: MetricSpec) -> dict[str, Any]:
+    """How the viewer names and prints a score, and the columns of its precision and recall, where it has them."""
+    label = spec.columns[spec.column] if spec.has_parts or spec in OF_OTHERS else spec.short or spec.label
+    shown = {"label": label, "places": spec.decimals, "percent": spec.column == KEPT}
+    return {"column": spec.column, "parts": spec.parts, **shown}
 
 
 def _ranks(
-    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int], ranked: Sequence[str]
+    article: ArticleTexts, place: Mapping[str, int], row: Mapping[int, int], ranked: str
 ) -> np.ndarray[Any, np.dtype[np.int16]]:
-    ranks = np.full((len(place), len(row), len(ranked)), _NO_SCORE, dtype=np.int16)
+    ranks = np.full((len(place), len(row)), _NO_SCORE, dtype=np.int16)
     for summary in article.summaries:
-        for k, column in enumerate(ranked):
-            if summary[column] is not None:
-                ranks[place[summary["system"]], row[summary["n"]], k] = round(summary[column] * 10_000)
+        if summary[ranked] is not None:
+            ranks[place[summary["system"]], row[summary["n"]]] = round(summary[ranked] * 10_000)
     return ranks
 
 
-def _opens(opening: Opening | None, systems: Sequence[ViewedSystem], lengths: Sequence[int]) -> dict[str, int]:
+def _opens(opening: tuple[str, int] | None, systems: Sequence[ViewedSystem], lengths: Sequence[int]) -> dict[str, int]:
     """The places of the system, of `lead` beside it (-1: nothing), and of n."""
     names = [system.name for system in systems]
     chosen = [i for i, system in enumerate(systems) if system.kind == "system"]
-    system = names.index(opening.system) if opening and opening.system in names else next(iter(chosen), 0)
+    first, opening_n = opening or ("", -1)
+    system = names.index(first) if first in names else next(iter(chosen), 0)
     cut = [i for i, n in enumerate(lengths) if n > 0] or [0]
-    n = lengths.index(opening.n) if opening and opening.n in lengths else cut[len(cut) // 2]
+    n = lengths.index(opening_n) if opening_n in lengths else cut[len(cut) // 2]
     other = names.index(LEAD) if LEAD in names and names[system] != LEAD else -1
     return {"system": system, "other": other, "n": n}
 

@@ -1,10 +1,8 @@
 """A report as one HTML file: no network, no other files; everything but the viewer reads without JavaScript."""
 
 import base64
-import functools
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,15 +10,15 @@ from types import MappingProxyType
 import numpy as np
 import yaml
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
 from core.analysis.content_kept import KEPT
 from core.errors import NwsError, StoreError
-from core.metrics.specs import OF_OTHERS, OPTIONAL, SPECS
+from core.metrics.specs import OPTIONAL
 from core.text.length import LengthUnit
 from core.whole_files import replacing
 from jobs.installation import is_of_commit, told_version
+from jobs.report import kept_answer, policy_report
 from jobs.report.console import written_out
 from jobs.report.metric_names import (
     find_metric,
@@ -41,25 +39,23 @@ from jobs.report.page.sections import (
     policy_section,
     sweep_sections,
 )
-from jobs.report.policies import policy_answer
-from jobs.report.policies.policy_numbers import analyse_policies, policy_results
+from jobs.report.policy_numbers import analyse_policies, policy_results
 from jobs.report.printed_lines import role
-from jobs.report.run_status import dataset_part, duration, made_by
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import Numbers, analyse, require_summaries
+from jobs.report.run_status import duration, made_by
+from jobs.report.sweep_numbers import Numbers, analyse, require_summaries
 from jobs.report.system_names import system_notes, with_labels
 from jobs.store import FailureInfo, RunInfo, Store
 
 _MOST_FAILURES = 500
 _SAME = 1e-6
 """Scores no further apart are equal."""
-_SCRIPTS = ("text", "view", "viewer")
-"""The viewer's, in the order in which they stand in the page."""
+_SCRIPT = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("view.js", "viewer.js"))
+"""The viewer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything the page shows."""
+    """The content of the page."""
 
     runs: tuple[RunInfo, ...]
     metric: Metric
@@ -71,7 +67,7 @@ class Page:
 
     @property
     def length_unit(self) -> LengthUnit:
-        """What n counts, in every run of the page."""
+        """The unit of n in every run of the page."""
         return self.runs[0].length_unit
 
     @property
@@ -81,7 +77,7 @@ class Page:
 
     @property
     def gained_over(self) -> tuple[str, ...]:
-        """What the systems are called over which others have gains."""
+        """The names of the systems over which others have gains."""
         return tuple(dict.fromkeys(gain.name for section in self.sections for gain in section.gains))
 
     @property
@@ -133,7 +129,7 @@ def collect(
     limit: int | None,
     labels: Mapping[str, str] | None = None,
 ) -> Page:
-    """What the page shows, read from the store."""
+    """The content of the page, read from the store."""
     runs = tuple(store.run_info(run_id) for run_id in dict.fromkeys(run_ids))
     metric = find_metric(metric, "report", *runs)
     _require_one_unit(runs)
@@ -178,51 +174,30 @@ def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, tuple[Source, .
     if len(runs) == 1:
         ((run_id, points),) = runs
         return points, (Source(run_id, {system: system for system in points.systems}),)
+    texts: dict[tuple[str, str, str, int], tuple[int, float]] = {}
     parts: list[Points] = []
     sources: list[Source] = []
     for run_id, points in runs:
-        earlier = _rows(parts)
-        names = {system: _name(system, run_id, points, s, earlier) for s, system in enumerate(points.systems)}
-        is_new = np.array([(names[points.systems[s]], *place) not in earlier for s, place in _places(points)])
-        renamed = replace(points, systems=tuple(names[system] for system in points.systems))
-        parts.append(renamed.take(is_new))
+        rows = list(_rows(points))
+        differing = {system for system, place, text in rows if not _is_same(text, texts.get((system, *place), text))}
+        names = {system: f"{system} @{run_id}" if system in differing else system for system in points.systems}
+        is_new = np.array([(names[system], *place) not in texts for system, place, _ in rows])
+        for system, place, text in rows:
+            texts.setdefault((names[system], *place), text)
+        parts.append(replace(points, systems=tuple(names.values())).take(is_new))
         sources.append(Source(run_id, names))
     return Points.together(parts), tuple(sources)
 
 
-_Place = tuple[str, str, int]
-_Text = tuple[int, float]
+def _rows(points: Points) -> Iterator[tuple[str, tuple[str, str, int], tuple[int, float]]]:
+    """For each summary: its system; its dataset, article and n; and the key of its text with its F1."""
+    columns = (points.system, points.article, points.n, points.text, points.scores["bertscore_f1"])
+    for system, article, n, text, f1 in zip(*(column.tolist() for column in columns), strict=True):
+        yield points.systems[system], (*points.articles[article], n), (text, f1)
 
 
-def _rows(parts: Sequence[Points]) -> dict[tuple[str, str, str, int], _Text]:
-    """By system, dataset, article and n: the key of the text, and its F1."""
-    return {
-        (part.systems[s], *place): text
-        for part in parts
-        for (s, place), text in zip(_places(part), _texts(part), strict=True)
-    }
-
-
-def _places(points: Points) -> list[tuple[int, _Place]]:
-    articles, lengths = points.article.tolist(), points.n.tolist()
-    return [
-        (s, (*points.articles[article], n))
-        for s, article, n in zip(points.system.tolist(), articles, lengths, strict=True)
-    ]
-
-
-def _texts(points: Points) -> list[_Text]:
-    return list(zip(points.text.tolist(), points.scores["bertscore_f1"].tolist(), strict=True))
-
-
-def _name(system: str, run_id: str, points: Points, s: int, earlier: dict[tuple[str, str, str, int], _Text]) -> str:
-    own: NDArray[np.bool_] = points.system == s
-    chosen = points.take(own)
-    for (_, place), (text, f1) in zip(_places(chosen), _texts(chosen), strict=True):
-        before = earlier.get((system, *place))
-        if before is not None and (before[0] != text or abs(before[1] - f1) > _SAME):
-            return f"{system} @{run_id}"
-    return system
+def _is_same(text: tuple[int, float], other: tuple[int, float]) -> bool:
+    return text[0] == other[0] and abs(text[1] - other[1]) <= _SAME
 
 
 def _require_one_unit(runs: Sequence[RunInfo]) -> None:
@@ -276,13 +251,12 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     environment.globals |= {
         "kept_answer": kept_answer,
         "not_scored": _not_scored,
-        "policy_answer": policy_answer,
+        "policy_report": policy_report,
         "duration": duration,
         "made_by": made_by,
         "metric_label": metric_label,
         "metric_signature": metric_signature,
         "of_length": of_length,
-        "parts": _parts,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
         "LEAD": LEAD,
@@ -297,33 +271,16 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         way_back=way_back,
         places=metric_places(page.metric),
         style=Markup((TEMPLATES / "page.css").read_text(encoding="utf-8")),
-        script=Markup(_viewer()),
+        script=Markup(_SCRIPT),
         policy=Markup(content_policy()),
     )
     return written_out(html)  # control characters, which a name may hold, mean nothing in HTML
 
 
 def content_policy() -> str:
-    """What a browser lets the page do, as a Content-Security-Policy: it asks for nothing, and runs its own script."""
-    digest = base64.b64encode(hashlib.sha256(_viewer().encode("utf-8")).digest()).decode("ascii")
+    """The page's Content-Security-Policy: a browser loads nothing, and runs the page's own script."""
+    digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode("utf-8")).digest()).decode("ascii")
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
-
-
-@functools.cache
-def _viewer() -> str:
-    """The script, with the stored metrics in place of their names."""
-    metrics = {
-        "METRICS": [(spec.label, spec.name) for spec in SPECS if spec.has_parts],
-        "SINGLE": [
-            (spec.label if spec in OF_OTHERS else spec.short or spec.label, spec.name, spec.decimals, spec in OF_OTHERS)
-            for spec in (*OF_OTHERS, *SPECS)
-            if not spec.has_parts
-        ],
-    }
-    script = "\n".join((TEMPLATES / f"{part}.js").read_text(encoding="utf-8") for part in _SCRIPTS)
-    for name, values in metrics.items():
-        script = script.replace(f'"{name}"', json.dumps(values))
-    return script
 
 
 def _not_scored(page: Page) -> str:
@@ -331,12 +288,6 @@ def _not_scored(page: Page) -> str:
     if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
     return "How much of the content is kept is not known here: it takes references of other articles, too."
-
-
-def _parts(run: RunInfo, kind: str) -> str:
-    """The datasets of a kind (`datasets`, `train_datasets`) of a run, and which of their articles."""
-    asked = zip(run.revisions.get(kind, {}), run.recipe.get(kind, ()), strict=False)
-    return ", ".join(f"{name}{dataset_part(dataset)}" for name, dataset in asked)
 
 
 def _recipe_yaml(run: RunInfo) -> str:

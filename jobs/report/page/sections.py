@@ -10,65 +10,28 @@ from core.analysis import Comparison, Points, compare_systems, sweep_curves
 from core.analysis.answer import Answer
 from core.analysis.content_kept import KEPT
 from core.analysis.policy_scores import split_seed
+from jobs.report import kept_answer
 from jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
 from jobs.report.metric_names import metric_name
-from jobs.report.page.archive import Opening, Source
-from jobs.report.policies.policy_charts import learning_charts
-from jobs.report.policies.policy_numbers import PolicyNumbers
-from jobs.report.policies.policy_tables import policy_tables
+from jobs.report.page.archive import Source
+from jobs.report.policy_numbers import PolicyNumbers
+from jobs.report.policy_report import learning_charts, policy_tables
 from jobs.report.result_tables import (
     best_n_table,
     comparison_table,
     gains_table,
     kept_table,
     means_table,
-    one_length_table,
     other_lengths_table,
     smallest_tables,
     uncut_table,
     verdict,
     vs_lead_table,
 )
-from jobs.report.sweep import kept_answer
-from jobs.report.sweep.numbers import Numbers, cautions, sweep_scores
-from jobs.report.sweep.sweep_charts import gains, kept_chart, kept_kinds
-from jobs.report.system_names import SystemNames
+from jobs.report.sweep_charts import gains, kept_chart, kept_kinds
+from jobs.report.sweep_numbers import Numbers, cautions, sweep_scores
 from jobs.report.table import Table
 from jobs.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class KeptSection:
-    """What the page says of content kept on one dataset.
-
-    Attributes:
-        headline: of the best system.
-        sentences: what each is about, its CSS classes, and the sentence.
-        tables: shares by n, and the smallest n for a share.
-    """
-
-    headline: str
-    basis: str
-    sentences: tuple[tuple[str, str, str], ...]
-    chart: Chart
-    tables: tuple[Table, ...]
-
-
-def kept_section(section: str, answer: Answer, dataset: str, names: SystemNames) -> KeptSection | None:
-    """None where there is no such score."""
-    if not answer.of(dataset):
-        return None
-    looks = {names[name]: look.css for name, look in system_looks(kept_kinds(answer)).items()}
-    return KeptSection(
-        headline=kept_answer.headline(answer, dataset, names),
-        basis=kept_answer.basis(answer, dataset),
-        sentences=tuple(
-            (name, looks.get(name, ""), said) for name, said in kept_answer.sentences(answer, dataset, names)
-        ),
-        chart=kept_chart(answer, dataset, names, f"{section}-kept"),
-        tables=(kept_table(answer, dataset, names), *smallest_tables(answer, dataset, names)),
-    )
-
 
 _QUARTILES = (0.25, 0.5, 0.75)
 
@@ -86,7 +49,7 @@ class KeptExample:
 
 @dataclass(frozen=True, slots=True)
 class KeptExamples:
-    """What a system wrote with n words of the articles at the quartiles of content kept, what keeps least first."""
+    """A system's summaries of n words at the quartiles of content kept, the one that keeps least first."""
 
     system: str
     n: int
@@ -104,27 +67,30 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class SweepSection:
-    """Everything about one dataset.
+    """The page's part on one dataset.
 
     Attributes:
         looks: CSS classes by system.
-        kept: how many words keep how much, where that was scored.
+        looks_by_name: the same by what systems are called in the sentences of the answer.
+        kept: the chart of how many words keep how much, where that was scored.
+        kept_tables: shares by n, and the smallest n for a share.
         examples: summaries of the system and the n that the answer names, where it names any.
         notes: what a reader must know of its articles and its tests.
-        means: the scores of a sweep with one n only, which has no curves.
         metrics: each metric by n.
         gains: over `random` and `lead`.
         best_n: of each system that was compared with `random`.
-        at_each_n: the comparisons in full, each named by its systems and verdict.
+        at_each_n: comparisons of systems of two runs, and of texts kept to n with texts cut to n, each named by its
+            systems and verdict.
     """
 
     dataset: str
     id: str
     lengths: tuple[int, ...]
     looks: Mapping[str, str]
-    kept: KeptSection | None
+    looks_by_name: Mapping[str, str]
+    kept: Chart | None
+    kept_tables: tuple[Table, ...]
     notes: tuple[str, ...]
-    means: Table | None
     metrics: tuple[Drawn, ...]
     gains: tuple[Drawn, ...]
     best_n: Table | None
@@ -168,19 +134,20 @@ def _sweep_section(
     between: Sequence[Comparison],
     examples: KeptExamples | None,
 ) -> SweepSection:
+    answer, names = numbers.kept, numbers.names
     lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
-    scored = [one for one in by_metric if dataset in one.scored]
-    vs_lead = numbers.vs_lead.get(numbers.metric, ())
-    compared = [one for one in (*vs_lead, *numbers.vs_cut, *between) if one.dataset == dataset]
+    scored = [of_metric for of_metric in by_metric if dataset in of_metric.scored]
+    compared = [comparison for comparison in (*numbers.vs_cut, *between) if comparison.dataset == dataset]
     return SweepSection(
         dataset=dataset,
         id=section,
         lengths=lengths,
         looks={system: look.css for system, look in system_looks(numbers.kinds).items()},
-        kept=kept_section(section, numbers.kept, dataset, numbers.names),
+        looks_by_name={names[system]: look.css for system, look in system_looks(kept_kinds(answer)).items()},
+        kept=kept_chart(answer, dataset, names, f"{section}-kept") if answer.of(dataset) else None,
+        kept_tables=(kept_table(answer, dataset, names), *smallest_tables(answer, dataset, names)),
         notes=tuple(cautions(numbers, dataset)),
-        means=one_length_table(scored, dataset) if len(lengths) == 1 else None,
-        metrics=tuple(_curves(one, dataset, section) for one in scored) if len(lengths) > 1 else (),
+        metrics=tuple(_curves(of_metric, dataset, section) for of_metric in scored),
         gains=tuple(
             Drawn(
                 numbers.names[over],
@@ -210,8 +177,8 @@ def _at_each_n(comparison: Comparison, numbers: Numbers) -> tuple[str, Table]:
     a, b = numbers.names[comparison.a], numbers.names[comparison.b]
     name = metric_name(numbers.metric)
     table = comparison_table(comparison, a, b, f"{comparison.dataset}: {a} vs. {b}, in {name}", numbers.places)
-    said = verdict(comparison)
-    return f"{a} vs. {b}, {name}: {'no difference shown' if said == '–' else said}", table
+    text = verdict(comparison)
+    return f"{a} vs. {b}, {name}: {'no difference shown' if text == '–' else text}", table
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +200,7 @@ def policy_section(section: str, numbers: PolicyNumbers) -> PolicySection:
 def kept_examples(
     store: Store, sources: Sequence[Source], answer: Answer, points: Points, dataset: str
 ) -> KeptExamples | None:
-    """None where the answer names no n.
+    """The summaries of the best system at the quartiles of content kept; None where the answer names no n.
 
     Args:
         store: where the texts are.
@@ -257,10 +224,10 @@ def kept_examples(
     at = dict.fromkeys(int(order[round(quartile * (len(order) - 1))]) for quartile in _QUARTILES)
     share_of = {points.articles[points.article[row]][1]: float(shares[row]) for row in at}
     source, system = _source_of(sources, name)
-    found = store.article_texts(source.run_id, list(share_of))
+    articles = store.article_texts(source.run_id, list(share_of))
     examples = [
         KeptExample(article.id, article.key, share_of[article.id], summary["text"], article.references[0])
-        for article in found
+        for article in articles
         for summary in article.summaries
         if (summary["system"], summary["n"]) == (system, n)
     ]
@@ -272,18 +239,21 @@ def _source_of(sources: Sequence[Source], name: str) -> tuple[Source, str]:
     return next((source, system) for source in sources for system, named in source.names.items() if named == name)
 
 
-def opening(numbers: Numbers, policies: Sequence[PolicyNumbers], points: Points) -> Opening | None:
-    """Of a training its best policy; of a sweep the system that keeps most; None where the answer names no n."""
+def opening(numbers: Numbers, policies: Sequence[PolicyNumbers], points: Points) -> tuple[str, int] | None:
+    """The system and the n that the viewer shows first: a training's best policy, or the system that keeps most.
+
+    None where the answer names no n.
+    """
     for trained in policies:
         if trained.has_policies:
             return _of_policies(trained, points)
     for dataset in numbers.datasets:
         if named := kept_answer.named_by_answer(numbers.kept, dataset):
-            return Opening(*named)
+            return named
     return None
 
 
-def _of_policies(numbers: PolicyNumbers, points: Points) -> Opening:
+def _of_policies(numbers: PolicyNumbers, points: Points) -> tuple[str, int]:
     """A seed of the policy with the highest mean, at the middle of the lengths that policies write."""
     lengths = sorted({score.n for score in numbers.scores if score.is_policy})
     n = lengths[len(lengths) // 2]
@@ -292,4 +262,4 @@ def _of_policies(numbers: PolicyNumbers, points: Points) -> Opening:
     )
     at_n = {points.systems[s] for s in points.system[points.n == n].tolist()}
     seeds = sorted(system for system in at_n if split_seed(system)[0] == best.system)
-    return Opening(seeds[0] if seeds else best.system, n)
+    return seeds[0] if seeds else best.system, n

@@ -82,7 +82,7 @@ def test_policies_are_looked_at_used_and_exported(
     assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err
 
     with monkeypatch.context() as full:
-        full.setattr("jobs.report.policies.model_card.write_model_card", no_room)
+        full.setattr("jobs.report.model_card.write_model_card", no_room)
         refused = nws("export", run, "--policy", "mine")
     assert (refused.code, "cannot be written to mine: No space left" in refused.err) == (1, True), refused.err
     assert [path.name for path in tmp_path.iterdir() if "mine" in path.name] == ["mine.yaml"]

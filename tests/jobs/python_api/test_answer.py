@@ -8,7 +8,7 @@ from made_scores import kept_points
 
 from core.analysis.answer import answer_of
 from jobs.python_api.answer import ShownAnswer
-from jobs.report.sweep.numbers import kept_json
+from jobs.report.sweep_numbers import kept_json
 from jobs.report.system_names import FULL_NAMES
 
 SHARES = {

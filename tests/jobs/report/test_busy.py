@@ -24,13 +24,6 @@ def test_lines_come_while_it_lasts(at_once: bool, monkeypatch: pytest.MonkeyPatc
     assert stream.getvalue() == ended
 
 
-def test_what_is_done_at_once_is_not_told() -> None:
-    stream = io.StringIO()
-    with busy("Counting", console=Console(file=stream, width=80)):
-        pass
-    assert stream.getvalue() == ""
-
-
 def test_it_ends_with_an_error_too() -> None:
     stream = io.StringIO()
     with pytest.raises(ZeroDivisionError), busy("Counting", True, Console(file=stream, width=80)):

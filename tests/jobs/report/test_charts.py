@@ -4,10 +4,10 @@ from policy_results import make_results
 from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
 from jobs.report.charts import mean_chart, system_looks
-from jobs.report.policies.policy_charts import policies_sheet
-from jobs.report.policies.policy_numbers import analyse_policies
-from jobs.report.sweep.numbers import analyse
-from jobs.report.sweep.sweep_charts import curves_sheet
+from jobs.report.policy_numbers import analyse_policies
+from jobs.report.policy_report import policies_sheet
+from jobs.report.sweep_charts import curves_sheet
+from jobs.report.sweep_numbers import analyse
 
 
 def heights(series):
@@ -28,7 +28,7 @@ def test_the_lines_of_a_sweep_are_its_numbers(run, make_points):
     assert list(lines(gains)) == ["chunks", "sentences", "lead (control)"]
     assert gains.series[0].points[4].y == numbers.magic_numbers[0].gains[4].gain.mean
     at = means.series[0].points[4]
-    assert at.told == f"{at.y:.3f} ({at.low:.3f} to {at.high:.3f}, 40 articles)".replace("0.", ".")
+    assert at.text == f"{at.y:.3f} ({at.low:.3f} to {at.high:.3f}, 40 articles)".replace("0.", ".")
 
 
 def test_upper_bounds_are_among_means_only_and_said_to_be_none_to_reach(run, make_points):
@@ -54,9 +54,10 @@ def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
     systems = [f"s{i:02}" for i in range(14)]
     looks = system_looks({system: kind_of(system) for system in (*systems, *UPPER_BOUNDS, *CONTROLS)})
     assert list(looks) == [*systems, *UPPER_BOUNDS, *CONTROLS]
-    assert len(set(looks.values())) == 21
+    assert len(set(looks.values())) == 22
     assert len({(look.colour, look.marker) for look in looks.values() if look.marker}) == 14
-    assert len({(look.colour, look.dashes) for look in looks.values()}) == 21
+    assert len({(look.colour, look.dashes) for look in looks.values()}) == 22
+    assert len({looks[control].dashes for control in CONTROLS}) == 4  # of one grey on the page
     assert {name for name, look in looks.items() if not look.marker} == {*UPPER_BOUNDS, *CONTROLS}
 
 

@@ -5,7 +5,7 @@ from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from jobs.report.figure_files import find_family, fit_letters, in_latin
+from jobs.report.figure_files import find_family, fit_letters
 
 NAME = "뉴스|textrank"
 
@@ -67,9 +67,3 @@ def test_without_one_letters_become_latin_and_the_reader_is_told(no_other_fonts,
     assert "the plots show Latin ones, such as 'NyuSeu|textrank'" in warning
     assert "Install a font" in warning
     figure.savefig(tmp_path / "figure.png")
-
-
-def test_letters_that_the_own_font_has_are_left_alone():
-    figure, _ = texts_of("naïve · ±37 – Ω Привет", "two\nlines", "")
-    assert fit_letters(figure) is None
-    assert in_latin("naïve · Привет") == "naïve · Привет"

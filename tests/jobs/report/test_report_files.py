@@ -2,6 +2,7 @@ import csv
 import dataclasses
 import io
 import json
+import re
 
 import pytest
 from policy_results import make_results
@@ -10,11 +11,11 @@ from small_disk import full_disk
 
 from core.analysis import METRICS
 from core.errors import NwsError, StoreError
-from jobs.report.policies.policy_numbers import analyse_policies, policies_json
-from jobs.report.report_files import write_policy_report, write_sweep_report
-from jobs.report.sweep.asked import Asked, asked_json
-from jobs.report.sweep.numbers import analyse, report_json
-from jobs.store import CurveRow
+from jobs.report.numerals import decimals
+from jobs.report.policy_numbers import analyse_policies, policies_json
+from jobs.report.printed_report import Asked, asked_json
+from jobs.report.report_files import means_latex, write_policy_report, write_sweep_report
+from jobs.report.sweep_numbers import analyse, report_json
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
 def test_again_in_any_order_gives_the_same_files(run, make_points, console, tmp_path):
     results = make_results(articles=5)
     for folder, step in (("a", 1), ("b", -1)):
-        write_sweep_report(run, make_points()[::step], tmp_path / folder / "sweep", console)
+        write_sweep_report(run, make_points(articles=6)[::step], tmp_path / folder / "sweep", console)
         other = dataclasses.replace(results, points=results.points[::step])
         write_policy_report(run, other, tmp_path / folder / "policies", console)
     files = [path.relative_to(tmp_path / "a") for path in (tmp_path / "a").glob("*/*")]
@@ -115,51 +116,59 @@ def test_the_csv_of_policies_holds_every_number(run, console, tmp_path):
     assert len(rows) == len(scores) == 5 * 4
     for row, score in zip(rows, scores, strict=True):
         assert (row["run"], row["dataset"], row["system"], int(row["n"])) == ("p1-0421", "news", score.system, score.n)
-        assert [float(row[name]) for name in ("mean", "low", "high")] == [
-            *(score.score.mean, score.score.low, score.score.high),
-        ]
-        assert (row["metric"], row["signature"]) == ("bertscore_f1", "bert-base-uncased_L9_no-idf")
-        for name in METRICS:
-            assert float(row[name]) == score.means[name]
-        assert float(row["repeated_words"]) == score.repeated_words
+        expected = [score.score.mean, score.score.low, score.score.high, score.repeated_words]
+        assert [float(row[name]) for name in ("mean", "low", "high", "repeated_words")] == expected
+        assert {name: float(row[name]) for name in METRICS} == {name: score.means[name] for name in METRICS}
         for other, versus in score.versus.items():
             found = [float(row[f"vs_{other}_{part}"]) for part in ("articles", "mean", "low", "high")]
             assert found == [40, versus.difference.mean, versus.difference.low, versus.difference.high]
     policy, oracle = rows[0], rows[-1]
-    seeds = scores[0].seeds.values()
-    assert policy["seeds"] == "0 1"
-    assert [float(policy[f"seed_{part}"]) for part in ("low", "high", "sd")] == [
-        *(min(seeds), max(seeds), scores[0].seed_sd)
-    ]
+    assert (policy["seeds"], float(policy["seed_sd"])) == ("0 1", scores[0].seed_sd)
     assert float(policy["gap_closed"]) == scores[0].gap_closed
-    assert float(policy["test_vs_training"]) == float(policy["bertscore_f1"]) - float(policy["training_f1"])
-    assert (oracle["is_upper_bound"], oracle["seeds"], oracle["seed_sd"], oracle["vs_textrank_mean"]) == (
-        *("1", "", "", ""),
-    )
-
-
-def test_the_learning_curves_can_be_read_again(run, console, tmp_path):
-    results = make_results(methods={"reinforce": 3})
-    one = [dataclasses.replace(results.curve[0], reward_sd=None), *results.curve[1:]]
-    rows = read(write_policy_report(run, dataclasses.replace(results, curve=one), tmp_path, console).tables[2])
-    assert {row.pop("run") for row in rows} == {"p1-0421"}
-    types = {"policy": str, "seed": int, "n": int, "update_number": int, "episodes": int}
-    again = [
-        CurveRow(**{name: types.get(name, float)(value) if value else None for name, value in row.items()})
-        for row in rows
-    ]
-    assert again == one
+    assert (oracle["is_upper_bound"], oracle["seeds"], oracle["vs_textrank_mean"]) == ("1", "", "")
 
 
 def test_before_evaluation_there_is_a_learning_curve(run, console, tmp_path):
     files = write_policy_report(run, make_results(points=[], greedy=[]), tmp_path, console)
     assert [path.name for path in files.tables] == ["learning.csv"]
+    for row, update in zip(read(files.tables[0]), make_results().curve, strict=True):
+        assert (row["policy"], int(row["update_number"]), float(row["reward"])) == (
+            update.policy,
+            update.update_number,
+            update.reward,
+        )
     assert files.plots[1].exists()
     assert json.loads(files.json.read_text("utf-8"))["scores"] == []
     assert "nws resume p1-0421" in console.file.getvalue()
 
 
-def test_without_updates_there_are_no_learning_files(run, console, tmp_path):
-    files = write_policy_report(run, make_results(curve=[]), tmp_path, console)
-    assert [path.name for path in files.plots] == ["policies.png", "policies.svg"]
-    assert len(read(files.tables[0])) == 20
+def latex_rows(text):
+    """By the first cell, the others of each line of the table."""
+    lines = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if " & " in line]
+    return {first: others for first, *others in lines}
+
+
+def test_systems_by_n_with_the_highest_in_bold(run, make_points):
+    numbers = analyse(run, make_points(("a_b", "lead", "oracle", "random"), (7, 9)))
+    text = means_latex(numbers)
+    table = latex_rows(text)
+    assert set(table) == {"$n$", r"a\_b", "lead (control)", "oracle (upper bound)", "random (control)"}
+    assert table["$n$"] == ["7", "9"]
+    at = {curve.system: curve.lengths[1] for curve in numbers.curves}
+    half = decimals(at["a_b"].half_width)
+    assert table[r"a\_b"][1] == rf"\textbf{{{decimals(at['a_b'].mean)}}}$_{{\pm{half}}}$"
+    assert table["oracle (upper bound)"][1].startswith(decimals(at["oracle"].mean))  # above it, and no choice
+    assert "textbf" not in "".join(table["lead (control)"] + table["random (control)"])
+
+
+def test_a_table_for_each_dataset_in_booktabs_form_and_what_made_it(run):
+    results = [make_results(dataset=name, articles=4) for name in ("a_b%", "c\nd")]
+    both = make_results(points=[point for result in results for point in result.points])
+    text = means_latex(analyse_policies(run, both, "rouge1_f1"), " on test articles")
+    assert f"% Run {run.id}, done, seed 7, code 0.1.0+gabc1234.\n% ROUGE-1 F1: " in text
+    assert re.findall(r"% (.+): mean ROUGE-1 F1 by n on test articles", text) == ["a_b%", r"c\nd"]
+    for part in (r"\begin{tabular}{lrrrr}", r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}"):
+        assert text.count(part) == 2
+    for line in text.splitlines():
+        assert line.startswith("%") or not re.search(r"(?<!\\)[%#]", line)
+        assert line.count("&") in (0, 4) or line.startswith("%")

@@ -13,8 +13,8 @@ from run_infos import run_info
 
 from core.analysis.answer import Answer, answer_of
 from jobs.report.console import PrintableConsole
-from jobs.report.run_list import ListedRun, ShortAnswer, listed_runs, print_runs
-from jobs.report.sweep.kept_answer import headline
+from jobs.report.kept_answer import headline
+from jobs.report.run_status import ListedRun, ShortAnswer, listed_runs, print_runs
 from jobs.report.system_names import system_names
 from jobs.store import RunSpec, Store
 from jobs.store.means import answer_rows

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import StoreError
-from jobs.store import RunSpec, Store, open_store
+from jobs.store import RunSpec, open_store
 
 REVISIONS = {"segmentation": "s", "encoders": {}, "bertscore": "b", "libraries": {}}
 
@@ -57,11 +56,6 @@ def test_the_time_of_a_run_is_that_of_its_work(nws: Callable[..., object], tmp_p
         store.writer(run_id, store.claim_run(run_id, "host", 3)).finish("done")
         assert time() == "0:03:00"
     assert "time         0:03:00 of work since 2026-11-22 12:00:00 UTC\n" in nws("status").out
-
-
-def test_a_note_that_no_store_can_keep_is_refused(store: Store) -> None:
-    with pytest.raises(StoreError, match="cannot keep"):
-        store.create_run(RunSpec("phase1", {}, "hash", 0, "v", REVISIONS, {}, 4, note="caf\udce9"))
 
 
 def test_a_run_whose_driver_is_dead_is_stale(nws: Callable[..., object], tmp_path: Path) -> None:

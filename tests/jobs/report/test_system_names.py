@@ -35,7 +35,7 @@ IN_TWO_RUNS = NAMES.flatmap(lambda name: st.sampled_from([name, f"{name} @run-1"
         (POLICIES, ("joint|seed=0", "joint|seed=1", "joint", "lead"), ""),
         (("policy|joint|rerank-8", "lead"), ("joint", "lead"), "joint: with rerank-8"),
         ((*(f"m|{name}|chunks" for name in "abcde"), "lead"), (*"abcde", "lead"),
-         "a, b, c and 2 more: with m, chunks"),
+         "a, b, c, d and e: with m, chunks"),
     ],
 )  # fmt: skip
 def test_a_system_is_called_by_what_tells_it_apart(

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from core.errors import StoreError
-from jobs.report.table import MISSING, Cell, Table, latex_cell, plain, shown, write_csv
+from jobs.report.table import MISSING, Cell, Table, latex_cell, shown, write_csv
 
 MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 # What each command prints, as the LaTeX Companion says; groups and escapes give what they hold.
@@ -121,13 +121,6 @@ def test_a_parser_reads_every_cell_as_it_is(texts: list[str]) -> None:
     assert read(table) == [texts, texts, texts[::-1]]
 
 
-def test_a_table_in_markdown() -> None:
-    rows = [("m|lead", 0.123456789), ("a\nb", None)]
-    assert Table(("system", "f1"), rows).markdown() == (
-        "| system | f1 |\n| --- | ---: |\n| m\\|lead | 0.123457 |\n| a\\\\nb |  |\n"
-    )
-
-
 def printed(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:
     stream = io.StringIO()
     Table(columns, rows).print_lines(Console(file=stream, width=20))
@@ -152,26 +145,10 @@ def test_rows_as_json_objects() -> None:
         Table(("a", "a"), [(1, 2)]).objects()
 
 
-def test_a_value_for_a_file_keeps_all_its_digits() -> None:
-    values = (None, 0.1234567890123, 7, "=1", b"ab", memoryview(b"abc"), {"a": ["둘"]})
-    assert [plain(value) for value in values] == [
-        *(None, 0.1234567890123, 7, "=1", "<2 bytes>", "<3 bytes>", '{"a": ["둘"]}')
-    ]
-
-
 def test_a_value_for_people_is_short_and_on_one_line() -> None:
     values = (None, 0.1234567890123, 1_234_567, "a\nb\x1b[31m", {"a": ["둘"]})
     assert [shown(value) for value in values] == ["", "0.123457", "1234567", r"a\nb\x1b[31m", '{"a": ["둘"]}']
     assert shown(None, "NULL") == "NULL"
-
-
-def test_a_column_of_numbers_may_lack_some() -> None:
-    assert Table("abc", [(1, "1", None), (None, 2, 0.5)]).is_left == (False, True, False)
-
-
-def test_a_table_of_records_has_their_keys_as_columns() -> None:
-    table = Table.of({"n": n, "half": n / 2} for n in (1, 2))
-    assert (table.columns, table.rows) == (("n", "half"), [(1, 0.5), (2, 1.0)])
 
 
 NUMBERS = Table(

@@ -42,15 +42,12 @@ def test_a_token_that_can_be_guessed_or_stands_in_no_address_is_refused(token: s
         require_safe("127.0.0.1", token)
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:9000", "127.0.0.1:1", "[::1]:8300", "LOCALHOST"])
-def test_this_machine_is_read_by_its_own_names(store: Store, host: str) -> None:
-    assert client(store).get("/", headers={"Host": host}).status_code == 200
-
-
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8300", "localhost.evil.example", "127.0.0.1.nip.io", "[::1", "0.0.0.0", ""]
 )
 def test_a_name_that_was_made_to_lead_here_is_refused(store: Store, host: str) -> None:
+    for own in ("localhost", "localhost:9000", "127.0.0.1:1", "[::1]:8300", "LOCALHOST"):
+        assert client(store).get("/", headers={"Host": own}).status_code == 200
     answer = client(store).get("/", headers={"Host": host})
     assert (answer.status_code, answer.text) == (400, "Invalid host header")
     assert answer.headers["x-frame-options"] == "DENY"

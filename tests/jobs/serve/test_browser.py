@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import opened_pages
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from opened_pages import TOLD
 from playwright.sync_api import Browser, Page, expect
 from served_runs import HARM, MadeRun, serving
 
@@ -14,8 +16,6 @@ from jobs.store import Store, open_store
 pytestmark = pytest.mark.slow
 
 WIDTHS = (390, 820, 1440)
-TOLD: list[str] = []
-"""What the open page said to the console, and asked of other servers."""
 
 
 @dataclass(frozen=True)
@@ -51,45 +51,34 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def opened(browser: Browser, address: str, **options: object) -> Page:
-    """The page, of which everything that it says or asks of others is written down."""
-    page = browser.new_context(**options).new_page()
-    TOLD.clear()
-    own = "/".join(address.split("/")[:3])
-    page.on("console", lambda message: TOLD.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: TOLD.append(f"error: {error}"))
-    page.on("request", lambda request: request.url.startswith((own, "data:")) or TOLD.append(request.url))
-    page.goto(address)
+    """The page, once no report is being written any more."""
+    page = opened_pages.opened(browser, address, **options)
     expect(page.locator("meta[http-equiv=refresh]")).to_have_count(0, timeout=60_000)
     return page
 
 
 def quiet(page: Page) -> None:
     """Nothing was refused by the policy, failed, or came from elsewhere; and close the page."""
-    assert [told for told in TOLD if "404" not in told] == []
+    own = f"request: {'/'.join(page.url.split('/')[:3])}"
+    assert [told for told in TOLD if "404" not in told and not told.startswith((own, "request: data:"))] == []
     page.context.close()
-
-
-@pytest.mark.parametrize("address", PAGES)
-def test_no_page_is_wider_than_the_screen(browser: Browser, site: Site, address: str) -> None:
-    page = opened(browser, site.address + address.format(site))
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
-    assert page.title() != "owned"
-    assert page.locator("main img, main script").count() == 0
-    quiet(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("address", PAGES)
-def test_axe_finds_nothing(browser: Browser, site: Site, address: str, scheme: str) -> None:
+def test_axe_finds_nothing_and_no_page_is_wider_than_the_screen(
+    browser: Browser, site: Site, address: str, scheme: str
+) -> None:
     # axe is put into the page as a script, which the page's policy refuses.
     page = opened(browser, site.address + address.format(site), color_scheme=scheme, bypass_csp=True)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
         found = Axe().run(page).response["violations"]
         faults = [(width, one["id"], one["nodes"][0]["html"][:200]) for one in found]
         assert not faults, json.dumps(faults, indent=1)
+    assert page.title() != "owned"
+    assert page.locator("main img, main script").count() == 0
     page.context.close()
 
 
@@ -148,14 +137,3 @@ def test_a_server_that_is_gone_is_said(browser: Browser, tmp_path) -> None:
         expect(page.locator("#state")).to_contain_text("running")
     expect(page.locator("#connection")).to_have_text("This page may be out of date. Failed to fetch")
     page.context.close()
-
-
-def test_the_token_leaves_the_address(browser: Browser, tmp_path) -> None:
-    url = f"sqlite:///{tmp_path / 'nws.db'}"
-    token = "a-token-that-nobody-guesses"
-    with open_store(url), serving(url, token) as port:
-        page = opened(browser, f"http://127.0.0.1:{port}/?token={token}")
-        page.wait_for_url(f"http://127.0.0.1:{port}/")
-        expect(page.locator("h1")).to_have_text("Runs")
-        assert page.evaluate("document.cookie") == ""
-        quiet(page)

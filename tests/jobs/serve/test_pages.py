@@ -13,7 +13,6 @@ from starlette.testclient import TestClient
 from core.errors import NwsError
 from jobs.report.page.page import collect, render
 from jobs.serve import app
-from jobs.serve import pages as shown_pages
 from jobs.serve.app import make_app
 from jobs.store import RunInfo, RunSpec, Store, open_store
 
@@ -36,10 +35,6 @@ def store(url: str) -> Iterator[Store]:
 def client(url: str, store: Store) -> Iterator[TestClient]:
     with open_store(url, read_only=True) as opened:
         yield TestClient(make_app(opened, None, 8300), base_url="http://localhost")
-
-
-def test_an_empty_store_says_how_to_begin(client: TestClient) -> None:
-    assert "nws submit phase1" in client.get("/").text
 
 
 def test_the_list_has_what_is_known_of_each_run(client: TestClient, store: Store) -> None:
@@ -65,6 +60,7 @@ def test_the_list_has_what_is_known_of_each_run(client: TestClient, store: Store
 
 
 def test_search_by_words(client: TestClient, store: Store) -> None:
+    assert "nws submit phase1" in client.get("/").text  # the store is empty
     runs = {name: MadeRun(store, name=name) for name in ("apple", "50%_pear", "plum")}
     runs["plum"].end()
 
@@ -81,7 +77,7 @@ def test_search_by_words(client: TestClient, store: Store) -> None:
 
 
 def test_many_runs_stand_on_several_pages(client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shown_pages, "RUNS_OF_A_PAGE", 2)
+    monkeypatch.setattr(app, "RUNS_OF_A_PAGE", 2)
     ids = [MadeRun(store, name=f"run {i}").id for i in range(5)]
     pages = [client.get("/", params={"page": page, "q": "run"}).text for page in (1, 2, 3)]
     assert [sum(f'href="/runs/{run}"' in page for run in ids) for page in pages] == [2, 2, 1]
@@ -101,10 +97,6 @@ def test_a_run_in_work(client: TestClient, store: Store) -> None:
     ):
         assert told in text, told
     assert "What it found" not in text
-
-
-def test_a_driver_that_is_gone_is_said(client: TestClient, store: Store) -> None:
-    run = MadeRun(store)
     with store.writing() as connection:
         connection.execute(sa.text("update runs set heartbeat_at = '2026-01-01 00:00:00'"))
     assert f"nws resume {run.id}" in client.get(f"/runs/{run.id}").text
@@ -202,25 +194,19 @@ def polled(client: TestClient, address: str) -> dict[str, Any]:
 
 def test_what_is_polled_is_what_the_page_shows(client: TestClient, store: Store) -> None:
     run = MadeRun(store, kept=True)
-    run.write(3)
+    run.write(12)
     for address, parts in (("/", {"rows", "total"}), (f"/runs/{run.id}", PARTS_OF_A_RUN)):
         news, page = polled(client, address), client.get(address).text
         assert (set(news["parts"]), news["is_live"]) == (parts, True)
-        assert "3/30" in news["parts"]["rows" if address == "/" else "progress"]
+        assert "12/30" in news["parts"]["rows" if address == "/" else "progress"]
         assert news["parts"]["log" if "log" in parts else "total"] in page
     run.end()
     ended = polled(client, f"/runs/{run.id}")
     assert ended["is_live"] is False
     assert "The full report" in ended["parts"]["answer"]
-
-
-def test_an_answer_that_was_not_stored_is_waited_for(client: TestClient, store: Store) -> None:
-    run = MadeRun(store, kept=True)
-    run.write(12)
-    run.end()
     with store.writing() as connection:
         connection.execute(sa.text("update runs set means_kept = false"))
-    news = polled(client, f"/runs/{run.id}")
+    news = polled(client, f"/runs/{run.id}")  # the answer was not stored, and is waited for
     assert news["is_live"] is True
     assert f"nws resume {run.id}" in news["parts"]["answer"]
 
@@ -255,15 +241,3 @@ def test_reports_are_kept_a_dozen_at_most_and_fail_anew(
     for run in (*runs, runs[-1], runs[2], runs[0]):
         assert client.get(f"/report?run={run}").text == f"report of {run}"
     assert written == [runs[0], *runs, runs[0]]
-
-
-def test_the_middle_length_and_of_uncut_summaries_these() -> None:
-    from jobs.serve.pages import at_one_length
-
-    def one(system: str, n: int, f1: float) -> dict[str, object]:
-        return {"system": system, "n": n, "bertscore_f1": f1}
-
-    some = [one("a", 0, 0.9), one("a", 3, 0.1), one("a", 9, 0.2), one("b", 3, 0.3), one("b", 9, 0.4)]
-    assert at_one_length(some) == [one("b", 9, 0.4), one("a", 9, 0.2)]
-    assert at_one_length(some[:1]) == some[:1]
-    assert at_one_length([]) == []

@@ -1,12 +1,10 @@
-// A view of the viewer: which article, systems and n, in which order, and which articles. All of it is in the address.
+"use strict";
+// A view of the viewer: which article, systems and n, in which order, and what is searched for. All of it is in the address.
 
 const SORTS = ["lowest", "highest", "difference", "longest", "shortest", "key"];
-const EVERY = { score: 0, sort: "lowest", search: "", from: null, to: null, versus: "", by: null };
-const FILTERS = ["from", "to", "versus", "by"];
-const UNFILTERED = Object.fromEntries(["search", ...FILTERS].map((name) => [name, EVERY[name]]));
-const isFiltered = (view) => view.versus !== "" || view.from !== null || view.to !== null;
+const USUAL = { sort: "lowest", search: "" };
 
-// #view?article=…&system=…&n=…&sorted=…&other=…&score=…&sort=…&search=…&from=…&to=…&versus=…&by=…
+// #view?article=…&system=…&n=…&sorted=…&other=…&sort=…&search=…
 function fragmentOf(view, archive) {
   const { article, system, other, n } = view, parameters = new URLSearchParams();
   if (archive.articles[article]) parameters.set("article", archive.articles[article].id);
@@ -14,80 +12,55 @@ function fragmentOf(view, archive) {
   parameters.set("n", archive.lengths[n]);
   if (view.at !== n) parameters.set("sorted", archive.lengths[view.at]);
   if (other >= 0) parameters.set("other", archive.systems[other].name);
-  for (const [name, usual] of Object.entries(EVERY)) {
-    if (view[name] === usual) continue;
-    parameters.set(name, name === "score" ? archive.ranked[view.score].column : view[name]);
-  }
+  for (const [name, usual] of Object.entries(USUAL)) if (view[name] !== usual) parameters.set(name, view[name]);
   return `#view?${parameters}`;
 }
 
 // The view that an address asks for, on top of another one, and what it names that is not here.
-function viewOf(fragment, archive, usual) {
+function viewOf(fragment, archive, opening) {
   const asked = new URLSearchParams(fragment.slice("#view?".length));
   const find = (list, test, name) => (asked.has(name) ? list.findIndex((value) => test(value, asked.get(name))) : -1);
-  const named = ({ name, label }, text) => text === name || text === label;
-  const found = {
-    article: find(archive.articles, (value, id) => value.id === id, "article"),
-    system: find(archive.systems, named, "system"),
-    other: find(archive.systems, named, "other"),
-    n: find(archive.lengths, (value, text) => String(value) === text, "n"),
-    sorted: find(archive.lengths, (value, text) => String(value) === text, "sorted"),
-    score: find(archive.ranked, ({ column }, text) => column === text, "score"),
+  const isNamed = ({ name, label }, text) => text === name || text === label;
+  const isLength = (value, text) => String(value) === text;
+  const places = {
+    article: find(archive.articles, ({ id }, text) => id === text, "article"),
+    system: find(archive.systems, isNamed, "system"),
+    other: find(archive.systems, isNamed, "other"),
+    n: find(archive.lengths, isLength, "n"),
+    sorted: find(archive.lengths, isLength, "sorted"),
     sort: find(SORTS, (value, text) => value === text, "sort"),
   };
-  const lacks = Object.keys(found).filter((name) => asked.has(name) && found[name] < 0)
+  const lacks = Object.keys(places).filter((name) => asked.has(name) && places[name] < 0)
     .map((name) => `${name} ${asked.get(name)}`);
-  const view = { ...usual, ...EVERY, other: found.other };
-  for (const name of ["article", "system", "n", "score"]) if (found[name] >= 0) view[name] = found[name];
-  view.at = found.sorted >= 0 ? found.sorted : view.n;
-  if (found.sort >= 0) view.sort = SORTS[found.sort];
-  for (const name of ["from", "to", "by"]) view[name] = numberOf(asked.get(name));
-  view.search = asked.get("search") ?? "";
-  view.versus = ["wins", "loses"].includes(asked.get("versus")) ? asked.get("versus") : "";
+  const view = { ...opening, ...USUAL, other: places.other, search: asked.get("search") ?? "" };
+  for (const name of ["article", "system", "n"]) if (places[name] >= 0) view[name] = places[name];
+  view.at = places.sorted >= 0 ? places.sorted : view.n;
+  if (places.sort >= 0) view.sort = SORTS[places.sort];
   return { view, lacks };
 }
 
-function numberOf(text) {
-  return text === null || text.trim() === "" || !Number.isFinite(Number(text)) ? null : Number(text);
-}
-
-// What order and filters are by: two small tables of all articles, systems and n, and the articles' texts for search.
+// What articles are ordered by: a small table of all articles, systems and n; and the articles' texts for search.
 class Catalogue {
   constructor(archive, ranks) {
     Object.assign(this, { archive, ranks, words: new Map() });
   }
 
-  place(article, system, n) {
-    return (article * this.archive.systems.length + system) * this.archive.lengths.length + n;
-  }
-
-  // In ten-thousandths, as whole numbers; null where there is no summary.
-  raw(article, system, n, score) {
-    const { ranked } = this.archive;
-    const value = system < 0 ? NO_SCORE : this.ranks[this.place(article, system, n) * ranked.length + score] ?? NO_SCORE;
-    return value === NO_SCORE ? null : value;
-  }
-
-  passes(article, view) {
-    const { system, other, at: n, from, to, versus, by, score } = view;
-    const a = this.raw(article, system, n, score), b = this.raw(article, other, n, score);
-    const rawOf = (typed) => Math.round((typed * RANK_SCALE) / (this.archive.ranked[score].percent ? 100 : 1));
-    if (from !== null && (a === null || a < rawOf(from))) return false;
-    if (to !== null && (a === null || a > rawOf(to))) return false;
-    if (!versus || other < 0) return true;
-    const ahead = versus === "wins" ? a - b : b - a;
-    return a !== null && b !== null && ahead > 0 && ahead >= rawOf(by ?? 0);
+  // The score that articles are ordered by; null where there is no summary.
+  score(article, system, n) {
+    const place = (article * this.archive.systems.length + system) * this.archive.lengths.length + n;
+    const value = system < 0 ? NO_SCORE : this.ranks[place] ?? NO_SCORE;
+    return value === NO_SCORE ? null : value / RANK_SCALE;
   }
 
   // The articles of a view in its order; `found` are those that the search has found, or null for all.
   ordered(view, found) {
-    const { articles } = this.archive, { system, other, at: n, score } = view;
-    const places = articles.map((_, i) => i).filter((i) => (!found || found.has(i)) && this.passes(i, view));
+    const { articles } = this.archive, { system, other, at: n } = view;
+    const places = articles.map((_, i) => i).filter((i) => !found || found.has(i));
     const last = (value) => (value === null ? Infinity : value);
-    const first = (i) => this.raw(i, system, n, score);
+    const first = (i) => this.score(i, system, n);
     const apart = (i) => {
-      const a = first(i), b = this.raw(i, other, n, score);
-      return a === null || b === null ? null : -Math.abs(a - b);
+      const a = first(i), b = this.score(i, other, n);
+      return a === null || b === null ? null : -Math.abs(Math.round((a - b) * RANK_SCALE));
     };
     const by = {
       lowest: (i) => last(first(i)),
@@ -95,8 +68,8 @@ class Catalogue {
       difference: (i) => last(apart(i)),
       longest: (i) => -articles[i].words,
       shortest: (i) => articles[i].words,
+      key: (i) => articles[i].key,
     }[view.sort];
-    if (!by) return places.sort((a, b) => (articles[a].key < articles[b].key ? -1 : 1));
     const keys = new Map(places.map((i) => [i, by(i)]));
     return places.sort((a, b) => (keys.get(a) === keys.get(b) ? a - b : keys.get(a) < keys.get(b) ? -1 : 1));
   }
@@ -136,35 +109,23 @@ class Catalogue {
   }
 }
 
-// Where the article that is shown has what is sought, so that nobody looks through all of its summaries for it.
-
 const MOST_HITS = 4; // systems
 
-// As texts and links. Of each system all n whose summaries have a word, with a link to one of them.
+// Where the article that is shown has what is searched for, so that nobody looks through all of its summaries.
 function hits(viewer, body, view) {
   const words = viewer.sought(), has = (text) => words.some((word) => folded(text).includes(word));
-  if (!words.length) return [];
-  const { key, dataset } = viewer.articles[view.article], parts = [];
+  if (!words.length) return "";
+  const { key, dataset } = viewer.articles[view.article], parts = [], lengths = new Map();
   if (has(key) || has(dataset)) parts.push("its name");
   if (has(body.text)) parts.push("the article");
-  if (body.references.some(has)) parts.push(body.references.length > 1 ? "a reference" : "the reference");
-  const lengths = new Map();
+  if (body.references.some(has)) parts.push("the reference");
   for (const { text, system, n } of viewer.catalogue.ownTexts(body)) {
-    if (has(text)) lengths.set(system, [...lengths.get(system) ?? [], n]);
+    if (has(text)) lengths.set(system, [...lengths.get(system) ?? [], lengthName(viewer.lengths[n])]);
   }
-  const isShown = (system) => system === view.system || system === view.other;
-  const systems = [...lengths.keys()].sort((a, b) => isShown(b) - isShown(a));
-  for (const system of systems.slice(0, MOST_HITS)) parts.push(linkToHit(viewer, view, system, lengths.get(system)));
-  if (systems.length > MOST_HITS) parts.push(`summaries of ${systems.length - MOST_HITS} more`);
-  return parts.length ? ["Found in: ", ...parts.flatMap((part, i) => (i ? [" · ", part] : [part]))] : [];
-}
-
-function linkToHit(viewer, view, system, lengths) {
-  const n = lengths.includes(view.n) ? view.n : lengths[0], named = lengths.map((k) => lengthName(viewer.lengths[k]));
-  const link = element("a", `${viewer.systems[system].label}, n = ${named.join(", ")}`);
-  const seen = system === view.system || system === view.other ? { ...view, n } : { ...view, system, n };
-  link.href = fragmentOf(seen, viewer);
-  return link;
+  const named = [...lengths].map(([system, at]) => `${viewer.systems[system].label}, n = ${at.join(", ")}`);
+  parts.push(...named.slice(0, MOST_HITS));
+  if (named.length > MOST_HITS) parts.push(`summaries of ${named.length - MOST_HITS} more systems`);
+  return parts.length ? `Found in: ${parts.join(" · ")}` : "";
 }
 
 // Keys, so that articles are read without a mouse: where the viewer is in sight. With Ctrl, Alt or Meta they do nothing, nor
@@ -214,4 +175,143 @@ function listenToKeys(viewer) {
     event.preventDefault();
     viewer.turn(step);
   };
+}
+
+// Words, sentences and marks. Texts are only ever set as text.
+
+const $ = (id) => document.getElementById(id);
+
+function element(name, text, classes) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (classes) made.className = classes;
+  return made;
+}
+
+async function unpacked(id) {
+  const binary = atob($(id).textContent);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream);
+}
+
+// Words as core/text/alignment.py has them; upper and back to lower case is what comes nearest to folding the case.
+function bareWords(text) {
+  const words = [];
+  for (const found of text.matchAll(/\S+/gu)) {
+    const inner = found[0].match(/[\p{L}\p{N}](?:.*[\p{L}\p{N}])?/su);
+    if (inner) {
+      const start = found.index + inner.index;
+      words.push({ start, end: start + inner[0].length, bare: inner[0].toUpperCase().toLowerCase() });
+    }
+  }
+  return words;
+}
+
+// For each word of a summary its place in the article, or -1: in order, most words, then fewest runs, then the earliest.
+// The same as core/text/alignment.py, where the rule is told.
+function align(summary, article) {
+  const rows = summary.length, columns = article.length, perWord = rows + 1, width = columns + 1;
+  const fresh = new Int32Array((rows + 1) * width), joined = new Int32Array((rows + 1) * width);
+  for (let i = rows - 1; i >= 0; i--) {
+    for (let j = columns - 1; j >= 0; j--) {
+      const here = i * width + j, below = here + width;
+      const isSame = summary[i] === article[j];
+      const placed = isSame ? perWord - 1 + joined[below + 1] : 0;
+      fresh[here] = Math.max(placed, fresh[below], fresh[here + 1]);
+      joined[here] = Math.max(fresh[here], isSame ? perWord + joined[below + 1] : 0);
+    }
+  }
+  const positions = [];
+  let at = 0, isJoined = false;
+  for (let i = 0; i < rows; i++) {
+    const here = i * width + at, below = here + width;
+    const goesOn = isJoined && at < columns && summary[i] === article[at] && joined[here] === perWord + joined[below + 1];
+    if (!goesOn) {
+      isJoined = false;
+      for (let j = at; j < columns; j++) {
+        if (summary[i] === article[j] && perWord - 1 + joined[(i + 1) * width + j + 1] === fresh[here]) {
+          at = j;
+          isJoined = true;
+          break;
+        }
+      }
+    }
+    positions.push(isJoined ? at : -1);
+    if (isJoined) at++;
+  }
+  return positions;
+}
+
+// From one full stop, or end of a line, to the next. It need not be the sentence that a system read.
+function sentenceSpans(text) {
+  return [...text.matchAll(/\S(?:.*?[.!?…。]["'”’)\]]*(?=\s|$)|.*$)/gmu)].map((found) => [found.index, found.index + found[0].length]);
+}
+
+// The words at rising positions; those that follow each other are one span, with the blanks between them.
+function spansAt(words, positions) {
+  const spans = [];
+  positions.forEach((position, i) => {
+    const { start, end } = words[position];
+    if (i && position === positions[i - 1] + 1) spans[spans.length - 1][1] = end;
+    else spans.push([start, end]);
+  });
+  return spans;
+}
+
+// The words of a text that a shorter one does not have, as it is aligned with it.
+function freshSpans(text, shorter) {
+  const words = bareWords(text), positions = align(words.map((word) => word.bare), bareWords(shorter).map((word) => word.bare));
+  return spansAt(words, words.map((_, i) => i).filter((i) => positions[i] < 0));
+}
+
+// A text cut where a span of any layer begins or ends; each piece lies in an element for every layer it is in.
+function marked(text, layers) {
+  const cuts = new Set([0, text.length]);
+  for (const { spans } of layers) for (const [start, end] of spans) cuts.add(start).add(end);
+  const places = [...cuts].sort((a, b) => a - b);
+  return places.slice(0, -1).map((start, i) => {
+    let node = document.createTextNode(text.slice(start, places[i + 1]));
+    for (const { spans, name, classes } of [...layers].reverse()) {
+      if (spans.some(([from, to]) => from <= start && start < to)) {
+        const around = element(name, undefined, classes);
+        around.append(node);
+        node = around;
+      }
+    }
+    return node;
+  });
+}
+
+function lengthName(n) {
+  return n === 0 ? "uncut" : String(n);
+}
+
+function decimals(value, places) {
+  if (value === null) return "–";
+  const text = value.toFixed(places).replace(/^(-?)0\./, "$1.");
+  return Number(text) === 0 ? text.replace("-", "") : text;
+}
+
+// One spelling for what search compares: of letters in one or two characters, and of cases.
+function folded(text) {
+  return text.normalize("NFC").toLowerCase();
+}
+
+function percent(value) {
+  return value === null ? "–" : `${Math.round(value * 100)}\u00a0%`;
+}
+
+// A difference of two shares. It has no percent sign, since it is not a share of either.
+function points(value) {
+  const rounded = value === null ? null : Math.round(value * 100);
+  return rounded === null ? "–" : `${rounded}\u00a0${Math.abs(rounded) === 1 ? "point" : "points"}`;
+}
+
+// Where any of these words stands, also within longer words.
+function foundSpans(text, words) {
+  if (!words.length) return [];
+  const literal = words.map((word) => word.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&")).join("|");
+  return [...text.matchAll(new RegExp(literal, "giu"))].map((found) => [found.index, found.index + found[0].length]);
 }

@@ -4,9 +4,7 @@ const RANK_SCALE = 10000;
 const NO_SCORE = -32768;
 const MOST_LISTED = 200;
 const STILL = 300; // milliseconds without a change, after which a view is worth going back to
-const METRICS = "METRICS";
-const SINGLE = "SINGLE";
-const SORTED_BY = ["system", "other", "score", "sort"];
+const SORTED_BY = ["system", "other", "sort"];
 
 class Viewer {
   constructor(archive, ranks) {
@@ -17,7 +15,7 @@ class Viewer {
     this.searches = 0;
     this.found = null;
     this.listed = [];
-    this.view = { article: 0, ...archive.opens, at: archive.opens.n, ...EVERY };
+    this.view = { article: 0, ...archive.opens, at: archive.opens.n, ...USUAL };
   }
 
   async body(article) {
@@ -30,18 +28,14 @@ class Viewer {
     const option = (system, i) => Object.assign(element("option", system.label), { value: i });
     $("system").append(...this.systems.map(option));
     $("other").append(Object.assign(element("option", "nothing"), { value: -1 }), ...this.systems.map(option));
-    $("score").append(...this.ranked.map(({ label }, i) => Object.assign(element("option", label), { value: i })));
+    for (const name of document.querySelectorAll(".score-name")) name.textContent = this.ranked.label;
     $("n").max = this.lengths.length - 1;
     $("system").onchange = () => this.change({ system: Number($("system").value) });
     $("other").onchange = () => this.change({ other: Number($("other").value) });
     $("n").oninput = () => this.change({ n: Number($("n").value) });
     $("resort").onclick = () => this.change({ at: this.view.n }, { goes: "within" });
-    const inOther = { from: null, to: null, by: null }; // what is percent of one score is none of another
-    $("score").onchange = () => this.change({ ...inOther, score: Number($("score").value) }, { goes: "first" });
     $("sort").onchange = () => this.change({ sort: $("sort").value }, { goes: "first" });
     $("search").oninput = () => this.change({ search: $("search").value }, { goes: "within" });
-    for (const name of FILTERS) $(name).oninput = () => this.change({ [name]: inputValue($(name)) }, { goes: "within" });
-    $("clear").onclick = () => this.change(UNFILTERED, { goes: "within" });
     $("previous").onclick = () => this.turn(-1);
     $("next").onclick = () => this.turn(1);
     window.onhashchange = () => this.follow();
@@ -54,7 +48,7 @@ class Viewer {
   }
 
   // `goes`: to the "first" article of the new order, or "within" it, where the article shown is not in it. Another n
-  // leaves the list as it is, so that the same articles come before and after. A search or a filter leaves its order.
+  // leaves the list as it is, so that the same articles come before and after. A search leaves its order.
   async change(part, { goes = "" } = {}) {
     const isSorted = SORTED_BY.some((name) => name in part);
     Object.assign(this.view, part, isSorted ? { at: this.view.n } : {});
@@ -132,7 +126,6 @@ class Viewer {
     const { view, lacks } = isView ? viewOf(location.hash, this, this.opening) : { view: { ...this.opening }, lacks: [] };
     this.view = view;
     $("link-note").textContent = lacks.length ? `The link names what this page does not hold: ${lacks.join(", ")}.` : "";
-    if (isFiltered(view)) $("filters").open = true;
     this.seek().then((isNewest) => {
       if (!isNewest) return;
       this.list();
@@ -156,26 +149,24 @@ class Viewer {
   }
 
   summed(from) {
-    const { sort, versus, other } = this.view, total = this.articles.length;
-    const parts = [`${this.order.length} of ${total} articles`];
+    const { sort, other } = this.view;
+    const parts = [`${this.order.length} of ${this.articles.length} articles`];
     if (this.listed.length < this.order.length) {
       parts.push(from ? `; listed: ${from + 1} to ${from + this.listed.length}` : `; the first ${this.listed.length} are listed`);
     }
     if (this.found && !this.found.size) parts.push(`: no article has ${this.sought().map((word) => `“${word}”`).join(" and ")}`);
-    else if (!this.order.length) parts.push(": the filters leave none");
     if (other < 0 && sort === "difference") parts.push(". Choose a second system to sort by the difference.");
-    if (other < 0 && versus) parts.push(". Choose a second system to compare with.");
     return parts.join("");
   }
 
   entry(i) {
-    const { key, title, words } = this.articles[i], { system, other, at, score } = this.view;
-    const of = (s) => this.told(this.ranked[score], scaled(this.catalogue.raw(i, s, at, score)));
-    const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${of(s)}`);
+    const { key, title, words } = this.articles[i], { system, other, at } = this.view;
+    const scoreOf = (s) => scoreText(this.ranked, this.catalogue.score(i, s, at));
+    const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${scoreOf(s)}`);
     const button = element("button"), name = element("span"), beginning = element("small", `${words} words · `);
     button.type = "button";
     name.append(...marked(key, [this.searched(key)]));
-    const scored = `${this.ranked[score].label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`;
+    const scored = `${this.ranked.label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`;
     beginning.append(...marked(title, [this.searched(title)]));
     button.append(name, element("small", scored), beginning);
     button.onclick = () => {
@@ -217,7 +208,7 @@ class Viewer {
     this.showChosen();
     const { id, key, dataset, words } = this.articles[view.article];
     $("article-key").replaceChildren(...marked(key, [this.searched(key)]));
-    $("hits").replaceChildren(...hits(this, body, view));
+    $("hits").textContent = hits(this, body, view);
     $("article-facts").textContent = [dataset, `${words} words`, `id ${id}`].join(" · ");
     const chosen = [view.system, view.other].filter((s) => s >= 0).map((s) => this.summary(body, s, view.n));
     const shared = new Set(body.references.flatMap((reference) => bareWords(reference).map((word) => word.bare)));
@@ -231,22 +222,15 @@ class Viewer {
   }
 
   showControls(view) {
-    for (const name of ["system", "other", "n", "score", "sort"]) $(name).value = view[name];
-    for (const name of ["search", ...FILTERS]) {
-      const input = $(name);
-      if (document.activeElement !== input || inputValue(input) !== view[name]) input.value = view[name] ?? "";
-    }
+    for (const name of ["system", "other", "n", "sort"]) $(name).value = view[name];
+    if ($("search").value !== view.search) $("search").value = view.search;
     const name = lengthName(this.lengths[view.n]);
     $("n-value").textContent = name;
     $("n").setAttribute("aria-valuetext", name);
     $("sorted").hidden = view.at === view.n;
     $("sorted-at").textContent = `sorted at ${atLength(this.lengths[view.at])}`;
     $("resort").textContent = `sort at ${atLength(this.lengths[view.n])}`;
-    const { label, percent: isPercent } = this.ranked[view.score];
-    for (const named of document.querySelectorAll(".score-name")) named.textContent = label;
     $("ladder-system").textContent = this.systems[view.system].label;
-    $("in-percent").hidden = !isPercent;
-    $("filters-on").textContent = isFiltered(view) ? " (on)" : "";
   }
 
   summary(body, system, n) {
@@ -261,11 +245,6 @@ class Viewer {
     return value === null ? null : value / this.scales[i];
   }
 
-  // A score that articles are ordered by, as it is printed.
-  told({ percent: isPercent }, value) {
-    return isPercent ? percent(value) : decimals(value, 3);
-  }
-
   // A summary, in which the words that a reference has are marked.
   box({ system, text, words, draws, place }, body, shared) {
     const { label, kind, look, run } = this.systems[system];
@@ -277,52 +256,40 @@ class Viewer {
       paragraph.append(...marked(text, [{ spans: spansAt(own, places), name: "span", classes: "shared" }, this.searched(text)]));
     }
     box.append(paragraph);
-    const scores = this.ranked.map((one) => `${one.label} ${this.told(one, this.score(body, place, one.column))}`);
-    const facts = text === null ? [] : [`${words} words`, ...scores];
-    if (new Set(this.systems.map((one) => one.run)).size > 1) facts.push(`run ${run}`);
+    const score = `${this.ranked.label} ${scoreText(this.ranked, this.score(body, place, this.ranked.column))}`;
+    const facts = text === null ? [] : [`${words} words`, score];
+    if (new Set(this.systems.map((system) => system.run)).size > 1) facts.push(`run ${run}`);
     if (draws) facts.push(`one of ${draws} draws; scores are their means`);
     box.append(element("small", facts.join(" · ")));
     return box;
   }
 
   scoreRows(body, chosen) {
-    const score = (place, column) => this.score(body, place, column);
-    const heads = ["metric", ...chosen.map(({ system }) => this.systems[system].label)];
-    if (chosen.length === 2) heads.push("Δ");
+    const heads = ["metric", ...chosen.map(({ system }) => this.systems[system].label), ...(chosen.length === 2 ? ["Δ"] : [])];
     const head = element("tr"), top = element("thead"), rows = element("tbody");
     head.append(...heads.map((text) => Object.assign(element("th", text), { scope: "col" })));
     top.append(head);
-    const add = (name, column, places, parts) => {
-      const row = element("tr"), values = chosen.map(({ place }) => score(place, column));
-      const isPercent = this.ranked.some((one) => one.column === column && one.percent);
-      row.append(Object.assign(element("th", name), { scope: "row" }));
+    for (const metric of this.metrics) {
+      const row = element("tr"), values = chosen.map(({ place }) => this.score(body, place, metric.column));
+      row.append(Object.assign(element("th", metric.label), { scope: "row" }));
       chosen.forEach(({ place }, i) => {
-        const cell = element("td", isPercent ? percent(values[i]) : decimals(values[i], places));
-        if (parts) {
-          const [precision, recall] = parts.map((part) => decimals(score(place, part), places));
-          cell.append(element("small", `P ${precision} · R ${recall}`));
-        }
+        const cell = element("td", scoreText(metric, values[i]));
+        const [precision, recall] = metric.parts.map((part) => decimals(this.score(body, place, part), metric.places));
+        if (recall !== undefined) cell.append(element("small", `P ${precision} · R ${recall}`));
         row.append(cell);
       });
       if (values.length === 2) {
         const apart = values.includes(null) ? null : values[0] - values[1];
-        row.append(element("td", (apart > 0 ? "+" : "") + (isPercent ? points(apart) : decimals(apart, places))));
+        row.append(element("td", (apart > 0 ? "+" : "") + (metric.percent ? points(apart) : decimals(apart, metric.places))));
       }
       rows.append(row);
-    };
-    const single = SINGLE.filter(([, column]) => this.columns.includes(column));
-    for (const [name, column, places] of single.filter(([, , , isOptional]) => isOptional)) add(name, column, places, null);
-    for (const [name, column] of METRICS) add(`${name} F1`, `${column}_f1`, 3, [`${column}_precision`, `${column}_recall`]);
-    for (const [name, column, places] of single.filter(([, , , isOptional]) => !isOptional)) add(name, column, places, null);
+    }
     return [top, rows];
   }
 
   // What the first system wrote at every n, the shortest first.
   showLadder(body, { system }) {
-    const all = this.lengths.map((_, n) => this.summary(body, system, n)), rungs = all.filter(({ place }) => place >= 0);
-    const lacking = all.filter(({ place }) => place < 0).map(({ n }) => lengthName(this.lengths[n]));
-    const lacks = `The page holds no summary of this article by this system at n = ${lacking.join(", ")}.`;
-    $("ladder-lacks").textContent = lacking.length ? lacks : "";
+    const rungs = this.lengths.map((_, n) => this.summary(body, system, n)).filter(({ place }) => place >= 0);
     this.fill($("ladder"), rungs.map(({ n, place, text }, i) => {
       const fresh = i ? freshSpans(text, rungs[i - 1].text) : [];
       return this.row(body, place, { n }, lengthName(this.lengths[n]), [{ spans: fresh, name: "mark" }]);
@@ -330,8 +297,8 @@ class Viewer {
   }
 
   // What every system wrote at this n, the highest score first.
-  showSystems(body, { n, score: rank }) {
-    const score = ({ place }) => this.score(body, place, this.ranked[rank].column);
+  showSystems(body, { n }) {
+    const score = ({ place }) => this.score(body, place, this.ranked.column);
     const written = this.systems.map((_, system) => this.summary(body, system, n)).filter(({ place }) => place >= 0);
     written.sort((a, b) => (score(b) ?? -2) - (score(a) ?? -2));
     this.fill($("all"), written.map(({ system, place }) => this.row(body, place, { system }, this.systems[system].label)));
@@ -340,11 +307,11 @@ class Viewer {
   // A summary as a row; a click on it makes the view of this choice. Who has selected a part of it wants to copy that.
   row(body, place, choice, name, layers = []) {
     const row = element("tr"), head = Object.assign(element("th"), { scope: "row" }), button = element("button", name);
-    const ranked = this.ranked[this.view.score], text = Object.assign(element("td"), { dir: "auto" });
+    const text = Object.assign(element("td"), { dir: "auto" });
     text.append(...marked(body.texts[place], [...layers, this.searched(body.texts[place])]));
     button.type = "button";
     head.append(button);
-    row.append(head, element("td", this.told(ranked, this.score(body, place, ranked.column))), text);
+    row.append(head, element("td", scoreText(this.ranked, this.score(body, place, this.ranked.column))), text);
     const [system, n] = body.at[place];
     if (system === this.view.system && n === this.view.n) row.setAttribute("aria-current", "true");
     row.onclick = ({ target }) => (target === button || getSelection().isCollapsed) && this.change(choice);
@@ -363,27 +330,18 @@ class Viewer {
     return { spans: foundSpans(text, this.sought()), name: "mark", classes: "sought" };
   }
 
-  // The references sentence by sentence, each with the words that the summaries have, too, and where they have them.
+  // The references, with the words marked that the summaries have, too.
   showReferences(body, chosen) {
-    const written = chosen.map(({ system, text }) => ({ label: this.systems[system].label, text: text ?? "", words: bareWords(text ?? "") }));
-    $("references").replaceChildren(...body.references.flatMap((reference, r) => {
-      const list = element("ol", undefined, "sentences");
-      list.append(...sentenceSpans(reference).map(([start, end]) => this.sentence(reference.slice(start, end), written)));
-      return body.references.length > 1 ? [element("h5", `Reference ${r + 1}`), list] : [list];
+    const written = chosen.map(({ text }) => new Set(bareWords(text ?? "").map((word) => word.bare)));
+    $("references").replaceChildren(...body.references.map((reference) => {
+      const words = bareWords(reference), paragraph = Object.assign(element("p"), { dir: "auto" });
+      const layers = written.map((summary, i) => {
+        const shared = words.map((_, k) => k).filter((k) => summary.has(words[k].bare));
+        return { spans: spansAt(words, shared), name: i ? "span" : "mark", classes: i ? "b" : "shared" };
+      });
+      paragraph.append(...marked(reference, [...layers, this.searched(reference)]));
+      return paragraph;
     }));
-  }
-
-  sentence(text, written) {
-    const words = bareWords(text), item = element("li"), paragraph = Object.assign(element("p"), { dir: "auto" });
-    const layers = written.map((summary, i) => {
-      const has = new Set(summary.words.map((word) => word.bare));
-      const shared = words.map((_, k) => k).filter((k) => has.has(words[k].bare));
-      return { spans: spansAt(words, shared), name: i ? "span" : "mark", classes: i ? "b" : "shared" };
-    });
-    paragraph.append(...marked(text, [...layers, this.searched(text)]));
-    const different = new Set(words.map((word) => word.bare));
-    item.append(paragraph, ...written.map((summary) => element("small", inCommon(summary, different))));
-    return item;
   }
 
   showText(body, chosen) {
@@ -402,30 +360,11 @@ class Viewer {
   }
 }
 
-const scaled = (raw) => (raw === null ? null : raw / RANK_SCALE);
 const atLength = (n) => (n === 0 ? "uncut" : `n = ${n}`);
 
-function inputValue(input) {
-  return input.type === "number" ? numberOf(input.value) : input.value;
-}
-
-// How many of a sentence's different words a summary has, and where it has each first: “two years” (words 3–4).
-function inCommon({ label, text, words }, different) {
-  const first = new Map();
-  words.forEach(({ bare }, i) => different.has(bare) && !first.has(bare) && first.set(bare, i));
-  const places = [...first.values()];
-  const share = `${label}: ${places.length} of ${different.size} words`;
-  if (!places.length) return share;
-  const runs = [];
-  for (const i of places) {
-    if (runs.length && runs[runs.length - 1][1] === i - 1) runs[runs.length - 1][1] = i;
-    else runs.push([i, i]);
-  }
-  const told = runs.map(([first, last]) => {
-    const where = first === last ? `word ${first + 1}` : `words ${first + 1}–${last + 1}`;
-    return `“${text.slice(words[first].start, words[last].end)}” (${where})`;
-  });
-  return `${share}: ${told.join(", ")}`;
+// A score as it is printed: in percent, or with as many decimals as the metric has.
+function scoreText({ percent: isPercent, places }, value) {
+  return isPercent ? percent(value) : decimals(value, places);
 }
 
 async function main() {

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import viewed_page
 from made_scores import make_scores
+from opened_pages import TOLD, opened
+from playwright.sync_api import Browser, Page
 from rich.console import Console
 from system_kinds import kind_of
 from training_run import small_training
@@ -17,6 +20,7 @@ from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.report.page.page import write_page
 from jobs.store import RunSpec, Store, open_store
 
 QUIET = Console(file=io.StringIO())
@@ -105,3 +109,36 @@ def run_of_points(store: Store) -> Callable[..., str]:
         return run_id
 
     return add
+
+
+@pytest.fixture(scope="session")
+def viewed(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of the page of `viewed_page`."""
+    path: Path = tmp_path_factory.mktemp("viewer") / "report.html"
+    write_page(store, [viewed_page.add_run(store)], path)
+    return path.as_uri()
+
+
+@pytest.fixture
+def open_at(browser: Browser, viewed: str) -> Iterator[Callable[..., Page]]:
+    """Opens that page at a part of it, in a window of this width."""
+    pages = []
+
+    def page_at(fragment: str = "", width: int = 1440, **options: object) -> Page:
+        options |= {"viewport": {"width": width, "height": 844}, "reduced_motion": "reduce"}
+        pages.append(opened(browser, viewed + fragment, **options))
+        pages[-1].wait_for_selector("#summaries p")
+        return pages[-1]
+
+    yield page_at
+    assert not [told for told in TOLD if not told.startswith("request: file:")]
+    for page in pages:
+        page.context.close()
+
+
+@pytest.fixture
+def page(open_at: Callable[..., Page]) -> Page:
+    """That page with the viewer in sight."""
+    opened_page = open_at()
+    opened_page.locator("#shown").evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
+    return opened_page

@@ -8,7 +8,7 @@ import pytest
 
 from core.analysis import kinds_of
 from jobs.report.page import archive as module
-from jobs.report.page.archive import COLUMNS, Archive, Opening, Source, build_archive, scale, viewed_systems
+from jobs.report.page.archive import COLUMNS, Archive, Source, build_archive, scale, viewed_systems
 from jobs.report.system_names import FULL_NAMES
 from jobs.store import Store
 
@@ -33,8 +33,7 @@ def archive_of(store: Store, run: str, limit: int | None = None, **more: Any) ->
 def ranks_of(archive: Archive) -> Any:
     index = unpacked(archive.index)
     ranks = np.frombuffer(gzip.decompress(base64.b64decode(archive.ranks)), dtype="<i2")
-    shape = (archive.articles, len(index["systems"]), len(index["lengths"]), len(index["ranked"]))
-    return ranks.reshape(shape)
+    return ranks.reshape(archive.articles, len(index["systems"]), len(index["lengths"]))
 
 
 def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str) -> None:
@@ -53,16 +52,18 @@ def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str)
     assert len(found) == 6 * 7 * 3
 
 
-def test_the_scores_that_articles_are_sorted_by(store: Store, swept: str) -> None:
-    archive = archive_of(store, swept, optional=("kept", "kept_words"))
+@pytest.mark.parametrize(("optional", "column"), [((), "bertscore_f1"), (("kept", "kept_words"), "kept")])
+def test_the_score_that_articles_are_sorted_by(
+    store: Store, swept: str, optional: tuple[str, ...], column: str
+) -> None:
+    archive = archive_of(store, swept, optional=optional)
     index, ranks = unpacked(archive.index), ranks_of(archive)
-    assert [one["column"] for one in index["ranked"]] == ["kept", "bertscore_f1"]
-    sql = f"select article_id, system, n, kept, bertscore_f1 from summaries where run_id = '{swept}'"
-    with store.query(sql) as answer:
-        for article, system, n, *values in answer.rows:
-            a = [entry["id"] for entry in index["articles"]].index(article)
-            s = [entry["name"] for entry in index["systems"]].index(system)
-            assert ranks[a, s, LENGTHS.index(n)].tolist() == [round(10_000 * value) for value in values]
+    assert index["ranked"]["column"] == column
+    ids, systems = ([entry[name] for entry in index[of]] for of, name in (("articles", "id"), ("systems", "name")))
+    with store.query(f"select article_id, system, n, {column} from summaries where run_id = '{swept}'") as answer:
+        for article, system, n, value in answer.rows:
+            rank = ranks[ids.index(article), systems.index(system), LENGTHS.index(n)]
+            assert rank == round(10_000 * value)
 
 
 def test_a_score_that_a_summary_lacks(store: Store, run_of_points) -> None:
@@ -70,21 +71,10 @@ def test_a_score_that_a_summary_lacks(store: Store, run_of_points) -> None:
     archive = archive_of(store, run, optional=("kept",))
     index, body = unpacked(archive.index), unpacked(archive.parts[0])[0]
     systems = [system["name"] for system in index["systems"]]
-    assert (ranks_of(archive)[:, systems.index("a"), :, 0] == -32768).all()
-    assert (ranks_of(archive)[:, systems.index("lead"), :, 0] > 0).all()
+    assert (ranks_of(archive)[:, systems.index("a")] == -32768).all()
+    assert (ranks_of(archive)[:, systems.index("lead")] > 0).all()
     kept = body["scores"][index["columns"].index("kept")]
     assert [value is None for value in kept] == [s == systems.index("a") for s, _ in body["at"]]
-
-
-def test_what_is_about_another_article_is_not_searched(store: Store, swept: str) -> None:
-    index = unpacked(archive_of(store, swept).index)
-    assert [one["name"] for one in index["systems"] if not one["is_searched"]] == ["other-article"]
-    renamed = viewed_systems(
-        [Source("r", {"lead": "lead"}), Source("s", {"other-article": "other-article @s"})],
-        {"lead": "control", "other-article @s": "control"},
-        FULL_NAMES,
-    )
-    assert [one.is_searched for one in renamed] == [True, False]
 
 
 def test_a_limit_says_what_was_left_out_and_keeps_the_lowest_ids(store: Store, swept: str) -> None:
@@ -105,31 +95,17 @@ def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.M
     assert len(unpacked(archive.index)["articles"]) == 4
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Snow closed the schools", "Snow closed"),
-        ("Snow closed\nit", "Snow closed"),
-        ("Snow  is", "Snow is"),
-        ("Snowflakesareeverywhere", "Snowflakesa"),
-        ("", ""),
-    ],
-)
-def test_a_title_ends_with_a_word(text: str, shown: str) -> None:
-    assert module.beginning(text, 11) == shown
-
-
 def test_what_is_shown_first(store: Store, swept: str) -> None:
-    def opens(opening: Opening | None) -> tuple[str, str | None, int]:
+    def opens(opening: tuple[str, int] | None) -> tuple[str, str | None, int]:
         index = unpacked(archive_of(store, swept, opening=opening).index)
         names = [system["name"] for system in index["systems"]]
         found = index["opens"]
         other = names[found["other"]] if found["other"] >= 0 else None
         return names[found["system"]], other, index["lengths"][found["n"]]
 
-    assert opens(Opening("random", 21)) == ("random", "lead", 21)
-    assert opens(Opening("lead", 3)) == ("lead", None, 3)
+    assert opens(("random", 21)) == ("random", "lead", 21)
+    assert opens(("lead", 3)) == ("lead", None, 3)
     first, beside, n = opens(None)
     assert (beside, n) == ("lead", 9)
     assert first not in ("lead", "random")
-    assert opens(Opening("gone", 5)) == (first, "lead", 9)
+    assert opens(("gone", 5)) == (first, "lead", 9)

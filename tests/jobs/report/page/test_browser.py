@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 
 from core.text.alignment import align, bare_spans, bare_words
 from jobs.report.page.page import write_page
-from jobs.report.system_names import system_names
 from jobs.store import Store
 
 pytestmark = pytest.mark.slow
@@ -70,6 +69,14 @@ def test_the_answer_is_there_without_javascript(browser: Browser, file: str) -> 
     page.locator("#d0-bands").check()
     expect(band).to_be_visible()
     page.context.close()
+    errors: list[object] = []
+    page = browser.new_context().new_page()  # of a browser that cannot unpack
+    page.on("pageerror", lambda error: errors.append(error))
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(file)
+    expect(page.locator("#viewer-off")).to_be_visible()
+    assert errors == []
+    page.context.close()
 
 
 def test_pointing_at_an_n_of_a_chart_reads_its_values(page: Page) -> None:
@@ -83,21 +90,6 @@ def test_pointing_at_an_n_of_a_chart_reads_its_values(page: Page) -> None:
         })"""
     )
     assert read == [True] * 3
-
-
-def test_moving_n_shows_what_is_stored(page: Page, store: Store, swept: str) -> None:
-    article = first_article(page)
-    label = page.evaluate("document.getElementById('system').selectedOptions[0].text")
-    systems = store.systems(swept)
-    system = system_names(systems).find(label, systems, "the run")
-    assert system != label  # of which the last part tells it apart
-    for n, key in ((3, "Home"), (9, "ArrowRight"), (21, "End")):
-        page.locator("#n").press(key)
-        expect(page.locator("#n-value")).to_have_text(str(n))
-        text, f1 = stored(store, swept, article, system, n)
-        expect(page.locator("#summaries p").first).to_have_text(text)
-        scores = page.locator("#scores tbody tr", has_text="BERTScore F1").first
-        expect(scores.locator("td").first).to_contain_text(f"{f1:.3f}".removeprefix("0"))
 
 
 def test_a_second_system_is_shown_beside_the_first(page: Page, store: Store, swept: str, reseeded: str) -> None:
@@ -167,17 +159,6 @@ def test_a_page_of_a_training(browser: Browser, store: Store, trained: str, tmp_
     page.context.close()
 
 
-def test_a_browser_that_cannot_unpack_says_so(browser: Browser, file: str) -> None:
-    page = browser.new_context().new_page()
-    errors: list[object] = []
-    page.on("pageerror", lambda error: errors.append(error))
-    page.add_init_script("delete window.DecompressionStream")
-    page.goto(file)
-    expect(page.locator("#viewer-off")).to_be_visible()
-    assert errors == []
-    page.context.close()
-
-
 def test_a_link_to_what_is_not_here_says_so(browser: Browser, file: str) -> None:
     page = opened(browser, f"{file}#view?article=no&system={quote('<b>')}&n=99&other=x")
     page.wait_for_selector("#viewer-on:not([hidden])")
@@ -205,25 +186,3 @@ def test_what_is_found_in_a_text_that_is_out_to_harm_is_text(page: Page) -> None
     assert page.locator("#viewer img, #viewer script, #viewer b").count() == 0
     assert page.title() == title
     assert not [told for told in TOLD if told.startswith("error")]
-
-
-def test_as_many_words_are_listed_as_are_counted(page: Page) -> None:
-    written = "andy murray murray murray won, andy"
-    said = page.evaluate(
-        "([text, has]) => inCommon({ label: 'a', text, words: bareWords(text) }, new Set(has))",
-        [written, ["andy", "murray", "lost"]],
-    )
-    assert said == "a: 2 of 3 words: “andy murray” (words 1–2)"
-
-
-def test_all_systems_of_an_article_the_best_first(page: Page, store: Store, swept: str) -> None:
-    page.locator("#n").press("Home")
-    page.get_by_text("All systems at this n").click()
-    article = first_article(page)
-    found = {}
-    for row in page.locator("#all tr").all():
-        found[row.locator("th").inner_text()] = row.locator("td").all_inner_texts()
-    scores = [float(cells[0].removesuffix("\N{NO-BREAK SPACE}%")) for cells in found.values()]
-    assert scores == sorted(scores, reverse=True)
-    assert found["lead"][1] == stored(store, swept, article, "lead", 3)[0]
-    assert len(found) == 8

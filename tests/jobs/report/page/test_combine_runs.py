@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import pytest
 from made_scores import point_scores
 
 from core.analysis import Point, Points
@@ -29,29 +30,26 @@ def test_one_run_stays_as_it_is() -> None:
     assert source.names == {"x": "x", "random": "random"}
 
 
-def test_a_system_that_wrote_the_same_is_one_system() -> None:
-    found, (_, second) = combine(
-        [("one", of(point("x"))), ("two", of(point("x", f1=0.5 + 1e-9), point("x", "b", f1=0.2)))]
-    )
-    assert rows(found) == {("x", "a", 0.5), ("x", "b", 0.2)}
-    assert second.names == {"x": "x"}
-
-
-def test_systems_of_runs_over_other_articles_are_one_system() -> None:
-    found, _ = combine([("one", of(point("x"))), ("two", of(point("x", "b", text="u")))])
-    assert rows(found) == {("x", "a", 0.5), ("x", "b", 0.5)}
-
-
-def test_a_system_that_wrote_something_else_is_named_after_its_run() -> None:
-    found, (first, second) = combine([("one", of(point("x"))), ("two", of(point("x", text="u"), point("y")))])
-    assert rows(found) == {("x", "a", 0.5), ("x @two", "a", 0.5), ("y", "a", 0.5)}
-    assert first.names == {"x": "x"}
-    assert second.names == {"x": "x @two", "y": "y"}
-
-
-def test_other_scores_of_the_same_text_are_another_metric() -> None:
-    found, _ = combine([("one", of(point("x"))), ("two", of(point("x", f1=0.6)))])
-    assert rows(found) == {("x", "a", 0.5), ("x @two", "a", 0.6)}
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ([point("x")], [point("x", f1=0.5 + 1e-9), point("x", "b", f1=0.2)], {("x", "a", 0.5), ("x", "b", 0.2)}),
+        ([point("x")], [point("x", "b", text="u")], {("x", "a", 0.5), ("x", "b", 0.5)}),  # of other articles
+        (
+            [point("x")],
+            [point("x", text="u"), point("y")],  # another text
+            {("x", "a", 0.5), ("x @two", "a", 0.5), ("y", "a", 0.5)},
+        ),
+        ([point("x")], [point("x", f1=0.6)], {("x", "a", 0.5), ("x @two", "a", 0.6)}),  # another metric
+    ],
+)
+def test_what_wrote_something_else_is_named_after_its_run(
+    first: list[Point], second: list[Point], found: set[tuple[str, str, float]]
+) -> None:
+    points, (own, other) = combine([("one", of(*first)), ("two", of(*second))])
+    assert rows(points) == found
+    assert own.names == {"x": "x"}
+    assert set(other.names.values()) == {system for system, _, _ in found} - ({"x"} - set(other.names.values()))
 
 
 def test_kinds_stay() -> None:

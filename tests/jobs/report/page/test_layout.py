@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, Page
 from jobs.report.page.page import write_page
 from jobs.store import Store
 
+pytestmark = pytest.mark.slow
+
 LENGTHS = tuple(range(1, 22, 2))
 KEPT = {"a": 0.3, "b": 0.2, "lead": 0.1, "random": 0.05}
 PAPER = 718  # pixels between the margins of A4 in Chromium
@@ -32,14 +34,14 @@ def phone(browser: Browser, file: str) -> Iterator[Page]:
 
 def test_charts_fit_a_phone_with_every_n(phone: Page) -> None:
     # Nobody has to know that a chart can be moved.
-    for part in (".at", "text:not(.up, .end)"):
+    for part in (".at", "text:not(.up *, .end *)"):
         boxes = phone.locator(f"#answer svg.chart {part}, #gain svg.chart {part}").evaluate_all(
             "all => all.map((one) => one.getBoundingClientRect()).map((box) => [box.left, box.right])"
         )
         assert boxes, part
         assert min(left for left, _ in boxes) >= 0, part
         assert max(right for _, right in boxes) <= 360, part
-    heights = phone.locator("#answer .chart text:not(.up, .end)").evaluate_all(
+    heights = phone.locator("#answer .chart text:not(.up *, .end *)").evaluate_all(
         "all => all.map((one) => one.getBoundingClientRect().height)"
     )
     assert min(heights) > 11  # pixels: they can be read

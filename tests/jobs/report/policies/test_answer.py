@@ -2,8 +2,8 @@ import dataclasses
 
 from policy_results import make_results
 
-from jobs.report.policies.policy_answer import headline, sentences, what_is_known
-from jobs.report.policies.policy_numbers import analyse_policies
+from jobs.report.policy_numbers import analyse_policies
+from jobs.report.policy_report import headline, sentences, what_is_known
 
 
 def test_what_a_policy_is_shown_to_be_beside_others(run):
@@ -26,12 +26,6 @@ def test_worse_and_not_different_are_said(run):
     )
 
 
-def test_a_policy_alone(run):
-    ((_, said),) = sentences(analyse_policies(run, make_results(others={})), "news")
-    assert said == "there is no other system to compare it with."
-    assert sentences(analyse_policies(run, make_results(methods={})), "news") == ()
-
-
 def test_what_is_known(run):
     numbers = analyse_policies(run, make_results(articles=6))
     assert what_is_known(numbers, "news") == (
@@ -48,14 +42,10 @@ def test_the_headline_counts_policies_that_are_better(run):
     def told(**how):
         return headline(analyse_policies(run, make_results(**how)), "news")
 
-    others = {"textrank": 0.3, "lead": 0.08, "lead2+chunks": -0.3}
-    beaten = "The policy is shown to be better than lead2+chunks at some n, not than textrank and lead."
-    assert told(others=others) == beaten
-    assert told(others={"textrank": 0.3}) == "The policy is not shown to be better than textrank."
-    assert told(others={}) == "There is no other system to compare the policies with."
-    assert told(others={"textrank": -0.3}, lengths=(9,)) == "The policy is shown to be better than textrank at n = 9."
-    two = {"reinforce": 150, "other": 150}
-    assert told(others={"textrank": 0.3}, methods=two) == "None of 2 policies is shown to be better than textrank."
-    assert told(others={"textrank": -0.3, "lead": 0.3}, methods=two) == (
-        "2 of 2 policies are shown to be better than textrank at some n, none than lead."
+    said = "Policies that are shown to be better at some n: "
+    assert told(others={"textrank": 0.3, "lead": 0.08, "lead2+chunks": -0.3}) == (
+        said + "1 of 1 than lead2+chunks, none of 1 than textrank and none of 1 than lead."
     )
+    two = {"reinforce": 150, "other": 150}
+    assert told(others={"textrank": -0.3}, methods=two) == said + "2 of 2 than textrank."
+    assert told(others={}) == "There is no other system to compare the policies with."

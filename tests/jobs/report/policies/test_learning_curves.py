@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.report.policies.policy_numbers import WINDOWS, learning_lines
+from jobs.report.policy_numbers import WINDOWS, learning_lines
 from jobs.store import CurveRow
 
 

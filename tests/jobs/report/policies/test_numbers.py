@@ -6,7 +6,7 @@ from policy_results import make_results
 
 from core.analysis import policy_scores
 from core.errors import StoreError
-from jobs.report.policies.policy_numbers import analyse_policies, learning_lines, policies_json
+from jobs.report.policy_numbers import analyse_policies, learning_lines, policies_json
 
 
 def test_the_numbers_are_those_of_the_analysis(run):
@@ -19,31 +19,9 @@ def test_the_numbers_are_those_of_the_analysis(run):
     assert (numbers.scored, numbers.seeds, numbers.has_policies) == (("news",), (0, 1), True)
 
 
-def test_scores_by_system_and_n(run):
-    numbers = analyse_policies(run, make_results(methods={"as-written": 40, "reinforce": 15}))
-    scores = numbers.of("news")
-    assert list(scores) == ["policy|as-written", "policy|reinforce", "lead2+chunks", "textrank", "lead", "oracle"]
-    assert all(list(at) == [7, 9, 11, 13] for at in scores.values())
-    assert numbers.of("other") == {}
-
-
 def test_other_rewards_are_not_compared_with_the_f1_of_the_report(run):
     numbers = analyse_policies(run, make_results(reward="rouge1", reward_is_f1=False))
     assert {score.training_f1 for score in numbers.scores} == {None}
-
-
-def test_a_pair_for_each_n_is_one_method(run):
-    results = make_results()
-    each = [dataclasses.replace(row, policy=f"{row.policy}|n={row.n}") for row in results.greedy]
-    curve = [dataclasses.replace(row, policy=f"{row.policy}|n={row.n}") for row in results.curve]
-    parts = dataclasses.replace(results, greedy=each, curve=curve)
-    assert analyse_policies(run, parts) == analyse_policies(run, results)
-
-
-def test_a_run_without_summaries_has_its_learning_curve(run):
-    numbers = analyse_policies(run, make_results(points=[], greedy=[]))
-    assert (numbers.scores, numbers.scored, numbers.has_policies) == ((), (), False)
-    assert [line.n for line in numbers.learning] == [7, 9, 11, 13]
 
 
 def test_a_run_without_anything_says_what_to_do(run):

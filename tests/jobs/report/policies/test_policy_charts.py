@@ -3,8 +3,8 @@
 import pytest
 from policy_results import make_results
 
-from jobs.report.policies.policy_charts import counts_shares, learning_charts, learning_sheet
-from jobs.report.policies.policy_numbers import analyse_policies, learning_lines
+from jobs.report.policy_numbers import analyse_policies, learning_lines
+from jobs.report.policy_report import counts_shares, learning_charts, learning_sheet
 
 
 @pytest.fixture
@@ -48,9 +48,3 @@ def test_a_baseline_of_zero_is_no_line(numbers):
     assert names(learning_charts(numbers(methods={"as-written": 40}))[0]) == ["as-written (mean of 2 seeds)"]
     both = names(learning_charts(numbers(methods={"as-written": 40, "reinforce": 40}))[0])
     assert both[2:] == ["advantage baseline of reinforce"]
-
-
-def test_one_seed_has_no_band_and_few_updates_are_not_smoothed(numbers):
-    said = "; ".join(learning_sheet(numbers(methods={"reinforce": 20}, seeds=(3,))).notes)
-    assert "lowest to highest seed" not in said
-    assert "equal windows" not in said

@@ -4,8 +4,8 @@ import pytest
 
 from core.errors import RecipeError, StoreError
 from core.text.alignment import align, bare_words
+from jobs.report.kept_answer import named_by_answer, named_length
 from jobs.report.shown_article import show
-from jobs.report.sweep.kept_answer import named_by_answer, named_length
 
 SCORED = {"bertscore": "b|1", "kept": "k|1"}
 
@@ -14,11 +14,11 @@ def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
     of = show(store, add_run(), "a3", "chunks", 5)
     assert of.article.key == "a3"
     assert (of.system, of.n) == ("m|chunks", 5)
-    # Those to choose from, then upper bounds, then controls.
-    assert [one.summary.system for one in of.at_n] == ["m|chunks", "writer", "oracle", "lead", "random"]
-    assert [one.kind for one in of.at_n] == ["system", "system", "upper bound", "control", "control"]
-    assert [(one.summary.system, one.summary.n) for one in of.uncut] == [("writer", 0)]
-    marked, *_, lead, _ = of.at_n
+    # Those to choose from, then upper bounds, then controls; at the end the uncut ones.
+    at = [(one.summary.system, one.summary.n) for one in of.summaries]
+    assert at == [*((system, 5) for system in ("m|chunks", "writer", "oracle", "lead", "random")), ("writer", 0)]
+    assert [one.kind for one in of.summaries[1:5]] == ["system", "upper bound", "control", "control"]
+    marked, *_, lead, _, _ = of.summaries
     words = bare_words(of.article.text)
     assert [words[p] for p in marked.positions if p is not None] == ["mayor", "harbour", "trams", "run", "nurses"]
     assert lead.positions == tuple(align(bare_words(lead.summary.text), words)) == tuple(range(5))
@@ -31,14 +31,13 @@ def test_system_and_n_are_those_of_the_answer_for_the_dataset_of_the_article(sto
         best, _ = named_by_answer(store.answer(run.id), found.article.dataset)
         assert found.system == (system or best)
         assert found.n == named_length(store.answer(run.id), found.article.dataset, found.system)
-        assert found.why_n == f" (the report's n for {found.names[found.system]})"
 
 
 def test_without_an_answer_it_is_the_first_system_to_choose_and_its_middle_n(store, add_run) -> None:
     run = add_run()
     found = show(store, run)
     assert found.article.id == min(store.finished_article_ids(run.id))
-    assert (found.system, found.n, found.why_n) == ("m|chunks", 5, " (the middle n of m|chunks)")
+    assert (found.system, found.n) == ("m|chunks", 5)
     assert show(store, run, "a1", "rand", 7).system == "random"
     assert show(store, add_run(systems=("random", "lead", "oracle")), "a1").system == "oracle"
     assert show(store, add_run(lengths=(0,)), None, "writer").n == 0
@@ -46,7 +45,7 @@ def test_without_an_answer_it_is_the_first_system_to_choose_and_its_middle_n(sto
 
 def test_an_article_that_failed_says_why(store, add_run) -> None:
     of = show(store, add_run(failed=1), "a100", None, 5)
-    assert (of.at_n, of.uncut) == ((), ())
+    assert of.summaries == ()
     assert [failure.message for failure in of.failures] == ["no \x1b[2J word"]
 
 

@@ -12,12 +12,12 @@ from rich.console import Console
 from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import content_kept
 from jobs.report.drawing import draw
+from jobs.report.kept_answer import headline, sentences
 from jobs.report.printed_report import print_kept, print_kept_notes
 from jobs.report.report_files import kept_latex
 from jobs.report.result_tables import kept_table
-from jobs.report.sweep.kept_answer import headline, sentences
-from jobs.report.sweep.numbers import analyse, curve_rows, kept_rows, report_json
-from jobs.report.sweep.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
+from jobs.report.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
+from jobs.report.sweep_numbers import analyse, curve_rows, report_json
 from jobs.report.system_names import FULL_NAMES
 
 SHARES = {
@@ -70,17 +70,6 @@ def test_curves_have_the_share_of_the_reference_beside_the_mean(numbers):
     assert row["kept"] == pytest.approx(0.42)
 
 
-def test_a_row_for_each_system_ceiling_and_n(numbers):
-    told = [row for row in kept_rows(numbers) if row["dataset"] == "news" and row["system"] != "person"]
-    assert len(told) == 3 * 3 + 3 * 2
-    first = next(row for row in told if row["system"] == "a_b")
-    assert (first["of"], first["n"], first["articles"]) == ("reference", 3, 60)
-    assert first["mean"] == pytest.approx(-0.03)
-    assert first["low"] < first["mean"] < first["high"]
-    assert first["signature"] == "kept|made|bert-base-uncased_L9_no-idf"
-    assert {row["is_control"] for row in told if row["system"] == "random"} == {1}
-
-
 def test_a_table_for_papers_has_shares_and_where_half_is_kept(numbers):
     text = kept_latex(numbers)
     assert "% news: content kept by n, 60 articles, 3 lengths from 3 to 21 words\n" in text
@@ -103,8 +92,8 @@ def test_lines_are_in_per_cent_and_a_whole_summary_is_level():
     assert [(at.x, pytest.approx(at.y)) for at in lines["a_b"].points] == [(3, -3), (7, 42), (21, 55)]
     assert all(at.low < at.y < at.high for at in lines["a_b"].points[1:])
     assert [(at.x, pytest.approx(at.y)) for at in lines[WHOLE].points] == [(3, 60), (21, 60)]
-    assert lines["a_b"].points[1].told == "42 % (39–45 %, 60 articles)"
-    assert lines[WHOLE].points[0].told == "60 %, 25 words on average"
+    assert lines["a_b"].points[1].text == "42 % (39–45 %, 60 articles)"
+    assert lines[WHOLE].points[0].text == "60 %, 25 words on average"
     assert kept_kinds(numbers) == {"a_b": "system", "random": "control", "person": "upper bound", WHOLE: "upper bound"}
 
 

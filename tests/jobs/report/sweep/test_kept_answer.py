@@ -7,8 +7,7 @@ from made_scores import kept_points
 
 from core.analysis import Interval, Points
 from core.analysis.answer import answer_of
-from jobs.report.numerals import percent, percent_interval
-from jobs.report.sweep.kept_answer import (
+from jobs.report.kept_answer import (
     COMPARED,
     NEXT,
     basis,
@@ -17,6 +16,7 @@ from jobs.report.sweep.kept_answer import (
     ranked_systems,
     sentences,
 )
+from jobs.report.numerals import percent, percent_interval
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21)
 NEWS = {1: 0.12, 3: 0.23, 5: 0.27, 7: 0.30, 9: 0.32, 11: 0.35, 13: 0.36, 15: 0.38, 17: 0.39, 19: 0.40, 21: 0.41}
@@ -32,20 +32,16 @@ def said(shares, references=None, **how):
     return dict(sentences(answer_of(replace(points, reference_lengths=lengths)), "news"))
 
 
-def test_what_the_best_system_keeps_by_n_and_how_sure_that_is():
-    found = said({"lexrank": NEWS})
-    assert found["lexrank"] == (
-        "3 words keep 23 % of the reference's content, 7 keep 30 %. "
-        "With 11 words (35 %) it keeps 80 % of what it keeps with 21 (sure from 11 on)."
-    )
-
-
 def test_best_first_and_at_most_three_systems_and_five_lines():
     shares = {name: shifted(by) for name, by in (("b", 0.0), ("d", -0.1), ("a", 0.05), ("c", -0.05), ("random", 0.2))}
     found = sentences(answer_of(kept_points(shares)), "news")
     assert [name for name, _ in found] == ["a", "b", "c", COMPARED]
+    assert dict(found)["b"] == (
+        "3 words keep 23 %, 7 keep 30 %, 21 keep 41 % (38–44 %). With 11 words (35 %) it keeps 80 % of what it keeps "
+        "with 21 (sure from 11 on)."
+    )
     assert "of the reference's content" in found[0][1]
-    assert "of the reference's content" not in found[1][1]
+    assert headline(answer_of([]), "news").endswith("is not known here: it takes references of other articles, too.")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +82,7 @@ def test_shares_of_what_another_person_keeps():
     [
         ({3: 0.3, 5: 0.4, 7: 0.55}, 0.05, "With 7 words (55 %), the longest tried, it keeps half (sure from 7 on)."),
         ({3: 0.6, 5: 0.7, 7: 0.75}, 0.05, "With 3 words (60 %), the shortest tried, it keeps half (sure from 3 on)."),
-        ({1: 0.6, 5: 0.7}, 0.05, "With 1 word (60 %), the shortest there is, it keeps half (sure from 1 on)."),
+        ({1: 0.6, 5: 0.7}, 0.05, "With 1 word (60 %), the shortest tried, it keeps half (sure from 1 on)."),
         ({3: 0.3, 5: 0.6, 7: 0.95}, 0.05, "With 7 words (95 %), the longest tried, it keeps 90 % (sure from 7 on)."),
         ({3: 0.1, 5: 0.2, 7: 0.495}, 0.05, "7 words may keep half."),
         ({3: 0.3, 5: 0.4, 7: 0.51}, 0.1, "With 7 words (51 %), the longest tried, it keeps half (not sure up to 7)."),
@@ -100,8 +96,6 @@ def test_below_twelve_articles_nothing_is_claimed():
     found = said({"a": {3: 0.3, 5: 0.6, 7: 0.7}}, articles=11)
     assert "With 11 articles no n is claimed: take at least 12." in found[NEXT]
     assert "sure" not in " ".join(found.values())
-    one = said({"a": {3: 0.3, 5: 0.6, 7: 0.7}}, articles=1)["a"]
-    assert one.startswith("3 words keep 30 % of the reference's content, 7 keep 70 %."), "without an interval"
 
 
 def test_one_n_is_said_simply():
@@ -110,22 +104,18 @@ def test_one_n_is_said_simply():
         "a": "9 words keep 33 % of the reference's content (30–36 %).",
         COMPARED: "With 9 words, random phrases keep 20 %.",
     }
-    assert "With 9 words (70 %), the only n tried, it keeps half (sure)." in said({"a": {9: 0.7}})["a"]
+    assert "With 9 words (70 %), the only n tried, it keeps half (sure from 9 on)." in said({"a": {9: 0.7}})["a"]
     assert said({"a": {1: 0.1}})["a"].startswith("1 word keeps 10 %")
-    for share, text in ((-0.02, "-2 %"), (-0.001, "0 %")):
-        assert said({"a": {9: share}}, spread=0.01)["a"].startswith(f"9 words keep {text}")
 
 
 @pytest.mark.parametrize(
     ("shares", "references", "advice"),
     [
-        (NEWS, 19, "The references' median is 19 words: try other systems."),
+        (NEWS, 19, None),
         ({7: 0.2, 11: 0.3}, 19, "Try n above 11, such as 17 and 22."),
         (NEWS, 52, "Try n above 21, such as 32 and 42."),
-        ({17: 0.3}, 52, "Try n above 17, such as 26, 34 and 51."),
         ({3: 0.3, 5: 0.4, 7: 0.55}, 52, "Try n above 7, such as 11, 14 and 21."),
         ({17: 0.6}, 19, "Try n below 17, such as 12, 9 and 6."),
-        ({5: 0.6, 9: 0.7}, 19, "Try n below 5, such as 4, 3 and 2."),
         ({1: 0.6, 9: 0.7}, 19, None),
         (NEWS, None, None),
     ],
@@ -138,11 +128,6 @@ def test_how_many_articles_would_narrow_the_answer():
     few = said({"a": NEWS}, articles=20, spread=0.2)
     assert "articles would narrow the interval of a's 11 words to one step (nws plan --of longest)." in few[NEXT]
     assert NEXT not in said({"a": NEWS}, articles=200, spread=0.05)
-
-
-def test_where_no_summary_has_the_score_it_is_said():
-    assert sentences(answer_of([]), "news") == ()
-    assert headline(answer_of([]), "news").endswith("is not known here: it takes references of other articles, too.")
 
 
 def test_what_it_rests_on():
@@ -178,9 +163,7 @@ def test_the_n_that_the_answer_names():
         return named_by_answer(answer_of(kept_points(shares)), "news")
 
     assert named({"a": NEWS}) == ("a", 11)  # 80 % of what it keeps with 21
-    assert named({"a": shifted(0.2)}) == ("a", 7)  # half
-    assert named({"a": shifted(0.2), "b": NEWS}) == ("a", 7)  # of the best
-    assert named({"a": {7: 0.3}}) == ("a", 7)
+    assert named({"a": shifted(0.2), "b": NEWS}) == ("a", 7)  # half, of the best
     assert named({"a": {5: 0.1, 7: 0.3, 9: 0.6}}) == ("a", 9)  # both lie at the end of those tried
     assert named({"person": NEWS}) is None
     assert named({"a": NEWS, "person": {0: 0.59} | shifted(0.1)})[1] in LENGTHS
@@ -214,7 +197,6 @@ def test_the_best_system_is_held_against_the_others_at_the_longest_n_that_all_ha
     near = {"b": NEWS, "c": NEWS}
     far = {"d": shifted(-0.1), "e": shifted(-0.1)}
     assert compared(near, spread=0.05) == "With 21 words, a is not shown to keep more than b or c."
-    assert compared(far, spread=0.05) == "With 21 words, a is shown to keep more than d and e."
     assert compared(near | far, spread=0.05) == (
         "With 21 words, a is shown to keep more than d and e, and not shown to keep more than b or c."
     )
@@ -230,7 +212,7 @@ def test_a_system_that_leads_by_easier_articles_is_not_said_to_keep_as_much():
     points = kept_points({"a": shifted(-0.05), "b": NEWS}, spread=0.1)
     easy = {p.article_id for p in points if p.system == "b" and p.n == 21 and p.scores["kept"] > NEWS[21] + 0.03}
     told = dict(sentences(answer_of([p for p in points if p.system == "b" or p.article_id in easy]), "news"))
-    assert told[COMPARED] == "With 21 words, a is shown to keep less than b of the same articles."
+    assert told[COMPARED] == "With 21 words, a is shown to keep less of the same articles than b."
 
 
 def test_the_best_system_is_held_against_the_first_words():

@@ -4,7 +4,7 @@ from typing import Any
 from rich.console import Console
 from run_infos import run_info
 
-from jobs.report.sweep.asked import asked_json, print_asked, read_asked
+from jobs.report.printed_report import asked_json, print_asked, read_asked
 from jobs.report.system_names import system_names
 from jobs.store import AskedWords, EndpointUse
 
@@ -72,15 +72,7 @@ def test_a_run_without_generators_says_nothing() -> None:
     assert asked_json(asked(revisions={})) == {"asked_words": [], "endpoint_use": []}
 
 
-def test_how_well_generators_fit_into_characters() -> None:
+def test_how_well_generators_keep_to_characters() -> None:
     recipe = {"max_chars": [7, 9]}
-    assert "Characters written, where at most n characters were asked for" in printed(recipe=recipe)
-    lines = [line.split() for line in printed(recipe=recipe).splitlines()]
-    assert lines[3:6] == [
-        ["instruct", "7", "6.8", "88", "%", "12", "%"],
-        ["openai:tiny", "7", "7.0", "100", "%", "0", "%"],
-        ["openai:tiny", "9", "11.3", "10", "%", "90", "%"],
-    ]
-    told = " ".join(printed(recipe=recipe).split())
-    assert "mean characters fits into n too long, and cut" in told
+    assert "Characters written, where n were asked for" in printed(recipe=recipe)
     assert [row["over"] for row in asked_json(asked(recipe=recipe))["asked_characters"]] == [0.125, 0.0, 0.9]

@@ -1,43 +1,33 @@
 """The model card of policies that are shared: README.md in the Hub's form, and the recipe that makes them again."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
-from huggingface_hub import EvalResult, ModelCard, ModelCardData
+from huggingface_hub import ModelCard, ModelCardData
 
-from core.analysis import POLICY, Metric, Points, split_seed
-from core.analysis.intervals import CONFIDENCE
+from core.analysis import POLICY, Points, split_seed
 from core.learning.policy_system import PolicySystem
-from jobs.report.metric_names import metric_name, metric_signature
+from jobs.report.metric_names import metric_signature
 from jobs.report.numerals import decimals
-from jobs.report.policies.policy_answer import sentences, what_is_known
-from jobs.report.policies.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
-from jobs.report.policies.policy_tables import policy_tables
+from jobs.report.policy_numbers import PolicyNumbers, PolicyResults, analyse_policies
+from jobs.report.policy_report import policy_tables, sentences, what_is_known
 from jobs.report.run_status import dataset_part
 from jobs.store import RunInfo
 
 CARD, RECIPE = "README.md", "recipe.yaml"
 _TEMPLATE = Path(__file__).with_name("model_card.md.j2")
-# By its name in `evaluate`, which is what the Hub calls a metric.
-_HUB_METRICS: Mapping[Metric, str] = {
-    "bertscore_f1": "bertscore",
-    "rouge1_f1": "rouge",
-    "rouge2_f1": "rouge",
-    "rougel_f1": "rouge",
-}
 
 
 def write_model_card(run: RunInfo, results: PolicyResults, system: PolicySystem, folder: Path) -> None:
     """Write `README.md` and `recipe.yaml` into the folder of exported policies.
 
-    The card's metadata are what the Hub reads: language, tags, datasets of the Hub, and every score on test articles
-    with its interval (`model-index`). It names no licence: that is for the owner of the policies to choose. Paths of
-    this machine are left out: files and folders have their names alone.
+    The card's metadata are what the Hub reads: language, tags and datasets of the Hub. It names no licence: that is for
+    the owner of the policies to choose. Paths of this machine are left out: files and folders have their names alone.
 
     Args:
         run: that trained them.
@@ -55,8 +45,7 @@ def write_model_card(run: RunInfo, results: PolicyResults, system: PolicySystem,
 
 def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCard:
     checkpoint = next(iter(system.checkpoints.values()))
-    by_metric = _judged(run, results, system)
-    numbers = by_metric.get("bertscore_f1")
+    numbers = _judged(run, results, system)
     trained_on = [dict(dataset) for dataset in checkpoint.made_by["train_datasets"]]
     data = ModelCardData(
         language=checkpoint.reading.language,
@@ -64,9 +53,7 @@ def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCa
         pipeline_tag="summarization",
         tags=["nws", "summarization", "extractive-summarization", "reinforcement-learning"],
         datasets=[dataset["name"] for dataset in trained_on if "/" in dataset["name"]] or None,
-        metrics=list(dict.fromkeys(_HUB_METRICS[metric] for metric in by_metric)) or None,
-        model_name=system.signature if numbers else None,
-        eval_results=[result for judged in by_metric.values() for result in _eval_results(judged)] or None,
+        metrics=None if numbers is None else ["bertscore"],
     )
     card: ModelCard = ModelCard.from_template(
         data,
@@ -85,51 +72,28 @@ def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCa
             f"{dataset['name']} {dataset['split']}@{dataset['revision']}{dataset_part(dataset)}"
             for dataset in trained_on
         ],
-        judged_on=list(_judged_on(run)),
+        judged_on=[
+            f"{name} {revision}{dataset_part(dataset)}"
+            for (name, revision), dataset in zip(run.revisions["datasets"].items(), run.recipe["datasets"], strict=True)
+        ],
         updates=_updates(system),
         datasets=[] if numbers is None else list(_dataset_sections(numbers, results, system)),
-        signatures=dict.fromkeys(metric_signature(run, metric) for metric in by_metric),
+        signature=metric_signature(run, "bertscore_f1"),
     )
     return card
 
 
-def _judged(run: RunInfo, results: PolicyResults, system: PolicySystem) -> dict[Metric, PolicyNumbers]:
-    """The scores of these policies, beside other systems but not the run's other policies; none if not judged yet."""
+def _judged(run: RunInfo, results: PolicyResults, system: PolicySystem) -> PolicyNumbers | None:
+    """The BERTScore of these policies, beside other systems but not the run's other policies; None if not judged."""
     points = Points.of(results.points)
     if system.signature not in points.systems:
-        return {}
+        return None
     chosen = np.array([name == system.signature or not name.startswith(POLICY) for name in points.systems])
-    one_system = replace(results, points=points.take(chosen[points.system]), curve=(), greedy=())
-    return {metric: analyse_policies(run, one_system, metric) for metric in _HUB_METRICS}
-
-
-def _eval_results(numbers: PolicyNumbers) -> Iterator[EvalResult]:
-    revisions = numbers.run.revisions["datasets"]
-    for score in numbers.scores:
-        if score.is_policy:
-            split, _, revision = revisions[score.dataset].partition("@")
-            yield EvalResult(
-                task_type="summarization",
-                dataset_type=score.dataset,
-                dataset_name=score.dataset,
-                dataset_split=split,
-                dataset_revision=revision,
-                metric_type=_HUB_METRICS[numbers.metric],
-                metric_name=f"{metric_name(numbers.metric)}, n = {score.n}",
-                metric_value=score.score.mean,
-                metric_args={
-                    "n": score.n,
-                    "articles": score.articles,
-                    "low": score.score.low,
-                    "high": score.score.high,
-                    "confidence": CONFIDENCE,
-                    "signature": metric_signature(numbers.run, numbers.metric),
-                },
-            )
+    return analyse_policies(run, replace(results, points=points.take(chosen[points.system]), curve=(), greedy=()))
 
 
 def _dataset_sections(numbers: PolicyNumbers, results: PolicyResults, system: PolicySystem) -> Iterator[dict[str, Any]]:
-    """What the card says of the scores on each dataset of test articles."""
+    """The card's parts on the scores, one for each dataset of test articles."""
     for dataset in numbers.scored:
         for _, answer in sentences(numbers, dataset):
             yield {
@@ -148,19 +112,10 @@ def _other_seeds(run: RunInfo, results: PolicyResults, system: PolicySystem, dat
     return {n: means for n, means in others.items() if means}
 
 
-def _judged_on(run: RunInfo) -> Iterator[str]:
-    asked: Sequence[Mapping[str, Any]] = run.recipe["datasets"]
-    for (name, revision), dataset in zip(run.revisions["datasets"].items(), asked, strict=True):
-        yield f"{name} {revision}{dataset_part(dataset)}"
-
-
 def _updates(system: PolicySystem) -> str:
-    parts = {id(checkpoint): checkpoint for checkpoint in system.checkpoints.values()}.values()
-    return ", ".join(
-        f"{checkpoint.made_by['updates']} of {checkpoint.made_by['total_updates']}"
-        + (f" (n = {checkpoint.lengths[0]})" if len(parts) > 1 else "")
-        for checkpoint in parts
-    )
+    """The number of updates of each checkpoint, the one of the shortest n first."""
+    made_by = {id(checkpoint): checkpoint.made_by for checkpoint in system.checkpoints.values()}.values()
+    return ", ".join(f"{made['updates']} of {made['total_updates']}" for made in made_by)
 
 
 def _without_folders(value: Any) -> Any:

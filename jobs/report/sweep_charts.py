@@ -10,8 +10,8 @@ from core.analysis.paired import PairedLength
 from core.systems.rulers import PERSON
 from core.types import SystemKind
 from jobs.report.charts import (
-    At,
     Chart,
+    ChartPoint,
     GainAt,
     Series,
     Sheet,
@@ -21,11 +21,11 @@ from jobs.report.charts import (
     scores_notes,
     system_looks,
 )
+from jobs.report.kept_answer import basis, headline
 from jobs.report.metric_names import metric_name, metric_signature
 from jobs.report.numerals import counted, percent, percent_interval
 from jobs.report.printed_lines import role
-from jobs.report.sweep.kept_answer import basis, headline
-from jobs.report.sweep.numbers import Numbers
+from jobs.report.sweep_numbers import Numbers
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
 WHOLE = "person, in full"
@@ -36,7 +36,7 @@ _STEP = 20.0
 
 
 def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, chart_id: str = "") -> Chart:
-    """What systems keep of the content by n, in per cent, and another person's whole summaries if there are any."""
+    """Content kept by n, in per cent, and another person's whole summaries if there are any."""
     of_reference = [held["reference"] for held in answer.of(dataset).values()]
     looks = system_looks(kept_kinds(answer))
     lines = [
@@ -45,9 +45,9 @@ def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, ch
     person = answer.uncut_of(dataset).get(PERSON)
     if person is not None and lines:
         lengths = [at.n for kept in of_reference for at in kept.lengths]
-        told = f"{percent(person.score.mean)}, {person.words:.0f} words on average"
+        text = f"{percent(person.score.mean)}, {person.words:.0f} words on average"
         ends = dict.fromkeys((min(lengths), max(lengths)))
-        points = tuple(At(n, 100 * person.score.mean, told=told) for n in ends)
+        points = tuple(ChartPoint(n, 100 * person.score.mean, text=text) for n in ends)
         lines.append(Series(WHOLE, looks[WHOLE], points))
     highest = max((at.high or at.y for line in lines for at in line.points), default=0.0)
     # Above all lines and half, and not at 100 % if they end far below.
@@ -66,20 +66,20 @@ def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, ch
 
 
 def kept_kinds(answer: Answer) -> dict[str, SystemKind]:
-    """What each line is."""
+    """The kind of each line."""
     kinds: dict[str, SystemKind] = {kept.system: kept.kind for kept in answer.of_systems}
     return kinds | {WHOLE: "upper bound"} if any(uncut.system == PERSON for uncut in answer.uncut) else kinds
 
 
-def _shares(kept: ContentKept) -> Iterator[At]:
+def _shares(kept: ContentKept) -> Iterator[ChartPoint]:
     for at in kept.lengths:
         share = at.share
         interval = percent_interval(share) or "no interval"
         # No mean share is above 1 and hardly one below 0, though an interval may end there: it would stretch the axis.
         least = min(0.0, 100 * share.mean)
         low, high = (None if end is None else min(max(100 * end, least), 100.0) for end in (share.low, share.high))
-        told = f"{percent(share.mean)} ({interval}, {counted(at.articles, 'article')})"
-        yield At(at.n, 100 * share.mean, low, high, told=told)
+        text = f"{percent(share.mean)} ({interval}, {counted(at.articles, 'article')})"
+        yield ChartPoint(at.n, 100 * share.mean, low, high, text=text)
 
 
 def kept_sheet(numbers: Numbers) -> Sheet:

@@ -17,7 +17,6 @@ from core.analysis import (
     Uncut,
     compare_by_metric,
     compare_systems,
-    lengths_text,
     magic_numbers,
     pairs_with_lead,
     sweep_curves,
@@ -27,7 +26,8 @@ from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import KEPT, ContentKept, SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
-from jobs.report.metric_names import SKEWED, few, metric_name, metric_signature
+from jobs.report.metric_names import SKEWED, few, metric_signature
+from jobs.report.numerals import listed
 from jobs.report.run_numbers import (
     RunNumbers,
     SweepScore,
@@ -46,8 +46,6 @@ MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pair
 """How the n are found that may have the largest gain over `random`."""
 MOST_FOR_ALL_METRICS = 2_000_000
 """Summaries of which the magic numbers are told in every metric: a metric of ten million takes some five seconds."""
-_NAMED = 2
-"""Of verdicts on skewed differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ class Numbers(RunNumbers[SweepScore]):
         return tuple(sorted({*self.scored, *others}))
 
     def vs_lead_of(self, dataset: str) -> dict[str, dict[Metric, Comparison]]:
-        """By system and metric."""
+        """The comparisons with `lead` on a dataset, by system and metric."""
         by_system: dict[str, dict[Metric, Comparison]] = {}
         for metric, comparisons in self.vs_lead.items():
             for comparison in comparisons:
@@ -92,7 +90,7 @@ class Numbers(RunNumbers[SweepScore]):
         return tuple(number for number in self.magic_numbers if number.dataset == dataset)
 
     def best_n_of(self, dataset: str) -> list[tuple[Metric, MagicNumber]]:
-        """By metric, those of systems that can be chosen and were compared with `random`; all metrics of a system."""
+        """The magic numbers of systems that can be chosen and were compared with `random`, by system and metric."""
         chosen = [
             (metric, number)
             for metric, numbers in self.by_metric.items()
@@ -128,7 +126,7 @@ def _kept_values(share: Interval | None) -> dict[str, float | None]:
 
 
 def kept_rows(numbers: Numbers) -> list[dict[str, Any]]:
-    """What systems keep, a row for each dataset, system, ceiling and n: the same in `kept.csv`."""
+    """The rows of `kept.csv`: content kept for each dataset, system, ceiling and n."""
     made_by = {"run": numbers.run.id, "metric": KEPT, "signature": metric_signature(numbers.run, KEPT)}
     return [
         made_by
@@ -177,8 +175,8 @@ def analyse(
     require_summaries(run, points)
     names = names_of((run, *others), points.systems, labels)
     curves = sweep_curves(points, metric)
-    asked = compared_metrics(metric) if len(points) <= MOST_FOR_ALL_METRICS else (metric,)
-    by_metric = {name: magic_numbers(points, name) for name in asked}
+    metrics = compared_metrics(metric) if len(points) <= MOST_FOR_ALL_METRICS else (metric,)
+    by_metric = {name: magic_numbers(points, name) for name in metrics}
     magic = by_metric[metric]
     kept = answer_of(points) if answer is None else answer
     vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared_metrics(metric))
@@ -198,39 +196,30 @@ def analyse(
     )
 
 
-def verdict_lengths(comparison: Comparison) -> tuple[str, str]:
-    """At which n the first system of a comparison is significantly better, and at which it is worse; "" for none."""
-    tested = tuple(at.n for at in comparison.lengths)
-    better = tuple(at.n for at in comparison.lengths if at.better)
-    worse = tuple(at.n for at in comparison.lengths if at.worse)
-    return lengths_text(tested, better), lengths_text(tested, worse)
-
-
 def cautions(numbers: Numbers, dataset: str) -> Iterator[str]:
-    """What a reader of every table of a dataset must know: few or short articles, and skewed differences."""
+    """Cautions for readers of a dataset's tables: few or short articles, and skewed differences."""
     articles = [score.articles for score in numbers.scores if score.dataset == dataset]
     if told := few(min(articles, default=0)):
         yield told
     if any(short_dataset == dataset for short_dataset, _ in numbers.short):
         yield short_note(dataset, numbers.short, numbers.run.length_unit)
-    if skewed := list(_skewed(numbers, dataset)):
-        more = [f"{len(skewed) - _NAMED} more (report.json)"] * (len(skewed) > _NAMED)
-        yield f"{SKEWED}: {'; '.join([*skewed[:_NAMED], *more])}."
+    if skewed := _skewed(numbers, dataset):
+        yield f"{SKEWED}: some verdicts on {listed(skewed)} (report.json: too_skewed)."
 
 
-def _skewed(numbers: Numbers, dataset: str) -> Iterator[str]:
-    """Which verdicts rest on differences that are too skewed for the test."""
-    for metric, number in numbers.best_n_of(dataset):
-        if metric != numbers.metric:
-            continue
-        if above := tuple(gain.n for gain in number.gains if gain.above_random and gain.too_skewed):
-            at_n = lengths_text(tuple(gain.n for gain in number.gains), above)
-            yield f"{numbers.names[number.system]} over {RANDOM} at n = {at_n}"
-    for system, by_metric in numbers.vs_lead_of(dataset).items():
-        for metric, comparison in by_metric.items():
-            if told := tuple(at.n for at in comparison.lengths if at.significant and at.too_skewed):
-                at_n = lengths_text(tuple(at.n for at in comparison.lengths), told)
-                yield f"{numbers.names[system]} vs. {LEAD} at n = {at_n} in {metric_name(metric)}"
+def _skewed(numbers: Numbers, dataset: str) -> list[str]:
+    """The verdicts that rest in part on differences that are too skewed for the test."""
+    over_random = [
+        f"{numbers.names[number.system]} over {RANDOM}"
+        for number in numbers.magic_numbers_of(dataset)
+        if number.kind == "system" and any(gain.above_random and gain.too_skewed for gain in number.gains)
+    ]
+    over_lead = [
+        f"{numbers.names[system]} vs. {LEAD}"
+        for system, by_metric in numbers.vs_lead_of(dataset).items()
+        if any(at.significant and at.too_skewed for comparison in by_metric.values() for at in comparison.lengths)
+    ]
+    return over_random + over_lead
 
 
 def cut_pairs(systems: Collection[str]) -> list[tuple[str, str]]:
@@ -275,7 +264,7 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
             for metric, comparisons in numbers.vs_lead.items()
             for comparison in comparisons
         ],
-        "vs_cut": [_comparison_json(numbers.metric, one) | {"cut": one.b} for one in numbers.vs_cut],
+        "vs_cut": [_comparison_json(numbers.metric, cut) | {"cut": cut.b} for cut in numbers.vs_cut],
         "short_articles": short_json(numbers.short),
     }
 

@@ -3,6 +3,7 @@
 Each sentence comes with what it is about: what a system is called, or one of `COMPARED` and `NEXT`.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -12,8 +13,7 @@ from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Sh
 from core.analysis.points import Edge
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
-from jobs.report.run_list import HALF, ranked
-from jobs.report.sweep.next_steps import OWN_SHARE, ByCeiling, next_steps
+from jobs.report.run_status import HALF, ranked
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
@@ -35,11 +35,16 @@ _RULERS = {
 _MOST_SYSTEMS = 3
 _MOST_NAMED = 4
 
-Sentence: TypeAlias = tuple[str, str]
+OWN_SHARE = 0.8
+"""The share of what a system keeps with its longest n that the answer names where no n keeps half."""
+_FURTHER = (1.5, 2, 3)
+_MOST_OF_REFERENCE = 1.2
+
+ByCeiling: TypeAlias = Mapping[Ceiling, ContentKept]
 
 
-def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> tuple[Sentence, ...]:
-    """What follows the headline of a dataset: its three best systems, what to compare them with, and what to try next.
+def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> tuple[tuple[str, str], ...]:
+    """The sentences below a headline: the three best systems, what to compare them with, and what to try next.
 
     None of them repeats what the headline says.
     """
@@ -47,7 +52,7 @@ def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> 
     ranked = ranked_systems(answer, dataset)
     if not ranked:
         return ()
-    said = [
+    described = [
         (names[system], _of_system(by_system[system], is_first=i == 0))
         for i, system in enumerate(ranked[:_MOST_SYSTEMS])
     ]
@@ -57,12 +62,15 @@ def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> 
         *_over_others(answer, dataset, ranked[0], names),
         *_over_lead(names, answer.vs_lead_of(dataset, ranked[0])),
     )
-    steps = " ".join(next_steps(names[ranked[0]], by_system[ranked[0]], answer.reference_lengths.get(dataset)))
-    return (*said, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, steps)] * bool(steps))
+    steps = (
+        *_other_lengths(best, answer.reference_lengths.get(dataset)),
+        *_articles(names[ranked[0]], by_system[ranked[0]]),
+    )
+    return (*described, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, " ".join(steps))] * bool(steps))
 
 
 def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> str:
-    """What the best system keeps, in one sentence; and what the first words of the text do, where that is as much."""
+    """The answer in one sentence: what the best system keeps, and the text's first words where they keep as much."""
     ranked = ranked_systems(answer, dataset)
     if not ranked:
         return "How much of the content is kept is not known here: it takes references of other articles, too."
@@ -82,7 +90,7 @@ def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> s
 
 
 def _is_inside(kept: ContentKept, smallest: SmallestN) -> bool:
-    """Whether it is an n between others tried, so that a headline can name it."""
+    """Whether the smallest n lies between others tried, so that a headline can name it."""
     return smallest.n is not None and kept.edge(smallest.n) is None
 
 
@@ -109,8 +117,8 @@ def named_by_answer(answer: Answer, dataset: str) -> tuple[str, int] | None:
 
 def ranked_systems(answer: Answer, dataset: str) -> tuple[str, ...]:
     """Systems that one can choose, or controls if there are none, see `ranked`."""
-    kept = [held["reference"] for held in answer.of(dataset).values()]
-    return ranked({(one.kind, one.system): {at.n: at.share.mean for at in one.lengths} for one in kept})
+    references = [held["reference"] for held in answer.of(dataset).values()]
+    return ranked({(kept.kind, kept.system): {at.n: at.share.mean for at in kept.lengths} for kept in references})
 
 
 def heading(answer: Answer, dataset: str) -> str:
@@ -120,7 +128,7 @@ def heading(answer: Answer, dataset: str) -> str:
 
 
 def basis(answer: Answer, dataset: str) -> str:
-    """How many articles at which n, and which have been left out; "" if there are none."""
+    """The number of articles, the lengths, and the articles left out; "" if there are none."""
     held = [kept["reference"] for kept in answer.of(dataset).values()]
     if not held:
         return ""
@@ -136,68 +144,61 @@ def basis(answer: Answer, dataset: str) -> str:
 
 
 def _smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str) -> str:
-    """The smallest n that keeps `what` of a ceiling, as all longer n do, and how sure that is.
-
-    For example "With 11 words (34 %) it keeps 80 % of what it keeps with 21 (sure from 13 on).".
-    """
+    """The smallest n that keeps `what`: "With 11 words (34 %) it keeps 80 % of what it keeps with 21 (not sure)."."""
     kept, n = held[of], smallest.n or 0
     edge, claimed = kept.edge(n), claimed_text(kept, smallest)
     share = next(at.share.mean for at in held["reference"].lengths if at.n == n)
-    at_end = f", {edge_text(edge, n)}," if edge else ""
+    at_end = f", {edge_text(edge)}," if edge else ""
     sure = f" ({claimed})" * bool(claimed)
     return f"With {of_length(n, kept.length_unit)} ({percent(share)}){at_end} it keeps {what}{sure}."
 
 
-def edge_text(edge: Edge, n: int) -> str:
-    """What to say behind an n at an end: "the longest tried"."""
-    if edge == "only":
-        return "the only n tried"
-    return "the shortest there is" if n == 1 else f"the {edge} tried"
+def edge_text(edge: Edge) -> str:
+    """The remark behind an n at an end of those tried: "the longest tried"."""
+    return f"the {'only n' if edge == 'only' else edge} tried"
 
 
 def claimed_text(kept: ContentKept, smallest: SmallestN) -> str:
-    """From which n on it is claimed that a share is kept: "sure from 13 on"; "" where nothing is claimed."""
+    """The claim about a share: "sure from 13 on"; "" where nothing is claimed."""
     if kept.articles < FEWEST_ARTICLES:
         return ""
     if kept.of == "longest" and smallest.claimed == kept.longest:
         return "not sure"  # it keeps all of that by definition
     if smallest.claimed is None:
-        return "not sure" if len(kept.lengths) == 1 else f"not sure up to {kept.longest}"
-    return "sure" if len(kept.lengths) == 1 else f"sure from {smallest.claimed} on"
+        return f"not sure up to {kept.longest}"
+    return f"sure from {smallest.claimed} on"
 
 
 def sure_text(kept: ContentKept, smallest: SmallestN) -> str:
     """The interval of an n, whose upper end is claimed: "9–11"."""
     if kept.articles < FEWEST_ARTICLES:
         return "too few articles"
-    if len(kept.lengths) == 1:
-        return "not sure" if smallest.claimed is None else "sure"
     low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
     return low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
 
 
 def _of_system(held: ByCeiling, *, is_first: bool) -> str:
     kept = held["reference"]
-    told, unit = _told(kept.lengths), kept.length_unit
-    if is_first and len(told) > 1 and not _is_inside(kept, kept.by_share[HALF]):
-        told.pop()  # the headline says it
+    named, unit = _named_lengths(kept.lengths), kept.length_unit
+    if is_first and len(named) > 1 and not _is_inside(kept, kept.by_share[HALF]):
+        named.pop()  # the headline says it
     shares = [
         f"{of_length(at.n, unit) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {percent(at.share.mean)}"
-        for i, at in enumerate(told)
+        for i, at in enumerate(named)
     ]
     if is_first:
         shares[0] += " of the reference's content"
-    if told[-1].n == kept.longest:
-        interval = percent_interval(told[-1].share)
+    if named[-1].n == kept.longest:
+        interval = percent_interval(named[-1].share)
         shares[-1] += f" ({interval})" if interval else ""
-    said = [f"{', '.join(shares)}."]
+    parts = [f"{', '.join(shares)}."]
     if person := held.get("person"):
         longest = person.lengths[-1]
-        said.append(f"With {longest.n} it keeps {percent(longest.share.mean)} of what another person keeps.")
-    return " ".join((*said, *_thresholds(held, is_first=is_first)))
+        parts.append(f"With {longest.n} it keeps {percent(longest.share.mean)} of what another person keeps.")
+    return " ".join((*parts, *_thresholds(held, is_first=is_first)))
 
 
-def _told(lengths: Sequence[Share]) -> list[Share]:
+def _named_lengths(lengths: Sequence[Share]) -> list[Share]:
     """About a seventh and a third of the longest n, and the longest: the share rises fast first."""
     longest = lengths[-1].n
     near = (min(lengths, key=lambda at: (abs(at.n - part), at.n)) for part in (longest / 7, longest / 3, longest))
@@ -205,7 +206,7 @@ def _told(lengths: Sequence[Share]) -> list[Share]:
 
 
 def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
-    """From which n on a share worth naming is kept: of the reference, of a person's, or of the own longest n.
+    """Sentences on the smallest n for a share of the reference, of a person's summary, or of the own longest n.
 
     Of the first system, half is the headline's.
     """
@@ -230,7 +231,7 @@ def _called(x: float) -> str:
 
 
 def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
-    """What to add to the best system's answer where `lead` needs no more words for half, or keeps as much; else ""."""
+    """The remark that `lead` needs no more words for half, or keeps as much as the best system; else ""."""
     half, best_half = lead.by_share[HALF].n, best.by_share[HALF].n
     if half is not None and (best_half is None or half <= best_half):
         keep = "keep half, too" if half == best_half else "already keep half"
@@ -242,63 +243,106 @@ def _first_words(lead: ContentKept, best: ContentKept, name: str) -> str:
 
 
 def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) -> Iterator[str]:
-    """Which other systems the best one is shown to keep more than (Holm over all pairs of a dataset: 5 % err)."""
+    """Sentence on the systems that the best one keeps more than (Holm over all pairs of a dataset: 5 % err)."""
     n, shown = answer.compared(dataset, best)
     if n is None:
         return
     name, where = names[best], of_length(n, answer.length_unit)
-    more, unclear, less = ([one for one, is_above in shown.items() if is_above is kind] for kind in (True, None, False))
-    said = [
-        f"{verb} to keep more than {_some(names, systems, word)}"
-        for verb, systems, word in (("shown", more, "and"), ("not shown", unclear, "or"))
+    more, unclear, less = ([name for name, above in shown.items() if above is kind] for kind in (True, None, False))
+    claims = [
+        f"{verb} than {_some(names, systems, word)}"
+        for verb, systems, word in (
+            ("shown to keep more", more, "and"),
+            ("not shown to keep more", unclear, "or"),
+            ("shown to keep less of the same articles", less, "and"),  # the mean that puts it first is of others, too
+        )
         if systems
     ]
-    if said:
-        yield f"With {where}, {name} is {', and '.join(said)}."
-    if less:  # the mean that puts it first is of other articles, too
-        others = _some(names, less, "and")
-        yield f"With {where}, {name} is shown to keep less than {others} of the same articles."
+    if claims:
+        yield f"With {where}, {name} is {', and '.join(claims)}."
 
 
 def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:
-    """Their names, or how many where they are too many to read."""
+    """The names of systems, or their number where they are too many to read."""
     if len(systems) > _MOST_NAMED:
         return f"{len(systems)} others"
     return listed([names[system] for system in systems], word)
 
 
 def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]:
-    """Where the best system is shown to keep more than `lead`, or less (Holm over n: 5 % of comparisons err)."""
+    """Sentence on the n at which the best system keeps more than `lead`, or less (Holm over n: 5 % of them err)."""
     if compared is None:
         return
     system, lead = names[compared.a], names[compared.b]
     tested = tuple(at.n for at in compared.lengths)
     more = tuple(at.n for at in compared.lengths if at.better)
     less = tuple(at.n for at in compared.lengths if at.worse)
-    said = [
+    claims = [
         f"{word} than {lead} at n = {lengths_text(tested, shown)}"
         for word, shown in (("more", more), ("less", less))
         if shown
     ]
-    yield (
-        f"{system} is shown to keep {listed(said)}." if said else f"No difference between {system} and {lead} is shown."
-    )
+    if claims:
+        yield f"{system} is shown to keep {listed(claims)}."
+    else:
+        yield f"No difference between {system} and {lead} is shown."
 
 
 def _rulers(
-    by_system: Mapping[str, ByCeiling], uncut: Mapping[str, Uncut], best: ContentKept, told: Sequence[str]
+    by_system: Mapping[str, ByCeiling], uncut: Mapping[str, Uncut], best: ContentKept, named: Sequence[str]
 ) -> Iterator[str]:
-    """What random words keep, the first words, the reference's own, and another person's summary."""
+    """Sentences on what random words, the first words, the reference's own and another person's summary keep."""
     at_longest = {
         system: {at.n: at.share.mean for at in held["reference"].lengths}.get(best.longest)
         for system, held in by_system.items()
-        if system not in told
+        if system not in named
     }
-    found = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
-    if found:
-        shares = [f"{name}{' keep' * (i == 0)} {percent(share)}" for i, (name, share) in enumerate(found)]
+    rulers = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
+    if rulers:
+        shares = [f"{name}{' keep' * (i == 0)} {percent(share)}" for i, (name, share) in enumerate(rulers)]
         yield f"With {of_length(best.longest, best.length_unit)}, {listed(shares)}."
     if person := uncut.get(PERSON):
         interval = percent_interval(person.score)
         keeps = f"Another person's whole summary keeps {percent(person.score.mean)}"
         yield f"{keeps} ({interval})." if interval else f"{keeps}."
+
+
+def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[str]:
+    """Advice on other n: shorter ones where the shortest keeps half, longer ones where half needs the longest.
+
+    None is beyond `_MOST_OF_REFERENCE` times the references' median length, nor longer where that is not known.
+    """
+    half, shortest = best.by_share[HALF].n, best.lengths[0].n
+    if half == shortest:
+        shorter = sorted({math.ceil(half / times) for times in _FURTHER} - {half}, reverse=True)
+        if shorter:
+            yield f"Try n below {half}, such as {listed([str(n) for n in shorter])}."
+    elif half in (None, best.longest) and of_references is not None:
+        most = math.floor(_MOST_OF_REFERENCE * of_references)
+        longer = [n for n in (math.ceil(best.longest * times) for times in _FURTHER) if n <= most]
+        if longer:
+            yield f"Try n above {best.longest}, such as {listed([str(n) for n in longer])}."
+
+
+def _articles(system: str, held: ByCeiling) -> Iterator[str]:
+    """Advice on the number of articles, at the n tried."""
+    kept = held["reference"]
+    if kept.articles < FEWEST_ARTICLES:
+        yield f"With {counted(kept.articles, 'article')} no n is claimed: take at least {FEWEST_ARTICLES}."
+        return
+    held_most = held.get("person") or held.get("longest") or kept
+    reached = [smallest for smallest in held_most.smallest if smallest.n is not None]
+    named = reached[-1:] if held_most.of == "person" else [smallest for smallest in reached if smallest.x == OWN_SHARE]
+    for smallest in named:
+        needed = smallest.articles_for_one_step
+        if smallest.n is not None and needed is not None and _steps_wide(held_most, smallest) > 1:
+            articles = round(needed, 1 - math.floor(math.log10(needed)))
+            length = of_length(smallest.n, kept.length_unit)
+            case = "" if held_most.of == "reference" else f" (nws plan --of {held_most.of})"
+            yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step{case}."
+
+
+def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:
+    """The number of steps of the n tried that an interval spans. One end may lie beyond the longest."""
+    steps: list[int | None] = [*(at.n for at in kept.lengths), None]
+    return steps.index(smallest.high) - steps.index(smallest.low)

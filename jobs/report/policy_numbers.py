@@ -40,7 +40,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class LearningLine:
-    """How the policies of a method learned to write n words.
+    """The learning curve of a method's policies at n words.
 
     Attributes:
         system: the method, e.g. `policy|reinforce`.
@@ -70,7 +70,7 @@ class LearningLine:
 
 @dataclass(frozen=True, slots=True)
 class PolicyResults:
-    """What a run that trains policies has in the store.
+    """The rows of a training in the store.
 
     Attributes:
         points: its summaries of test articles, by policies and by the systems they are compared with, with their shares
@@ -102,7 +102,7 @@ class PolicyNumbers(RunNumbers[SystemScore]):
         return any(score.is_policy for score in self.scores)
 
     def learned(self, system: str) -> str:
-        """What the system of a learning line is called, which has no decoding."""
+        """The name of a learning line's system, which has no decoding."""
         return self.names.shown.get(system, system.removeprefix(POLICY))
 
     @property
