@@ -62,7 +62,8 @@ def _training(plan: Plan) -> dict[str, Any] | None:
     """What policies are trained on, and how many updates each policy has; None where nothing is trained."""
     if plan.training is None:
         return None
-    articles = sum(1 for corpus in plan.train_corpora for _ in corpus)
+    sizes = (sum(1 for _ in corpus) if corpus.ids is None else len(corpus.ids) for corpus in plan.train_corpora)
+    articles = sum(sizes)
     return {
         "datasets": [{"name": c.name, "split": c.split, "revision": c.revision} for c in plan.train_corpora],
         "articles": articles,

@@ -3,11 +3,11 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from core.analysis.content_kept import ContentKept
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
-from core.learning.reward import FLUENCY, RewardConfig
+from core.learning.training_config import FLUENCY, RewardConfig
 from core.metrics.specs import KEPT
 from core.stage import Stage
 from core.systems.extractive_baselines import make_baseline
@@ -29,6 +29,9 @@ from jobs.recipes.plan import (
 )
 from jobs.recipes.sweep_plan import with_rulers
 from jobs.store import Store
+
+if TYPE_CHECKING:  # with SciPy, which a plan need not wait for
+    from core.analysis.content_kept import ContentKept
 
 LEAST, ENOUGH = 0.8, 0.9
 """Shares of what a system's longest n keeps: from where the first is kept to where the second is."""
@@ -133,7 +136,7 @@ def lengths_from(store: Store, run_id: str) -> tuple[int, ...]:
     return lengths
 
 
-def named_lengths(kept: Iterable[ContentKept]) -> tuple[int, ...]:
+def named_lengths(kept: "Iterable[ContentKept]") -> tuple[int, ...]:
     """The n of the best system of each dataset from where it keeps `LEAST` of what its longest n keeps to `ENOUGH`.
 
     The best keeps most at its longest n. Controls and upper bounds do not count.

@@ -98,11 +98,7 @@ class Plan:
     @property
     def reward(self) -> str | None:
         """The signature of what policies are rewarded with; None where nothing is trained."""
-        if self.training is None or self.training.reward is None:
-            return None
-        from core.learning.reward import reward_signature  # and with it torch
-
-        return reward_signature(self.training.reward)
+        return None if self.training is None or self.training.reward is None else self.training.reward.signature
 
     @property
     def signatures(self) -> dict[str, str]:

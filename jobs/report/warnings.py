@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.console import Console
 
 from core.analysis import LEAD, POLICY, RANDOM, split_seed
@@ -28,8 +29,11 @@ _LACKING = {
 def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console: Console) -> None:
     """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream."""
     for corpus in corpora:
-        step = max(1, (corpus.size or 0) // _LOOKED_AT)
-        articles = itertools.islice(corpus, 0, step * _LOOKED_AT, step)
+        if corpus.ids is None:
+            articles = itertools.islice(corpus, _LOOKED_AT)
+        else:
+            step = max(1, len(corpus.ids) // _LOOKED_AT)
+            articles = itertools.islice(corpus.read(np.arange(len(corpus.ids)) % step == 0), _LOOKED_AT)
         _warn(f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console)
 
 

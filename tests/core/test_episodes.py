@@ -14,9 +14,8 @@ from core.errors import EmptyArticleError, RecipeError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner, update_request
 from core.learning.policies import make_policies
-from core.learning.reward import RewardConfig
 from core.learning.sampling import Episodes, Rollouts
-from core.learning.training_config import PolicyConfig, ReinforceConfig, TrainingConfig
+from core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter

@@ -9,13 +9,13 @@ import torch
 from core.arithmetic import rows_are_independent
 from core.learning.reward import (
     Memoised,
-    RewardConfig,
     bertscore_reward,
     fluency_reward,
     kept_reward,
     make_reward,
     metric_reward,
 )
+from core.learning.training_config import RewardConfig
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency

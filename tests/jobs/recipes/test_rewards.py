@@ -12,16 +12,9 @@ from rich.console import Console
 from training_run import small_training
 
 from core.errors import RecipeError
-from core.learning.policy_system import load_policies, save_policies
-from core.learning.reward import (
-    ARTICLE_SIMILARITY,
-    BERTSCORE,
-    FLUENCY,
-    NO_REFERENCE_READ,
-    RewardConfig,
-    make_reward,
-)
-from core.learning.writer import PolicyWriter
+from core.learning.reward import make_reward
+from core.learning.training_config import ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, NO_REFERENCE_READ, RewardConfig
+from core.learning.writer import PolicyWriter, load_policies, save_policies
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model

@@ -6,8 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from training_run import small_training
 
-from core.learning.policy_system import load_policies, save_policies
-from core.learning.writer import PolicyWriter
+from core.learning.writer import PolicyWriter, load_policies, save_policies
 from core.text.segmentation import pipeline_revision
 from jobs.drive import driver
 from jobs.drive.training import choose_system
