@@ -50,7 +50,12 @@ def make_plan(
         plan = plan_sweep(recipe, corpora, language, panels)
     if recipe.plugins or session:
         plan = with_plugins(plan, session)
-    return with_predictions(plan) if recipe.predictions else plan
+    if recipe.predictions:
+        plan = with_predictions(plan)
+    # Last, since plugins may ask for the encoder of the recipe. Policies ask for theirs once they are trained.
+    if plan.training is None:
+        plan = replace(plan, stages=tuple(stage.without_unused_encoders() for stage in plan.stages))
+    return plan
 
 
 def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, session: Sequence[Plugin] = ()) -> Plan:

@@ -73,7 +73,7 @@ def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
         raise RecipeError(f"{name} reads references: take another system to write summaries.", settings=("system",))
     stage = common_stage(recipe, language)
     if extractive:
-        return replace(stage, encoders=encoders, systems=extractive)
+        return replace(stage, encoders=encoders, systems=extractive).without_unused_encoders()
     return replace(stage, generator=_generator(name, recipe))
 
 

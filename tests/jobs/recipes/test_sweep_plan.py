@@ -1,6 +1,7 @@
 """Phase 1 and the baselines through the driver, on the in-process pool with tiny models."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,26 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
             ("upper bound", "window-oracle"),
         ]
         assert list(answer.rows) == marked
+
+
+def test_no_encoder_is_loaded_where_no_system_asks_for_one(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are those of a run in which it embeds every sentence and chunk."""
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", "random", "reference-words")))
+    (stage,) = plan.stages
+    encoders = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "textrank"))).stages[0].encoders
+    assert len(encoders) == 1
+    for stages in ((replace(stage, encoders=encoders),), plan.stages):
+        assert driver.start(store, replace(plan, stages=stages), "inline", QUIET).failures == 0
+        monkeypatch.setattr("core.sweep.load_encoder", None)
+    query = (
+        "select run_id, article_id, system, n, text, words, bertscore_precision, bertscore_recall, bertscore_f1, "
+        "rouge1_f1, rouge2_f1, rougel_f1, density, kept, kept_words from summaries order by 1, 2, 3, 4"
+    )
+    with store.query(query) as answer:
+        rows = [row[1:] for row in answer.rows]
+    assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
 
 
 def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
