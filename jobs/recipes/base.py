@@ -21,9 +21,8 @@ from pydantic import (
     model_validator,
 )
 
-from core.errors import ModelError
+from core.errors import ModelError, did_you_mean
 from core.models import LANGUAGE_MODELS, parse_model
-from core.names import did_you_mean
 from core.plugins.load import PluginSpec
 from core.systems.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units

@@ -11,8 +11,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from core.errors import RecipeError
-from core.names import did_you_mean
+from core.errors import RecipeError, did_you_mean
 from core.text.reader import is_file
 from jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 

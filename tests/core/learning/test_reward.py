@@ -112,6 +112,7 @@ def test_padded_fluency_reads_the_summaries_of_each_article_for_themselves(
 
 
 @pytest.mark.usefixtures("multiplied_by")
+@pytest.mark.slow
 def test_a_reward_is_the_same_to_the_last_bit_alone_in_any_company_and_from_memory() -> None:
     scorer = BertScorer(CONFIG, torch.device("cpu"))
     pairs = list(texts(120))

@@ -40,6 +40,7 @@ def test_it_is_f1_against_the_first_three_sentences_whatever_the_reference(tiny_
         assert rewards == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_policies_learn_from_articles_that_have_no_reference_and_the_run_says_so(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -104,6 +105,7 @@ def test_without_its_model_it_is_refused(
         small_training(tiny_models, tmp_path, 1, **changes)
 
 
+@pytest.mark.slow
 def test_a_run_reranks_by_it_and_so_does_a_writer_of_its_policies(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
