@@ -108,7 +108,7 @@ def keeps_rows(multiply: Callable[[torch.Tensor], torch.Tensor], width: int) -> 
 
 
 def warn_if_rows_depend() -> None:
-    """Log what that means for the numbers, where rows depend on what is multiplied with them."""
+    """Log that numbers depend on batches, where `rows_are_independent` is false."""
     if not rows_are_independent():
         logger.warning(
             "On this CPU a row of a float32 product depends on the other rows (%s). Numbers agree to about 1e-6 only, "
@@ -119,11 +119,11 @@ def warn_if_rows_depend() -> None:
 
 
 def _cpu_kind(cpuinfo: Path) -> str:
-    """Family and model as Linux numbers them: virtual machines hide the name. Of ARM, of all kinds of core."""
+    """Family and model of the CPU, as Linux numbers them: virtual machines hide its name. Of ARM, each kind of core."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     for names in (("cpu family", "model"), ("CPU implementer", "CPU variant", "CPU part", "CPU revision")):
-        found = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]
-        kinds = sorted({"-".join(kind) for kind in zip(*found, strict=False)})
+        columns = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]
+        kinds = sorted({"-".join(kind) for kind in zip(*columns, strict=False)})
         if kinds:
             return "+".join(kinds)
     return "of unknown kind"

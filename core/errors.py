@@ -82,12 +82,12 @@ class ClusterError(NwsError):
     """Ray cannot give what the run asks for."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question to append to an error: the known name that is most similar to this one, ignoring case.
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A question to append to an error: the one of `names` that is most similar to `name`, ignoring case.
 
     Empty if none is similar enough by `difflib`, which has the measure of Ratcliff and Obershelp.
     """
-    by_lower = {candidate.lower(): candidate for candidate in known}
+    by_lower = {candidate.lower(): candidate for candidate in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return f" Did you mean {by_lower[close[0]]!r}?" if close else ""
 
@@ -121,7 +121,7 @@ def is_memory_error(error: BaseException) -> bool:
 
 
 def as_device_error(error: BaseException) -> DeviceError:
-    """The same in words, for an error that `is_device_error`."""
+    """A `DeviceError` in words a person can act on, of an error that `is_device_error`."""
     if isinstance(error, DeviceError):
         return error
     origin = _origin(error) or error
@@ -150,7 +150,7 @@ def device_errors_in_words() -> Iterator[None]:
 
 
 def _origin(error: BaseException) -> BaseException | None:
-    """The error of torch that this one is, or was caused by."""
+    """The error of PyTorch that an error is, or was caused by; None if there is none."""
     torch = sys.modules.get("torch")
     if torch is None:
         return None

@@ -37,7 +37,7 @@ class MetricsConfig:
 
     @property
     def fluency(self) -> "Fluency | None":
-        """That of a model that the recipe names, if it names one."""
+        """The fluency metric of the recipe's language model, if it names one."""
         from core.metrics.fluency import Fluency  # and with it torch
 
         return next((metric for metric in self.by_models if isinstance(metric, Fluency)), None)
@@ -117,7 +117,7 @@ class Stage:
 
     @property
     def signatures(self) -> tuple[str, ...]:
-        """Of every system, the generator's last."""
+        """The signature of every system, the generator's last."""
         return tuple(self.kinds)
 
     @property

@@ -60,8 +60,8 @@ class PolicySystem(UsualSystem):
             about = _about(n, reading.length_unit, article)
             nearest = self.checkpoints[min(sorted(self.checkpoints), key=lambda trained: abs(trained - about))]
             pair, seed = nearest.policies(), nearest.seed
-            asked = document.anchored_f1, document.fluency
-            drafts.append(Draft(n, decode(pair, article, n, config.sentences, self.decoding, seed, *asked)))
+            scorers = document.anchored_f1, document.fluency
+            drafts.append(Draft(n, decode(pair, article, n, config.sentences, self.decoding, seed, *scorers)))
         return drafts
 
     @property
@@ -75,7 +75,7 @@ class PolicySystem(UsualSystem):
 
 
 def _about(n: int, trained: LengthUnit, article: "PreparedArticle") -> float:
-    """An n of the article's unit in the one that policies were `trained` with: of the article's words, so many."""
+    """About how long a summary of `n` is in the unit that policies were `trained` with, by the article's mean word."""
     unit, words = article.length_unit, article.segmented.words
     if unit == trained:
         return n

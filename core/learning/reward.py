@@ -127,8 +127,8 @@ def _scores(
     by_article = _by_article(summaries)
     groups = [(references(article), [summaries[i][1] for i in places]) for article, places in by_article.items()]
     found: list[list[Score]] = [[] for _ in summaries]
-    for places, of_article in zip(by_article.values(), against.scores(groups), strict=True):
-        for i, scores in zip(places, of_article, strict=True):
+    for places, article_scores in zip(by_article.values(), against.scores(groups), strict=True):
+        for i, scores in zip(places, article_scores, strict=True):
             found[i] = scores
     return found
 

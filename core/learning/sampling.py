@@ -1,4 +1,4 @@
-"""Summaries from policies: drawn at random, greedily or as told, with exact log-probabilities.
+"""Summaries from policies: drawn at random, greedily or reranked, with exact log-probabilities.
 
 K sentences are drawn without replacement: the K largest of logits plus Gumbel noise (Kool et al. 2019, "Stochastic
 Beams and Where to Find Them", section 2.3). Their log-probability, in that order, is the Plackett–Luce model's. Chunks
@@ -266,13 +266,13 @@ def decode(
     f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
     scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]
     if decoding.needs_fluency:
-        of_texts = fluency(list(texts))
-        scores = [score + decoding.fluency_weight * slor for score, slor in zip(scores, of_texts, strict=True)]
+        slors = fluency(list(texts))
+        scores = [score + decoding.fluency_weight * slor for score, slor in zip(scores, slors, strict=True)]
     return list(texts)[int(np.argmax(scores))]  # of equals the first drawn
 
 
 def _generator(seed: int, article: PreparedArticle, n: int) -> np.random.Generator:
-    """For an article's text, whatever dataset and references it comes with: a text alone is written as in a run."""
+    """The generator of a text's draws, seeded by the text and not by its dataset: it is written alone as in a run."""
     text = article.segmented.article.text.encode("utf-8", "surrogatepass")
     return np.random.default_rng([seed, int.from_bytes(hashlib.sha256(text).digest()[:8], "big"), n])
 

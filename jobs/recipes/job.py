@@ -102,14 +102,14 @@ def plan_job(
     Raises:
         NwsError: the recipe is not usable, or as for `new_plan`.
     """
-    asked: list[str] = []
+    runs_asked: list[str] = []
 
     def look_up(run_id: str) -> Sequence[int]:
-        asked.append(run_id)
+        runs_asked.append(run_id)
         return () if lengths_of is None else lengths_of(run_id)
 
     plan = new_plan(load_recipe(recipe_class(job), name, overrides, None if lengths_of is None else look_up))
-    return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else plan
+    return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{runs_asked[0]}"}) if runs_asked else plan
 
 
 def plan_again(
@@ -167,7 +167,7 @@ def require_readable(plan: Plan) -> None:
 
 
 def _models(plan: Plan) -> Iterator[tuple[str, ModelRef]]:
-    """Every model of a run once, with what it does there."""
+    """The models of a run, each once with its role."""
     roles = [("encoder", model) for stage in plan.stages for model in stage.encoders]
     roles += [("generator", model) for stage in plan.stages if stage.generator for model in stage.generator.models]
     yield from dict.fromkeys([*roles, ("BERTScore backbone", plan.metrics.bertscore.model)])
@@ -203,12 +203,12 @@ def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = 
     recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, corpora)})
     learned = [PolicySystem(name, decoding=decoding) for name in policies for decoding in recipe.decodings]
     rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
-    found = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
+    pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
     return build_plan(
         recipe,
         [replace(common, name="evaluation", systems=(*learned, *rivals))],
         corpora,
-        found,
+        pinned,
         {"encoders": {encoder.name: str(encoder)}, "train_datasets": dataset_revisions(train_corpora)},
         training=_training(recipe, common, train_corpora),
         policies=policies,
@@ -277,15 +277,16 @@ def named_lengths(kept: "Iterable[ContentKept]") -> tuple[int, ...]:
 
     The best keeps most at its longest n. Controls and upper bounds do not count.
     """
-    of_systems = {(one.dataset, one.system, one.of): one for one in kept if one.kind == "system"}
-    whole = [one for one in of_systems.values() if one.of == "reference"]
+    of_systems = {(curve.dataset, curve.system, curve.of): curve for curve in kept if curve.kind == "system"}
+    of_references = [curve for curve in of_systems.values() if curve.of == "reference"]
     lengths = set[int]()
-    for dataset in dict.fromkeys(one.dataset for one in whole):
-        best = max((one for one in whole if one.dataset == dataset), key=lambda one: one.lengths[-1].share.mean)
-        own = of_systems.get((dataset, best.system, "longest"))  # there is none of a system that keeps nothing
-        if own is not None:
-            at = {smallest.x: smallest.n for smallest in own.smallest}
-            first, last = at[LEAST], at[ENOUGH]
+    for dataset in dict.fromkeys(curve.dataset for curve in of_references):
+        rivals = (curve for curve in of_references if curve.dataset == dataset)
+        best = max(rivals, key=lambda curve: curve.lengths[-1].share.mean)
+        of_longest = of_systems.get((dataset, best.system, "longest"))  # a system that keeps nothing has none
+        if of_longest is not None:
+            smallest = {share.x: share.n for share in of_longest.smallest}
+            first, last = smallest[LEAST], smallest[ENOUGH]
             if first is not None and last is not None:
-                lengths |= {share.n for share in own.lengths if first <= share.n <= last}
+                lengths |= {share.n for share in of_longest.lengths if first <= share.n <= last}
     return tuple(sorted(lengths))

@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def trainings(self) -> tuple["TrainingConfig", ...]:
-        """Of every policy."""
+        """The trainings of every policy."""
         return tuple(itertools.chain.from_iterable(self.policies.values()))
 
     @property
@@ -145,7 +145,7 @@ def build_plan(
     recipe: RunRecipe,
     stages: Sequence[Stage],
     corpora: tuple[OpenDataset, ...],
-    found: dict[str, Any],
+    pinned: dict[str, Any],
     revisions: dict[str, Any],
     **others: Any,
 ) -> Plan:
@@ -155,7 +155,7 @@ def build_plan(
         recipe: the recipe.
         stages: made from `common_stage`.
         corpora: the datasets, opened.
-        found: the fields of the recipe that only its job has, as they are now.
+        pinned: the fields of the recipe that only its job has, looked up.
         revisions: those that only its job has.
         others: more attributes of the plan.
     """
@@ -178,7 +178,7 @@ def build_plan(
         "random": f"mean of {DRAWS} draws, seeded by content",
         "libraries": library_versions(),
     }
-    return Plan(recipe.model_copy(update=fields | found), tuple(stages), corpora, revisions, **others)
+    return Plan(recipe.model_copy(update=fields | pinned), tuple(stages), corpora, revisions, **others)
 
 
 def common_stage(recipe: RunRecipe, language: Language) -> Stage:
@@ -281,7 +281,7 @@ def pinned_text(ref: ModelRef) -> str:
 
 
 def dataset_revisions(corpora: Sequence[OpenDataset]) -> dict[str, str]:
-    """As a run records them."""
+    """The revision of each dataset, as a run records it."""
     return {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora}
 
 
@@ -301,7 +301,7 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
 
 
 def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
-    """Both, or of two mappings only the entries that differ."""
+    """Two values of a revision; of two mappings, the entries that differ."""
     if not isinstance(was, Mapping) or not isinstance(is_now, Mapping):
         return was, is_now
     names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]
