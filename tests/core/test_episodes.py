@@ -163,6 +163,7 @@ def test_what_travels_between_driver_and_worker_can_be_pickled() -> None:
     require_equal(pickle.loads(pickle.dumps(result)), learnt(runner(), broadcast(), EPISODES[:1])[0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("multiplied_by")
 def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None:
     if not rows_are_independent():
