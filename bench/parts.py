@@ -11,6 +11,9 @@ from unittest import mock
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 MODELS, ELSE = "models", "else"
+RUN = "run"
+"""What a run takes besides its bundles, mostly however many articles it has: the store's statements are made for the
+first time, the run is begun and ended, and its answer is computed."""
 # Each part, and the functions that do it: module, class if any, name.
 FUNCTIONS = {
     "segmenting": (("cluster.sweep_pool", "segment_bundle"),),
@@ -23,9 +26,17 @@ FUNCTIONS = {
     "composing": (("core.sweep", "write"),),
     "matching": (("core.metrics.bertscore", "begin_matching"), ("core.metrics.bertscore", "begin_recalls")),
     "ROUGE": (("core.metrics.rouge", "Rouge", "score"),),
+    # The words that are kept, density, coverage and efficiency; and the token vectors of texts, one by one.
+    "other scores": (("core.metrics.standard", "StandardMetrics", "score"),),
+    # Embeddings to unit vectors of each article, and drafts with scores to summaries.
+    "around": (("cluster.article_work", "sweep_bundle"),),
     "storing": (("jobs.store", "RunWriter", "record"),),
+    RUN: (("jobs.drive.driver", "start"),),
 }
-PARTS = ("segmenting", "tokenizing", MODELS, "composing", "matching", "ROUGE", "storing", ELSE)
+PARTS = (
+    *("segmenting", "tokenizing", MODELS, "composing", "matching", "ROUGE", "other scores", "around", "storing"),
+    *(RUN, ELSE),
+)
 
 
 class Stopwatch:

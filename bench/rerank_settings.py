@@ -26,9 +26,8 @@ from core.episodes import EpisodeRunner
 from core.learning.environment import positions_taken
 from core.learning.learner import Learner, train
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies, restore_policies
-from core.learning.reward import RewardConfig
 from core.learning.sampling import Choice, Draw, Greedy, episodes, falling
-from core.learning.training_config import TrainingConfig
+from core.learning.training_config import RewardConfig, TrainingConfig
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency

@@ -30,7 +30,7 @@ from rich.table import Table
 from bench.arms import CPU, Arm, Row, load_arms, nws, read_rows, stage_of
 from bench.device import linear_gflops
 from bench.machine import cpu_model, keep
-from bench.parts import MODELS, watched
+from bench.parts import ELSE, MODELS, RUN, watched
 from core.models import model_folder
 from core.models.loading import load_model
 from core.stage import Stage
@@ -82,10 +82,12 @@ class Result:
 class Parts:
     """CPU seconds per article of each part of NWS, and what its models need at the least.
 
-    `floor` is in seconds per article; `tokens` are those of an article that the models read, without padding.
+    `run` is in seconds of the run: what does not grow with its articles. `floor` is in seconds per article; `tokens`
+    are those of an article that the models read, without padding.
     """
 
     seconds: dict[str, float]
+    run: float
     tokens: float
     floor: float
 
@@ -182,8 +184,9 @@ def take_apart(plan: Plan, gflops: float) -> Parts:
         with watched() as watch:
             arm(Path(folder))
     tokens = (sweeper.tokens - before) / articles
+    run = watch.seconds.pop(RUN) + watch.seconds.pop(ELSE)  # of which nothing is left but the call of the driver
     seconds = {part: spent / articles for part, spent in watch.seconds.items()}
-    return Parts(seconds, tokens, tokens * flops_per_token(stage) / (gflops * 1e9))
+    return Parts(seconds, run, tokens, tokens * flops_per_token(stage) / (gflops * 1e9))
 
 
 def flops_per_token(stage: Stage) -> float:
@@ -259,7 +262,10 @@ def _as_text(about: dict[str, Any], results: dict[str, Result], parts: Parts) ->
         "in a batch bert_score masks padding with similarity 0, which lifts the negative maxima of short summaries."
     )
     shown = ", ".join(f"{part} {1000 * seconds:.1f}" for part, seconds in parts.seconds.items())
-    console.print(f"NWS, ms CPU an article: {shown}.")
+    console.print(
+        f"NWS, ms CPU an article: {shown}. And {1000 * parts.run:.0f} ms for the run, however many articles it has: "
+        "it is begun and ended, and its answer is computed."
+    )
     console.print(
         f"Floor of the models: {parts.tokens:.0f} tokens an article, {1000 * parts.floor:.0f} ms; "
         f"the models run at {parts.floor / parts.seconds[MODELS]:.0%} of it."

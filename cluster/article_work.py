@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cluster.worker_info import WorkerInfo, this_worker
-from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
-from core.errors import DeviceError
+from core.errors import DeviceError, as_device_error, device_errors_in_words, is_device_error, is_memory_error
 from core.provenance import Software, software_now
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
 

@@ -123,7 +123,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _cpu_kind(cpuinfo: Path) -> str:
-    """Family and model as Linux numbers them: virtual machines hide the name. Of ARM, of all kinds of core."""
+    """Family and model of the CPU, as Linux numbers them: virtual machines hide its name. Of ARM, each kind of core."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     for names in (("cpu family", "model"), ("CPU implementer", "CPU variant", "CPU part", "CPU revision")):
         values = [re.findall(rf"^{name}\s*:\s*(\w+)\s*$", text, re.MULTILINE) for name in names]

@@ -72,7 +72,7 @@ class EpisodeRunner:
 
     def learn(self, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
         """The gradient of each episode of each request, in this order. All summaries are rewarded together."""
-        episodes = _asked(requests)
+        episodes = _restored_episodes(requests)
         sampled = [self._draw(episode) for episode in episodes]
         texts = [rollouts.episodes.texts for rollouts in sampled]
         rewards = self._rewards([(episode.article, written) for episode, written in zip(episodes, texts, strict=True)])
@@ -80,7 +80,7 @@ class EpisodeRunner:
 
     def decode(self, requests: Sequence[Request]) -> list[list[Decoded]]:
         """The greedy summary of each episode of each request, in this order, with its reward."""
-        episodes = _asked(requests)
+        episodes = _restored_episodes(requests)
         texts = [self._greedy_text(episode) for episode in episodes]
         rewards = self._rewards([(episode.article, [text]) for episode, text in zip(episodes, texts, strict=True)])
         decoded = [
@@ -97,18 +97,18 @@ class EpisodeRunner:
             self._prepared[key] = prepare(*self._embedded[article.id], mask_repeats, self._length_unit)
         return self._prepared[key]
 
-    def _draw(self, asked: "_Asked") -> Rollouts:
-        broadcast, n = asked.broadcast, asked.n
+    def _draw(self, episode: "_Episode") -> Rollouts:
+        broadcast, n = episode.broadcast, episode.n
         training, reinforce = broadcast.training, broadcast.training.reinforce
-        generator = np.random.default_rng([training.seed, broadcast.update, int(asked.article.id, 16), n])
+        generator = np.random.default_rng([training.seed, broadcast.update, int(episode.article.id, 16), n])
         choice = Draw(generator, reinforce.samples)
-        article = self.prepared(asked.article, training.policies.mask_repeats)
-        return rollouts(asked.pair, article, n, training.policies.sentences, choice, reinforce.log_probability)
+        article = self.prepared(episode.article, training.policies.mask_repeats)
+        return rollouts(episode.pair, article, n, training.policies.sentences, choice, reinforce.log_probability)
 
-    def _greedy_text(self, asked: "_Asked") -> str:
-        policies = asked.broadcast.training.policies
-        article = self.prepared(asked.article, policies.mask_repeats)
-        return episodes(asked.pair, article, asked.n, policies.sentences, Greedy()).texts[0]
+    def _greedy_text(self, episode: "_Episode") -> str:
+        policies = episode.broadcast.training.policies
+        article = self.prepared(episode.article, policies.mask_repeats)
+        return episodes(episode.pair, article, episode.n, policies.sentences, Greedy()).texts[0]
 
     def _rewards(self, texts: Sequence[tuple[Article, Sequence[str]]]) -> list[list[float]]:
         """The reward of each text of each article, computed in one call."""
@@ -117,7 +117,7 @@ class EpisodeRunner:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
+class _Episode:
     """One article at one n, for policies as they were broadcast."""
 
     broadcast: Broadcast
@@ -126,10 +126,10 @@ class _Asked:
     n: int
 
 
-def _asked(requests: Sequence[Request]) -> list[_Asked]:
+def _restored_episodes(requests: Sequence[Request]) -> list[_Episode]:
     restored = [restore_policies(broadcast.training.policies, broadcast.parameters) for broadcast, _ in requests]
     return [
-        _Asked(broadcast, pair, article, n)
+        _Episode(broadcast, pair, article, n)
         for (broadcast, episodes), pair in zip(requests, restored, strict=True)
         for article, n in episodes
     ]
@@ -141,25 +141,25 @@ def _regrouped(requests: Sequence[Request], results: Sequence[Result]) -> list[l
     return [[next(following) for _ in episodes] for _, episodes in requests]
 
 
-def _gradient(asked: _Asked, drawn: Rollouts, rewards: Sequence[float]) -> ArticleGradient:
+def _gradient(episode: _Episode, drawn: Rollouts, rewards: Sequence[float]) -> ArticleGradient:
     """The gradient from an article's samples."""
-    reinforce = asked.broadcast.training.reinforce
+    reinforce = episode.broadcast.training.reinforce
     values = np.array(rewards)
     baselines = advantage_baselines(values, reinforce)
     advantage = advantages(values, baselines, reinforce.normalise)
     loss_of_policy = policy_loss(drawn, advantage)
     loss = loss_of_policy - reinforce.entropy_weight * drawn.entropy.mean()
-    asked.pair.zero_grad()
+    episode.pair.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     gradient = {
         name: np.zeros(tuple(p.shape)) if p.grad is None else p.grad.numpy().copy()
-        for name, p in asked.pair.named_parameters()
+        for name, p in episode.pair.named_parameters()
     }
     columns = (values, baselines, advantage, drawn.entropy.detach().numpy(), drawn.log_probability.detach().numpy())
     samples = tuple(
         Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.episodes.texts, *columns, strict=True)
     )
-    return ArticleGradient(asked.article.id, asked.n, gradient, samples, loss_of_policy.item(), loss.item())
+    return ArticleGradient(episode.article.id, episode.n, gradient, samples, loss_of_policy.item(), loss.item())
 
 
 def advantage_baselines(rewards: FloatArray, config: ReinforceConfig) -> FloatArray:

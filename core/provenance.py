@@ -51,13 +51,28 @@ def source_files(root: Path) -> list[str]:
 
 
 def sources_sha256(root: Path) -> str:
-    """SHA-256 of the names and contents of these files, in 12 hex digits: some milliseconds."""
-    digest = hashlib.sha256()
+    """SHA-256 of the names and contents of these files, in 12 hex digits. They are read again once one has changed."""
+    states = []
     for path in source_files(root):
-        with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:  # of an editor, gone meanwhile
+        with contextlib.suppress(FileNotFoundError):  # of an editor, gone meanwhile
+            states.append((path, _state(path)))
+    return _sources_sha256(str(root), tuple(states))
+
+
+@functools.lru_cache(maxsize=1)  # asked twice for each bundle
+def _sources_sha256(root: str, states: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, _ in states:
+        with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
             content = file.read()
-            digest.update(f"{path[len(str(root)) :]} {len(content)}\n".encode() + content)
+            digest.update(f"{path[len(root) :]} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:12]
+
+
+def _state(file: str | Path) -> tuple[int, ...]:
+    """What changes when a file is written to."""
+    stat = os.stat(file)
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 _ROOT = Path(__file__).parents[1]
@@ -136,12 +151,6 @@ def files_below(folder: Path, leave_out: frozenset[str] = frozenset({"__pycache_
     for path, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if name not in leave_out]
         yield from (file for name in names if (file := Path(path, name)).is_file())
-
-
-def _state(file: Path) -> tuple[int, ...]:
-    """What changes when a file is written to."""
-    stat = file.stat()
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def files_sha256(folder: Path, files: Iterable[Path]) -> str:

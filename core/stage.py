@@ -18,7 +18,7 @@ from core.text.length import UNCUT, LengthUnit
 from core.types import Precision, SystemKind
 
 if TYPE_CHECKING:  # torch takes long
-    from core.learning.reward import RewardConfig
+    from core.learning.training_config import RewardConfig
     from core.metrics.fluency import Fluency
     from core.metrics.model_metric import ModelMetric
 
@@ -37,7 +37,7 @@ class MetricsConfig:
 
     @property
     def fluency(self) -> "Fluency | None":
-        """That of a model that the recipe names, if it names one."""
+        """The fluency metric of the recipe's language model, if it names one."""
         from core.metrics.fluency import Fluency  # and with it torch
 
         return next((metric for metric in self.by_models if isinstance(metric, Fluency)), None)
@@ -117,7 +117,7 @@ class Stage:
 
     @property
     def signatures(self) -> tuple[str, ...]:
-        """Of every system, the generator's last."""
+        """The signature of every system, the generator's last."""
         return tuple(self.kinds)
 
     @property
@@ -144,19 +144,18 @@ class Stage:
         """A stage of its own for systems that read neither segments nor vectors."""
         return replace(self, name=name, pipeline=NO_SEGMENTS, encoders=(), systems=systems, generator=None)
 
+    def without_unused_encoders(self) -> "Stage":
+        """The stage with the encoders alone that one of its systems asks for: no other is fetched, or embeds texts."""
+        asked_for = {name for system in self.systems for name in system.encoders}
+        return replace(self, encoders=tuple(encoder for encoder in self.encoders if encoder.name in asked_for))
+
     def narrowed(self, missing: AbstractSet[tuple[str, int]]) -> "Stage":
         """The systems and the lengths that are in `missing` alone, with the rows that the whole stage has there.
 
-        Systems with uncut summaries write these, too.
-        Encoders that none of these systems asks for are not loaded.
+        Systems with uncut summaries write these, too. Of the encoders it keeps those that these systems ask for.
         """
         names, lengths = {name for name, _ in missing}, {n for _, n in missing}
         chosen = tuple(system for system in self.systems if system.signature in names)
         generator = self.generator if self.generator is not None and self.generator.signature in names else None
-        return replace(
-            self,
-            systems=chosen,
-            lengths=tuple(n for n in self.lengths if n in lengths),
-            encoders=tuple(encoder for encoder in self.encoders if any(encoder.name in s.encoders for s in chosen)),
-            generator=generator,
-        )
+        kept = tuple(n for n in self.lengths if n in lengths)
+        return replace(self, systems=chosen, lengths=kept, generator=generator).without_unused_encoders()

@@ -14,7 +14,6 @@ from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.standard import StandardMetrics
 from core.models.encoders import FloatArray, load_encoder
 from core.models.endpoint import Endpoint
-from core.models.generators import Generator
 from core.plugins.adapters import Judged, PluginMetric
 from core.stage import Stage
 from core.systems.importance import unit_rows
@@ -59,7 +58,7 @@ class Sweeper:
         self._stage = stage
         self._loaded = [load_encoder(ref, device, stage.precision) for ref in stage.encoders]
         self._encoders: dict[str, BeginEncode] = {encoder.name: encoder.begin for encoder in self._loaded}
-        self._generate = None if stage.generator is None else load_generator_of(stage, stage.generator, device)
+        self._generate = load_generator_of(stage, device)
         self._metrics = StandardMetrics(stage.metrics, device, stage.panels)
         self._by_models = {metric.name: metric.load(device) for metric in stage.metrics.by_models}
 
@@ -79,43 +78,45 @@ class Sweeper:
         started = time.perf_counter()
         known: dict[tuple[Article, str], Score] = {}
         anchored = self._metrics.anchor_scorer()
-        nearest = self._metrics.content_kept.nearest_reference
-        fluency = _fluency_of(self._by_models)
-        asked = _objective(anchored, known), anchored, nearest, fluency
-        documents = embed(bundle, self._encoders, *asked, length_unit=self._stage.length_unit)
+        documents = embed(
+            *(bundle, self._encoders, _objective(anchored, known), anchored),
+            *(self._metrics.content_kept.nearest_reference, _fluency_of(self._by_models), self._stage.length_unit),
+        )
         written = write(documents, self._stage)
-        if self._stage.generator is not None and self._generate is not None:
-            of_stage = self._stage.generator, self._stage.lengths, self._stage.length_unit
-            written += generated(bundle, self._generate, *of_stage)
+        if self._generate is not None:
+            written += generated(bundle, self._generate, self._stage)
         pairs = [(article, text) for article, _, draft in written for text in draft.texts]
         scores = iter(self._metrics.score(pairs, known))
         averaged = [_mean([next(scores) for _ in draft.texts]) for _, _, draft in written]
-        by_models = _model_scores(written, self._by_models)
-        by_plugins = _plugin_scores(written, self._stage.metrics.plugins, self._stage.language)
+        model_scores = _model_scores(written, self._by_models)
+        plugin_scores = _plugin_scores(written, self._stage.metrics.plugins, self._stage.language)
         seconds = (time.perf_counter() - started) / max(len(written), 1)
         return [
             Summary(
                 *(article.id, system, draft.n, draft.text, count_words(draft.text)),
                 *(seconds if draft.seconds is None else draft.seconds, score, _extra(draft)),
-                chosen_scores=chosen | own,
+                chosen_scores=of_models | of_plugins,
             )
-            for (article, system, draft), score, chosen, own in zip(
-                written, averaged, by_models, by_plugins, strict=True
+            for (article, system, draft), score, of_models, of_plugins in zip(
+                written, averaged, model_scores, plugin_scores, strict=True
             )
         ]
 
 
-def load_generator_of(
-    stage: Stage, generator: Generator | Endpoint, device: torch.device
-) -> "LoadedGenerator | LoadedEndpoint":
-    """What writes for a generator. Its libraries take seconds, which most sweeps need not wait for."""
-    if isinstance(generator, Endpoint):
+def load_generator_of(stage: Stage, device: torch.device) -> "LoadedGenerator | LoadedEndpoint | None":
+    """The generator of a stage, ready to write; None if the stage has none.
+
+    Its libraries take seconds, which most sweeps need not wait for.
+    """
+    if stage.generator is None:
+        return None
+    if isinstance(stage.generator, Endpoint):
         from core.models.endpoint_requests import LoadedEndpoint
 
-        return LoadedEndpoint(generator, stage.seed)
+        return LoadedEndpoint(stage.generator, stage.seed)
     from core.models.generation import load_generator
 
-    return load_generator(generator, device, stage.seed)
+    return load_generator(stage.generator, device, stage.seed)
 
 
 def _objective(
@@ -132,7 +133,7 @@ def _objective(
 
 
 def _fluency_of(scorers: "Mapping[str, ModelScorer]") -> FluencyOf:
-    """Of texts, under the run's model, if it has one."""
+    """The fluency of texts under the run's language model; an error for who asks without one."""
     scorer = scorers.get("fluency")
     return no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
 
@@ -177,8 +178,11 @@ def embed(
         middle = start + len(article.sentences)
         end = middle + len(article.chunks)
         embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
-        of_article = functools.partial(f1, article.article), anchored_f1, functools.partial(nearest, article.article)
-        documents.append(Document(article, embeddings, *of_article, fluency, length_unit))
+        reference_f1 = functools.partial(f1, article.article)
+        nearest_reference = functools.partial(nearest, article.article)
+        documents.append(
+            Document(article, embeddings, reference_f1, anchored_f1, nearest_reference, fluency, length_unit)
+        )
         start = end
     return documents
 
@@ -193,32 +197,27 @@ def write(documents: Sequence[Document], stage: Stage) -> list[Written]:
     ]
 
 
-def generated(
-    bundle: Sequence[SegmentedArticle],
-    generate: Generate,
-    generator: Generator | Endpoint,
-    lengths: Sequence[int],
-    length_unit: LengthUnit = "words",
-) -> list[Written]:
-    """The generator's drafts for each article: one text, uncut and cut to every length, or a text for each length.
+def generated(bundle: Sequence[SegmentedArticle], generate: Generate, stage: Stage) -> list[Written]:
+    """The drafts of a stage's generator: of each article one text, uncut and cut to every length, or a text each.
 
-    What an article brings along (`SummarizedArticle`) is taken, and not asked for.
+    A draft that an article brings along (`SummarizedArticle`) is not asked for again.
     """
-    name = generator.signature
-    known = [(of.article, name, draft) for of in bundle for draft in known_drafts(of.article, name)]
-    there = {(article.id, draft.n) for article, _, draft in known}
-    asked = [UNCUT] if generator.has_uncut else lengths
-    wanted = [(of.article, n) for of in bundle for n in asked if (of.article.id, n) not in there]
-    texts = [article.text for article, _ in wanted]
-    keys = [int(article.content_hash, 16) for article, _ in wanted]
-    outputs = generate(texts, keys, [n for _, n in wanted]) if wanted else ()
+    (name,), unit = stage.signatures[-1:], stage.length_unit
+    articles = [segmented.article for segmented in bundle]
+    known = [(article, name, draft) for article in articles for draft in known_drafts(article, name)]
+    known_places = {(article.id, draft.n) for article, _, draft in known}
+    lengths = [UNCUT] if stage.writers[-1].has_uncut else stage.lengths
+    missing = [(article, n) for article in articles for n in lengths if (article.id, n) not in known_places]
+    texts = [article.text for article, _ in missing]
+    seeds = [int(article.content_hash, 16) for article, _ in missing]
+    outputs = generate(texts, seeds, [n for _, n in missing]) if missing else ()
     return known + [
         (article, name, draft)
-        for (article, n), output in zip(wanted, outputs, strict=True)
+        for (article, n), output in zip(missing, outputs, strict=True)
         for draft in (
-            uncut_and_cut(output.text, lengths, length_unit, output.extra)
+            uncut_and_cut(output.text, stage.lengths, unit, output.extra)
             if n == UNCUT
-            else [cut_to_asked(output.text, n, output.extra, length_unit)]
+            else [cut_to_asked(output.text, n, output.extra, unit)]
         )
     ]
 
@@ -254,17 +253,17 @@ def _plugin_scores(
         judge = functools.cache(metric.judge)
         for values, (article, _, draft) in zip(by_draft, written, strict=True):
             n = draft.n if "n" in metric.asks else None
-            known = f"article {article.key!r}", article.text, n, language, article.key
-            scores = [judge(Judged(text, article.references, *known)) for text in draft.texts]
+            about = f"article {article.key!r}", article.text, n, language, article.key
+            scores = [judge(Judged(text, article.references, *about)) for text in draft.texts]
             values[metric.name] = math.fsum(scores) / len(scores)
     return by_draft
 
 
 def _mean(scores: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
-    """Every metric's mean; of one text its scores."""
+    """The mean of each score over the texts of a draft."""
     if len(scores) == 1:
         return scores[0]
-    return {name: math.fsum(of_text[name] for of_text in scores) / len(scores) for name in scores[0]}
+    return {name: math.fsum(text_scores[name] for text_scores in scores) / len(scores) for name in scores[0]}
 
 
 class ArticleWriter:
@@ -281,13 +280,12 @@ class ArticleWriter:
     def __init__(self, stage: Stage, device: torch.device) -> None:
         self._stage, self._device = stage, device
         self._encoders = {ref.name: load_encoder(ref, device, stage.precision).begin for ref in stage.encoders}
-        self._generate = None if stage.generator is None else load_generator_of(stage, stage.generator, device)
+        self._generate = load_generator_of(stage, device)
 
     def write(self, bundle: Sequence[SegmentedArticle]) -> list[Written]:
         """A draft of each article at each n, by article, then n."""
-        if self._stage.generator is not None and self._generate is not None:
-            of_stage = self._stage.generator, self._stage.lengths, self._stage.length_unit
-            return generated(bundle, self._generate, *of_stage)
+        if self._generate is not None:
+            return generated(bundle, self._generate, self._stage)
 
         @functools.cache
         def scorer() -> AnchorScorer:

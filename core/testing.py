@@ -1,4 +1,4 @@
-"""Tests of what every system and metric must do, which others can run on theirs: see docs/your-own.md."""
+"""Checks of what every system and metric promises, for authors of plugins: see docs/your-own.md."""
 
 import hashlib
 import json

@@ -58,6 +58,9 @@ class Article:
         object.__setattr__(self, "content_hash", content_hash)
         object.__setattr__(self, "id", _sha256(self.dataset, self.split, self.key, content_hash)[:16])
 
+    def __hash__(self) -> int:  # of one text, whose hash Python keeps: every score is found by its article
+        return hash(self.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:

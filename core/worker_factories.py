@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make_segmenter(stage: Stage) -> Callable[[Article], SegmentedArticle]:
-    """What cuts an article for the sweep, see `checked`.
+    """The function that cuts an article for a sweep, see `checked`.
 
     For a generator or for predictions alone, which need no segments, an article is only checked.
     """
@@ -33,9 +33,15 @@ def make_segmenter(stage: Stage) -> Callable[[Article], SegmentedArticle]:
 def checked(
     language: Language, segment: Callable[[Article], SegmentedArticle], needs_reference: bool = True
 ) -> Callable[[Article], SegmentedArticle]:
-    """`segment`, refusing an article that cannot be summarised in `language` or, unless told, not be scored.
+    """A function that cuts an article by `segment` once it has been found fit to be summarised and scored.
 
-    Raises (when called): EmptyArticleError, LanguageError, SegmentationError.
+    Args:
+        language: of every article and reference.
+        segment: cuts one.
+        needs_reference: whether an article without a reference is refused.
+
+    Raises:
+        EmptyArticleError, LanguageError, SegmentationError: when called, of an article that is unfit.
     """
 
     def check_and_segment(article: Article) -> SegmentedArticle:
@@ -76,10 +82,10 @@ def make_episode_runner(stage: Stage, device: str, memory_fraction: float | None
     assert stage.reward is not None
     take_share(device, memory_fraction)
     require_same_data(dict(stage.language_data))
-    on = find_device(device)
+    torch_device = find_device(device)
     (ref,) = stage.encoders
-    encoder = load_encoder(ref, on, stage.precision)
+    encoder = load_encoder(ref, torch_device, stage.precision)
     segment = Segmenter(stage.pipeline, stage.units)
-    reward = make_reward(stage.reward, on, stage.panels, segment)
+    reward = make_reward(stage.reward, torch_device, stage.panels, segment)
     check = checked(stage.language, segment, stage.reward.reads_references)
     return EpisodeRunner(check, encoder.encode, reward, stage.length_unit)

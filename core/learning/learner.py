@@ -79,8 +79,8 @@ class Learner:
             for result in results:
                 total = total + result.gradient[name]
             parameter.grad = torch.from_numpy(total / len(results))
-        asked = self.training.optimizer.max_grad_norm
-        largest = math.inf if asked is None else asked
+        max_norm = self.training.optimizer.max_grad_norm
+        largest = math.inf if max_norm is None else max_norm
         norm = float(torch.nn.utils.clip_grad_norm_(self._parameters.values(), largest, foreach=False))
         if not math.isfinite(norm):
             raise NwsError(

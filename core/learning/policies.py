@@ -13,8 +13,7 @@ import torch
 from torch import nn
 
 from core.errors import ModelError
-from core.learning.environment import DYNAMIC_FEATURES, PreparedArticle
-from core.learning.features import CHUNK_FEATURES, SENTENCE_FEATURES
+from core.learning.environment import CHUNK_FEATURES, DYNAMIC_FEATURES, SENTENCE_FEATURES, PreparedArticle
 from core.learning.training_config import PolicyConfig
 from core.models.tokens import IntArray
 from core.systems.importance import FloatArray
@@ -45,26 +44,26 @@ class FeatureScorer(nn.Module):
         return logits if self._residual is None else logits + features[:, self._residual]
 
     @torch.no_grad()
-    def given(self, known: torch.Tensor) -> Callable[[IntArray, FloatArray], FloatArray]:
-        """`forward` in NumPy where the first features of a row are a row of `known`, which is multiplied only once.
+    def given(self, shared: torch.Tensor) -> Callable[[IntArray, FloatArray], FloatArray]:
+        """`forward` in NumPy where the first features of a row are a row of `shared`, which is multiplied only once.
 
         Args:
-            known: (items, known features) float64; the residual, if any, is among them.
+            shared: (items, shared features) float64; the residual, if any, is among them.
 
         Returns:
             From the items (rows,) int64 and the other features (rows, others) to (rows,).
         """
-        width = known.shape[1]
+        width = shared.shape[1]
         linear, weight, output = (layer.weight.numpy() for layer in (self.linear, self.hidden, self.output))
-        residual = 0.0 if self._residual is None else known.numpy()[:, self._residual]
-        of_items = known.numpy() @ linear[0, :width] + residual
-        hidden_of_items = known.numpy() @ weight[:, :width].T + self.hidden.bias.numpy()
+        residual = 0.0 if self._residual is None else shared.numpy()[:, self._residual]
+        item_logits = shared.numpy() @ linear[0, :width] + residual
+        item_hidden = shared.numpy() @ weight[:, :width].T + self.hidden.bias.numpy()
 
         def score(items: IntArray, others: FloatArray) -> FloatArray:
             hidden = others @ weight[:, width:].T
-            hidden += hidden_of_items[items]
+            hidden += item_hidden[items]
             np.tanh(hidden, out=hidden)
-            logits: FloatArray = of_items[items] + others @ linear[0, width:] + hidden @ output[0]
+            logits: FloatArray = item_logits[items] + others @ linear[0, width:] + hidden @ output[0]
             return logits
 
         return score

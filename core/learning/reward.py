@@ -14,66 +14,25 @@ articles a worker has. What policies are trained on is its advantage, normalised
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from core.errors import RecipeError
+from core.learning.training_config import ANCHOR_SENTENCES, ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, RewardConfig
 from core.metrics.bertscore import BertScorer, ReferenceScorer
-from core.metrics.config import BertScoreConfig, Options
-from core.metrics.fluency import Fluency, FluencyScorer
-from core.metrics.kept import KEPT_SIGNATURE, Panel, kept, others
+from core.metrics.config import Options
+from core.metrics.fluency import FluencyScorer
+from core.metrics.kept import Panel, kept, others
 from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.systems.composition import first_sentences
-from core.text.language import Language
 from core.types import Article, Score, SegmentedArticle
 
-BERTSCORE = "bertscore"
-FLUENCY = "fluency"
-ARTICLE_SIMILARITY = "article_similarity"
-OWN_REWARDS = (BERTSCORE, KEPT.name, FLUENCY, ARTICLE_SIMILARITY)
-"""What is no metric of the registry here, or another one: it has the run's models."""
-NO_REFERENCE_READ = "|no reference is read"
-"""With what the signature of a reward ends that needs none."""
-_ANCHOR_SENTENCES = 3
-_READ_NO_REFERENCE = {ARTICLE_SIMILARITY, FLUENCY, *NEED_SOURCE}
 # From (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
 # What summaries of an article are matched with.
 References = Callable[[Article], Sequence[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class RewardConfig:
-    """Which reward.
-
-    Attributes:
-        bertscore: backbone and layer.
-        weights: above 0, of each metric by its name in `core.metrics.registry`, or `kept`. The reward is the weighted
-            mean of F1, or of the score of a metric that has no F1.
-        language: of the articles; it decides the tokenizer of other metrics than BERTScore.
-        fluency: what `fluency` among the metrics is.
-
-    Raises:
-        RecipeError: fluency without its model.
-    """
-
-    bertscore: BertScoreConfig
-    weights: tuple[tuple[str, float], ...] = ((BERTSCORE, 1.0),)
-    language: Language = "en"
-    fluency: Fluency | None = None
-
-    def __post_init__(self) -> None:
-        if FLUENCY in dict(self.weights) and self.fluency is None:
-            raise RecipeError("Fluency is part of the reward: name the causal language model that computes it.")
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether any of the metrics does."""
-        return not _READ_NO_REFERENCE.issuperset(dict(self.weights))
 
 
 def make_reward(
@@ -106,28 +65,6 @@ def make_reward(
         else:
             parts.append((metric_reward(make_metric(name, Options(lang=config.language))), weight))
     return Memoised(parts[0][0] if len(parts) == 1 else weighted_mean(parts))
-
-
-def reward_signature(config: RewardConfig) -> str:
-    """What a reward is: the signature of its metric, or those of several with their weights.
-
-    Raises:
-        RecipeError: there is no such metric.
-    """
-    own = {
-        BERTSCORE: config.bertscore.signature,
-        KEPT.name: f"{KEPT.name}|{KEPT_SIGNATURE}|R:recall of {config.bertscore.signature}",
-    }
-    if config.fluency is not None:
-        own[FLUENCY] = config.fluency.signature
-    anchor = f"anchor:the article's first {_ANCHOR_SENTENCES} sentences"
-    own[ARTICLE_SIMILARITY] = f"{ARTICLE_SIMILARITY}|{anchor}|F1:{config.bertscore.signature}"
-    others = Options(lang=config.language)
-    signatures = {name: own[name] if name in own else make_metric(name, others).signature for name, _ in config.weights}
-    said = "" if config.reads_references else NO_REFERENCE_READ
-    if len(signatures) == 1:
-        return next(iter(signatures.values())) + said
-    return " + ".join(f"{weight:g} * {signatures[name]}" for name, weight in config.weights) + said
 
 
 def bertscore_reward(
@@ -179,7 +116,7 @@ def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Re
 
 def article_similarity(scorer: BertScorer, padded: bool, segment: Callable[[Article], SegmentedArticle]) -> Reward:
     """BERTScore F1 against the article's first sentences, which `segment` finds. It reads no reference."""
-    anchor = functools.cache(lambda article: (first_sentences(segment(article), _ANCHOR_SENTENCES),))
+    anchor = functools.cache(lambda article: (first_sentences(segment(article), ANCHOR_SENTENCES),))
     return bertscore_reward(scorer, padded, anchor)
 
 
@@ -190,8 +127,8 @@ def _scores(
     by_article = _by_article(summaries)
     groups = [(references(article), [summaries[i][1] for i in places]) for article, places in by_article.items()]
     found: list[list[Score]] = [[] for _ in summaries]
-    for places, of_article in zip(by_article.values(), against.scores(groups), strict=True):
-        for i, scores in zip(places, of_article, strict=True):
+    for places, article_scores in zip(by_article.values(), against.scores(groups), strict=True):
+        for i, scores in zip(places, article_scores, strict=True):
             found[i] = scores
     return found
 

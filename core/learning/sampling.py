@@ -1,4 +1,4 @@
-"""Summaries from policies: drawn at random, greedily or as told, with exact log-probabilities.
+"""Summaries from policies: drawn at random, greedily or reranked, with exact log-probabilities.
 
 K sentences are drawn without replacement: the K largest of logits plus Gumbel noise (Kool et al. 2019, "Stochastic
 Beams and Where to Find Them", section 2.3). Their log-probability, in that order, is the Plackett–Luce model's. Chunks
@@ -8,6 +8,7 @@ All episodes of an article advance together, in NumPy. Nothing is shared between
 not depend on the others.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -15,11 +16,13 @@ from typing import TypeAlias
 import numpy as np
 import torch
 
-from core.learning.environment import PreparedArticle, Writing
+from core.learning.environment import PreparedArticle, Writing, positions_taken
 from core.learning.policies import Policies
-from core.learning.training_config import LogProbability
+from core.learning.training_config import Decoding, LogProbability
 from core.models.tokens import IntArray
+from core.systems.composition import adjacent_share, first_sentences, words_at
 from core.systems.importance import FloatArray
+from core.systems.system import AnchoredF1, FluencyOf, no_fluency
 
 # Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.
 _LOGIT_DECIMALS = 5
@@ -228,3 +231,55 @@ def sentences_log_probability(logits: torch.Tensor, chosen: torch.Tensor, exact:
 def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
     """The entropy of a distribution, given its log-probabilities (values,), all finite."""
     return -(log_probabilities * log_probabilities.exp()).sum()
+
+
+def decode(
+    policies: Policies,
+    article: PreparedArticle,
+    n: int,
+    sentences: int,
+    decoding: Decoding,
+    seed: int,
+    anchored_f1: AnchoredF1,
+    fluency: FluencyOf = no_fluency,
+) -> str:
+    """A summary of `n` words, or characters where the article was prepared for them.
+
+    What is drawn depends on the seed, the article's text and n alone.
+
+    Args:
+        policies: the pair.
+        article: with at least one sentence.
+        n: words, or characters.
+        sentences: K, how many sentences the policies choose.
+        decoding: how the policies write.
+        seed: of what is drawn.
+        anchored_f1: BERTScore F1 of texts against an anchor; only `rerank` asks.
+        fluency: of texts; only `rerank` with a weight asks.
+    """
+    if decoding.method == "greedy":
+        return episodes(policies, article, n, sentences, Greedy()).texts[0]
+    drawn = episodes(policies, article, n, sentences, Draw(_generator(seed, article, n), decoding.k))
+    segmented, unit = article.segmented, article.length_unit
+    different = dict.fromkeys(tuple(sorted(positions_taken(segmented, taken, n, unit))) for taken in drawn.chunks)
+    texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
+    f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
+    scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]
+    if decoding.needs_fluency:
+        slors = fluency(list(texts))
+        scores = [score + decoding.fluency_weight * slor for score, slor in zip(scores, slors, strict=True)]
+    return list(texts)[int(np.argmax(scores))]  # of equals the first drawn
+
+
+def _generator(seed: int, article: PreparedArticle, n: int) -> np.random.Generator:
+    """The generator of a text's draws, seeded by the text and not by its dataset: it is written alone as in a run."""
+    text = article.segmented.article.text.encode("utf-8", "surrogatepass")
+    return np.random.default_rng([seed, int.from_bytes(hashlib.sha256(text).digest()[:8], "big"), n])
+
+
+def _anchor(policies: Policies, article: PreparedArticle, decoding: Decoding) -> str:
+    if decoding.anchor == "lead":
+        return first_sentences(article.segmented, decoding.anchor_sentences)
+    with torch.no_grad():
+        best = falling(policies.sentence_logits(article).numpy())[: decoding.anchor_sentences].tolist()
+    return " ".join(article.segmented.sentences[index].text for index in sorted(best))

@@ -4,16 +4,35 @@ That a name is one of a `Literal` and that a number is in its range is checked w
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from core.errors import RecipeError
+from core.metrics.config import BertScoreConfig, Options
+from core.metrics.kept import KEPT_SIGNATURE
+from core.metrics.registry import NEED_SOURCE, make_metric
+from core.metrics.specs import KEPT
+from core.text.language import Language
+
+if TYPE_CHECKING:
+    from core.metrics.fluency import Fluency  # and with it PyTorch
 
 Count = Annotated[int, Field(ge=1)]
 Weight = Annotated[float, Field(ge=0)]
 Size = Annotated[float, Field(gt=0)]
 LogProbability = Literal["plackett-luce", "softmax-sum"]
+
+BERTSCORE = "bertscore"
+FLUENCY = "fluency"
+ARTICLE_SIMILARITY = "article_similarity"
+OWN_REWARDS = (BERTSCORE, KEPT.name, FLUENCY, ARTICLE_SIMILARITY)
+"""What is no metric of the registry here, or another one: it has the run's models."""
+NO_REFERENCE_READ = "|no reference is read"
+"""With what the signature of a reward ends that needs none."""
+ANCHOR_SENTENCES = 3
+"""Of an article: those that `ARTICLE_SIMILARITY` compares a summary with."""
+_READ_NO_REFERENCE = {ARTICLE_SIMILARITY, FLUENCY, *NEED_SOURCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +84,61 @@ class ReinforceConfig:
                 f"{self.samples} samples are too few: at least {needed}. One sample goes with `normalise: false` and "
                 "`advantage_baseline: none`."
             )
+
+
+@dataclass(frozen=True, slots=True)
+class RewardConfig:
+    """Which reward.
+
+    Attributes:
+        bertscore: backbone and layer.
+        weights: above 0, of each metric by its name in `core.metrics.registry`, or `kept`. The reward is the weighted
+            mean of F1, or of the score of a metric that has no F1.
+        language: of the articles; it decides the tokenizer of other metrics than BERTScore.
+        fluency: what `fluency` among the metrics is.
+
+    Raises:
+        RecipeError: fluency without its model.
+    """
+
+    bertscore: BertScoreConfig
+    weights: tuple[tuple[str, float], ...] = ((BERTSCORE, 1.0),)
+    language: Language = "en"
+    fluency: "Fluency | None" = None
+
+    def __post_init__(self) -> None:
+        if FLUENCY in dict(self.weights) and self.fluency is None:
+            raise RecipeError("Fluency is part of the reward: name the causal language model that computes it.")
+
+    @property
+    def reads_references(self) -> bool:
+        """Whether any of the metrics does."""
+        return not _READ_NO_REFERENCE.issuperset(dict(self.weights))
+
+    @property
+    def signature(self) -> str:
+        """The signature of the reward's metric, or those of several with their weights.
+
+        Raises:
+            RecipeError: there is no such metric.
+        """
+        bertscore = self.bertscore.signature
+        own = {
+            BERTSCORE: bertscore,
+            KEPT.name: f"{KEPT.name}|{KEPT_SIGNATURE}|R:recall of {bertscore}",
+            ARTICLE_SIMILARITY: f"{ARTICLE_SIMILARITY}|anchor:the article's first {ANCHOR_SENTENCES} sentences|"
+            f"F1:{bertscore}",
+        }
+        if self.fluency is not None:
+            own[FLUENCY] = self.fluency.signature
+        options = Options(lang=self.language)
+        signatures = {
+            name: own[name] if name in own else make_metric(name, options).signature for name, _ in self.weights
+        }
+        ending = "" if self.reads_references else NO_REFERENCE_READ
+        if len(signatures) == 1:
+            return next(iter(signatures.values())) + ending
+        return " + ".join(f"{weight:g} * {signatures[name]}" for name, weight in self.weights) + ending
 
 
 @dataclass(frozen=True, slots=True)

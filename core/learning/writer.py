@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from core.arithmetic import find_device
-from core.errors import RecipeError
-from core.learning.policy_system import PolicySystem, load_policies
+from core.errors import ModelError, RecipeError
+from core.learning.checkpoint import load_checkpoint, load_decoding, save_checkpoint, save_decoding
+from core.learning.policy_system import PolicySystem, policy_system
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.models.encoders import load_encoder
 from core.sweep import embed
@@ -72,6 +73,30 @@ def load_writer(folder: Path | str, device: str = "cpu") -> PolicyWriter:
         SegmentationError: their spaCy pipeline is not installed.
     """
     return PolicyWriter(load_policies(Path(folder)), device)
+
+
+def save_policies(system: PolicySystem, folder: Path) -> None:
+    """Write how they decode, and a joint pair into `folder`, or the pair of each n into a folder `n=7` and so on in it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    parts = {id(checkpoint): checkpoint for checkpoint in system.checkpoints.values()}.values()
+    for part in parts:
+        save_checkpoint(part, folder if len(parts) == 1 else folder / f"n={part.lengths[0]}")
+    save_decoding(system.decoding, folder)
+
+
+def load_policies(folder: Path) -> PolicySystem:
+    """What `save_policies` wrote.
+
+    Raises:
+        ModelError: there are no policies, or they are not of this version of NWS.
+    """
+    parts = sorted(path.parent for path in folder.glob("n=*/policy.json"))
+    if parts and (folder / "policy.json").exists():
+        raise ModelError(f"{folder} holds two policies, a joint one and one for each n: export each to its own folder.")
+    return policy_system([load_checkpoint(part) for part in parts or [folder]], load_decoding(folder))
 
 
 def _not_asked(*asked: object) -> NoReturn:

@@ -1,5 +1,6 @@
 """Options of metrics: of any by `Options`, and of those that every run stores. Loads no model library."""
 
+import functools
 import importlib.metadata
 from dataclasses import dataclass
 from typing import get_args
@@ -11,6 +12,8 @@ from core.text.tokenizers import DEFAULT_TOKENIZERS, Tokenizer, named_tokenizer
 from core.types import Precision
 
 MINILM = "all-MiniLM-L6-v2"
+# Each signature has some, and a version is looked up in a millisecond.
+_version = functools.cache(importlib.metadata.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +103,8 @@ class BertScoreConfig:
                 "rescale:no",
                 "pairs:one-at-a-time",
                 "refs:best-f1",
-                f"like:bert-score-{importlib.metadata.version('bert-score')}",
-                f"transformers:{importlib.metadata.version('transformers')}",
+                f"like:bert-score-{_version('bert-score')}",
+                f"transformers:{_version('transformers')}",
                 *([] if self.precision == "float32" else [f"precision:{self.precision}"]),
             )
         )
@@ -135,4 +138,4 @@ class RougeConfig:
 
 def rouge_score_version() -> str:
     """The options as they stand in signatures."""
-    return f"rouge_score-{importlib.metadata.version('rouge_score')}"
+    return f"rouge_score-{_version('rouge_score')}"

@@ -123,13 +123,13 @@ class WordsKept:
         self._idf: dict[str, Mapping[str, float]] = {}
         # The summaries of an article follow each other, and a bundle has few articles.
         self._others = functools.lru_cache(maxsize=1_024)(self._draw)
+        self._own_first = functools.lru_cache(maxsize=64)(self._weigh_references)
         self._weighed = functools.lru_cache(maxsize=4_096)(self._weigh)
 
     def words(self, article: Article, summary: str) -> float:
         """`kept_words` of a summary of an article that has others."""
         tokens = self._tokens(summary)
-        own_first = (article, *self._others(article))
-        return kept([self._weighed(article.dataset, source.references[0]).recall(tokens) for source in own_first])
+        return kept([weighed.recall(tokens) for weighed in self._own_first(article)])
 
     def nearest_reference(self, article: Article) -> str:
         """The reference of the other article that is most like this one's text, by the cosine of their tokens' idf.
@@ -150,6 +150,11 @@ class WordsKept:
     def _draw(self, article: Article) -> tuple[Article, ...]:
         panel = self._panels.get(article.dataset)
         return () if panel is None else others(article, panel)
+
+    def _weigh_references(self, article: Article) -> "list[_Weighed]":
+        """The article's own first reference, then those of its others."""
+        own_first = (article, *self._others(article))
+        return [self._weighed(article.dataset, one.references[0]) for one in own_first]
 
     def _weigh(self, dataset: str, reference: str) -> "_Weighed":
         if dataset not in self._idf:

@@ -7,11 +7,10 @@ import pkgutil
 import re
 from collections.abc import Callable
 
-from core.errors import RecipeError
+from core.errors import RecipeError, did_you_mean
 from core.metrics.config import Options
 from core.metrics.metric import Metric
 from core.metrics.specs import BY_MODEL
-from core.names import did_you_mean
 
 _OF_SOURCE = ("density", "coverage")
 NEED_SOURCE = (*_OF_SOURCE, "faithfulness")

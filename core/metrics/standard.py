@@ -65,35 +65,22 @@ class StandardMetrics:
             [(texts, against[article]) for article, texts in to_recall.items()],
         )
         # What needs no model, while a GPU works.
-        rouge = {}
-        kept_words = {}
+        from_text = []
         for article, text in unique:  # in one go: ROUGE remembers the tokens of the last texts
-            rouge[article, text] = self._rouge.score(text, article.references)
-            if article in against:
-                kept_words[article, text] = self.content_kept.words(article, text)
-        words = {text: count_words(text) for _, text in unique}
-        from_article = {
-            (article, text): {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}
-            for article, text in unique
-        }
+            rouge = self._rouge.score(text, article.references)
+            own: dict[str, Score | float] = {name.lower(): score for name, score in rouge.items()}
+            own |= {metric.name: metric.measure(text, article.text) for metric in SOURCE_METRICS}
+            kept_words = {KEPT_WORDS.column: self.content_kept.words(article, text)} if article in against else {}
+            from_text.append((own, kept_words, count_words(text)))
         by_bertscore = {**dict(zip(new, bertscores(), strict=True)), **known}
         recalled = {
             (article, text): row.tolist()
             for (article, texts), rows in zip(to_recall.items(), recalls(), strict=True)
             for text, row in zip(texts, rows, strict=True)
         }
-        scores = {
-            pair: as_columns(
-                {
-                    "bertscore": by_bertscore[pair],
-                    "rouge1": rouge[pair]["rouge1"],
-                    "rouge2": rouge[pair]["rouge2"],
-                    "rougel": rouge[pair]["rougeL"],
-                    "efficiency": efficiency(by_bertscore[pair].f1, words[pair[1]]),
-                    **from_article[pair],
-                }
-            )
-            | ({KEPT.column: kept(recalled[pair]), KEPT_WORDS.column: kept_words[pair]} if pair in recalled else {})
-            for pair in unique
-        }
-        return [scores[summary] for summary in summaries]
+        columns = {}
+        for pair, (own, kept_words, words) in zip(unique, from_text, strict=True):
+            bertscore = by_bertscore[pair]
+            scores = as_columns({"bertscore": bertscore, "efficiency": efficiency(bertscore.f1, words), **own})
+            columns[pair] = scores | ({KEPT.column: kept(recalled[pair])} | kept_words if kept_words else {})
+        return [columns[summary] for summary in summaries]

@@ -31,7 +31,7 @@ def density(summary: str, article: str) -> float:
     Tokens are lower-cased runs of letters, digits and underscores. A token that is repeated counts once above, and each
     time below. So a summary made of the article's words has 1 minus its share of repeats; one without tokens has 0.
     """
-    tokens = _TOKEN.findall(summary.lower())
+    tokens = _tokens(summary)
     return len(_vocabulary(article).intersection(tokens)) / len(tokens) if tokens else 0.0
 
 
@@ -42,11 +42,16 @@ def coverage(summary: str, article: str) -> float:
     with Diverse Extractive Strategies", section 4: each token that the article has is in some fragment. 1 for every
     extractive summary, so it is a check more than a score; 0 for a summary without tokens.
     """
-    tokens = _TOKEN.findall(summary.lower())
+    tokens = _tokens(summary)
     if not tokens:
         return 0.0
     vocabulary = _vocabulary(article)
     return sum(token in vocabulary for token in tokens) / len(tokens)
+
+
+@functools.lru_cache(maxsize=1)  # both measures of a summary follow each other
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text.lower())
 
 
 @functools.lru_cache(maxsize=32)  # the summaries of an article follow each other

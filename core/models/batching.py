@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from core.device_errors import device_errors_in_words, is_memory_error
+from core.errors import device_errors_in_words, is_memory_error
 from core.models.tokens import Tokens
 
 logger = logging.getLogger(__name__)

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.article_ids import IdNumbers
-from core.errors import CorpusError, RecipeError
+from core.errors import CorpusError, RecipeError, did_you_mean
 from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
-from core.names import did_you_mean
 from core.text.data_files import DataFiles, changed, find_files, is_address, is_files
 from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article

@@ -18,8 +18,11 @@ WORDS = 8
 # Of the smaller article's 8-grams. A copy with other quotes, a prefix or some words cut has some 90 % in common with
 # the original; two articles that quote one paragraph stay below.
 MOST_SHARED = 0.5
-_WORD = re.compile(r"\w+")
+_MARKS = bytes(code for code in range(128) if not re.match(r"\w", chr(code)))
+_SPACES = bytes.maketrans(_MARKS, b" " * len(_MARKS))
 _POWERS = np.array([pow(0x9E3779B97F4A7C15, i, 2**64) for i in range(WORDS)], dtype=np.uint64)
+_THREE, _SEVEN = np.uint64(3), np.uint64(7)
+_BITS = np.array([1 << i for i in range(8)], dtype=np.uint8)
 Hashes = npt.NDArray[np.uint64]
 
 
@@ -36,7 +39,7 @@ def near_copies(first: Iterable[Article], second: Iterable[Article]) -> Iterator
     """Every pair of an article of `first` and one of `second` that share more than `MOST_SHARED`.
 
     An article of fewer than 8 words is a single n-gram: it is a copy only of one with the same words. `first` is held
-    in memory, with 16 bytes for each word; `second` is read once, article by article.
+    in memory, with some 20 bytes for each word; `second` is read once, article by article.
     """
     index = _Index(first)
     for article in second:
@@ -51,37 +54,66 @@ def are_near_copies(first: Article, second: Article) -> bool:
 
 
 class _Index:
-    """An index from 8-grams to articles: hashes in ascending order, each with the index of its article."""
+    """Which articles have which 8-grams: hashes in ascending order, each with the index of its article.
+
+    Most articles that are looked up share nothing with any other. So a table of 32 to 64 bits for each hash says
+    whether any hash ends like this one; where none does, the hashes themselves need not be searched.
+    """
 
     def __init__(self, articles: Iterable[Article]) -> None:
         self._articles = list(articles)
-        shingles = [_shingles(article.text) for article in self._articles]
+        shingles = [np.unique(_windows(article.text)) for article in self._articles]
         self._sizes = np.array([len(article_hashes) for article_hashes in shingles], dtype=np.int64)
         hashes = np.concatenate(shingles) if shingles else np.empty(0, np.uint64)
         order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[order]
         self._owners = np.repeat(np.arange(len(shingles), dtype=np.int32), self._sizes)[order]
+        self._endings = np.zeros(4 << len(hashes).bit_length(), dtype=np.uint8)
+        np.bitwise_or.at(self._endings, *self._places(hashes))
+
+    def _places(self, hashes: Hashes) -> tuple[Hashes, npt.NDArray[np.uint8]]:
+        """Where the ending of each hash stands in the table: in which byte, and at which bit of it."""
+        return (hashes >> _THREE) & np.uint64(len(self._endings) - 1), _BITS[hashes & _SEVEN]
 
     def copies_of(self, article: Article) -> Iterator[NearCopy]:
-        shingles = _shingles(article.text)
-        starts, ends = (np.searchsorted(self._hashes, shingles, side) for side in ("left", "right"))
-        common = np.flatnonzero(starts < ends)
-        if not len(common):
+        windows = _windows(article.text)
+        byte, bit = self._places(windows)
+        candidates = np.unique(windows[self._endings[byte] & bit != 0])
+        starts, ends = (np.searchsorted(self._hashes, candidates, side) for side in ("left", "right"))
+        known = np.flatnonzero(starts < ends)
+        if not len(known):
             return
-        owners = np.concatenate([self._owners[starts[i] : ends[i]] for i in common])
-        for owner, count in zip(*np.unique(owners, return_counts=True), strict=True):
-            shared = float(count / min(self._sizes[owner], len(shingles)))
+        size = len(np.unique(windows))
+        owners = np.concatenate([self._owners[starts[i] : ends[i]] for i in known])
+        for owner, common in zip(*np.unique(owners, return_counts=True), strict=True):
+            shared = float(common / min(self._sizes[owner], size))
             if shared > MOST_SHARED:
                 yield NearCopy(self._articles[owner], article, shared)
 
 
 @functools.lru_cache(maxsize=512)  # an article may be compared with many, and many with the same ones
 def _shingles(text: str) -> Hashes:
-    """64-bit hashes of the distinct 8-grams of a text's words, without case and punctuation; none without a word."""
-    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    """The distinct hashes of `_windows`."""
+    return np.unique(_windows(text))
+
+
+def _words(text: str) -> list[str]:
+    """The runs of letters, digits and underscores, which a regular expression finds in twice the time."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    if not folded.isascii():
+        for mark in {char for char in set(folded) if char > "\x7f" and not char.isalnum()}:
+            folded = folded.replace(mark, " ")
+    return folded.encode("utf-8", "surrogatepass").translate(_SPACES).decode("utf-8", "surrogatepass").split()
+
+
+def _windows(text: str) -> Hashes:
+    """A 64-bit hash of each 8-gram of a text's words, without case and punctuation; none without a word."""
+    words = _words(text)
     if not words:
         return np.empty(0, np.uint64)
     size = min(len(words), WORDS)
-    hashes = np.array([hash(word) for word in words], dtype=np.int64).view(np.uint64)
-    windows = np.lib.stride_tricks.sliding_window_view(hashes, size)
-    return np.unique((windows * _POWERS[:size]).sum(axis=1, dtype=np.uint64))
+    hashes = np.fromiter(map(hash, words), np.int64, count=len(words)).view(np.uint64)
+    windows = np.zeros(len(words) - size + 1, dtype=np.uint64)
+    for start, power in enumerate(_POWERS[:size]):
+        windows += hashes[start : start + len(windows)] * power
+    return windows

@@ -139,7 +139,7 @@ def _export_rows(run: str | None, target: Path, with_articles: bool, store: str,
 
 def _export_policy(run: str | None, policy: Path, system: str | None, store: str, as_json: bool) -> None:
     from core.analysis import METRICS
-    from core.learning.policy_system import save_policies
+    from core.learning.writer import save_policies
     from core.whole_files import replacing
     from jobs.report.model_card import write_model_card
     from jobs.report.policy_numbers import policy_results

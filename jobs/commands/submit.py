@@ -127,7 +127,7 @@ def _submit(
 
 
 def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
-    from jobs.recipes.phase2_plan import lengths_from
+    from jobs.recipes.job import lengths_from
 
     with reading(store) as opened:
         return lengths_from(opened, opened.full_id(run))

@@ -62,7 +62,8 @@ def _training(plan: Plan) -> dict[str, Any] | None:
     """What policies are trained on, and how many updates each policy has; None where nothing is trained."""
     if plan.training is None:
         return None
-    articles = sum(1 for corpus in plan.train_corpora for _ in corpus)
+    sizes = (sum(1 for _ in corpus) if corpus.ids is None else len(corpus.ids) for corpus in plan.train_corpora)
+    articles = sum(sizes)
     return {
         "datasets": [{"name": c.name, "split": c.split, "revision": c.revision} for c in plan.train_corpora],
         "articles": articles,
@@ -76,13 +77,13 @@ def _requests(plan: Plan) -> dict[str, int | None]:
 
     Where answers of other runs are copied, there are fewer.
     """
-    found: dict[str, int | None] = {}
+    requests: dict[str, int | None] = {}
     for stage in plan.stages:
         endpoint = stage.generator
         if isinstance(endpoint, Endpoint):
             each = 1 if endpoint.has_uncut else len(stage.lengths)
-            found[endpoint.signature] = None if plan.articles is None else plan.articles * each
-    return found
+            requests[endpoint.signature] = None if plan.articles is None else plan.articles * each
+    return requests
 
 
 def size_text(size: float) -> str:
@@ -184,9 +185,9 @@ def _decisive(recipe: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in recipe.items() if name not in _NO_MATTER}
 
 
-def print_estimate(found: Estimate, console: Console) -> None:
-    """The estimate for people."""
-    time = found.basis
-    if found.seconds is not None:
-        time = f"{' to '.join(map(duration, found.seconds))} ({found.basis})"
+def print_estimate(estimated: Estimate, console: Console) -> None:
+    """Print how long a run would take, or why nobody knows."""
+    time = estimated.basis
+    if estimated.seconds is not None:
+        time = f"{' to '.join(map(duration, estimated.seconds))} ({estimated.basis})"
     console.print(f"{'time':<13} {time}", highlight=False, markup=False, soft_wrap=True)

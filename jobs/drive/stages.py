@@ -82,8 +82,8 @@ def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[tuple[Art
 
 def _with_trained_policies(run: Run, stage: Stage) -> Stage:
     """The stage with its policies as they have become. A plan has them by name alone until they are trained."""
-    from core.learning.policy_system import PolicySystem  # and with it torch, which a sweep need not wait for
-    from jobs.drive.training import stored_systems
+    from core.learning.policy_system import PolicySystem
+    from jobs.drive.training import stored_systems  # and with it torch, which a sweep need not wait for
 
     trained = stored_systems(run.id, run.store.checkpoints(run.id), stage.metrics.bertscore, stage.metrics.fluency)
     systems = (

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from core.errors import RecipeError
-from core.names import did_you_mean
+from core.errors import RecipeError, did_you_mean
 from jobs.store import RunInfo
 
 if TYPE_CHECKING:  # a sweep must not wait for torch

@@ -21,9 +21,8 @@ from pydantic import (
     model_validator,
 )
 
-from core.errors import ModelError
+from core.errors import ModelError, did_you_mean
 from core.models import LANGUAGE_MODELS, parse_model
-from core.names import did_you_mean
 from core.plugins.load import PluginSpec
 from core.systems.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
@@ -61,12 +60,12 @@ class Flag:
 
 
 def attributes(kind: type) -> dict[str, str]:
-    """What the docstrings of a class, and of those that it extends, say of its attributes."""
-    told: dict[str, str] = {}
+    """The description of each attribute of a class, from its docstring and those of the classes that it extends."""
+    descriptions: dict[str, str] = {}
     for part in reversed(kind.__mro__):
-        for found in _ATTRIBUTE.finditer(inspect.cleandoc(part.__doc__ or "")):
-            told |= dict.fromkeys(found["names"].split(", "), " ".join(found["text"].split()))
-    return told
+        for match in _ATTRIBUTE.finditer(inspect.cleandoc(part.__doc__ or "")):
+            descriptions |= dict.fromkeys(match["names"].split(", "), " ".join(match["text"].split()))
+    return descriptions
 
 
 def require_different(names: Iterable[str], kind: str) -> None:
@@ -97,7 +96,7 @@ def _different_labels(labels: dict[str, str]) -> dict[str, str]:
 
 
 IF_SET: Any = Field(exclude_if=lambda value: not value)
-"""Of what is left out of a stored recipe, which is read by people, where it is not set."""
+"""A field that is left out of a stored recipe, which people read, where it is not set."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 # Up to what a column of whole numbers holds in every database.
@@ -126,7 +125,7 @@ def _that_names_a_language_model(text: str) -> str:
 
 
 LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]
-"""The same of a causal language model."""
+"""A known name of a causal language model, a folder, or a Hub id."""
 
 
 def typed(parse: Callable[[str], Any]) -> BeforeValidator:

@@ -1,25 +1,50 @@
-"""The jobs that can be submitted: the recipe of each, and the plan that becomes of it."""
+"""From the recipe of any job to its plan, and what a recipe of phase2 means for it: its policies and their articles."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.errors import RecipeError
+from core.learning.policy_system import PolicySystem
+from core.learning.training_config import FLUENCY, RewardConfig
 from core.metrics.kept import Panel
+from core.metrics.specs import KEPT
 from core.models import ModelRef
 from core.models.tokens import MOST_UNREAD, unread_share
 from core.plugins.load import Plugin
+from core.stage import Stage
+from core.systems.extractive_baselines import make_baseline
 from core.systems.predictions import PredictionsSpec
 from core.text.dataset import OpenDataset
 from core.text.language import Language
-from jobs.recipes.base import RunRecipe
+from core.text.near_copies import MOST_SHARED, WORDS, near_copies
+from jobs.recipes.base import LENGTHS, RunRecipe
 from jobs.recipes.load import FROM, load_recipe, parse_recipe, recipe_class
 from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
-from jobs.recipes.phase2 import Phase2Recipe
-from jobs.recipes.plan import Plan, require_same_revisions
-from jobs.recipes.sweep_plan import plan_sweep
+from jobs.recipes.phase2 import Phase2Recipe, system_name
+from jobs.recipes.plan import (
+    Plan,
+    build_plan,
+    common_language,
+    common_stage,
+    dataset_revisions,
+    find_model,
+    open_corpora,
+    panel_of,
+    pinned_datasets,
+    pinned_text,
+    require_same_revisions,
+)
+from jobs.recipes.sweep_plan import plan_sweep, with_rulers
 from jobs.recipes.sweep_recipe import SweepRecipe
-from jobs.store import RunInfo
+from jobs.store import RunInfo, Store
+
+if TYPE_CHECKING:  # with SciPy, which a plan need not wait for
+    from core.analysis.content_kept import ContentKept
+
+LEAST, ENOUGH = 0.8, 0.9
+"""Shares of what a system's longest n keeps: from where the first is kept to where the second is."""
 
 
 def make_plan(
@@ -42,15 +67,18 @@ def make_plan(
         NwsError: something cannot be found or read, or is not usable.
     """
     if isinstance(recipe, Phase2Recipe):
-        from jobs.recipes.phase2_plan import plan_phase2  # and with it PyTorch
-
         plan = plan_phase2(recipe, corpora)
     else:
         assert isinstance(recipe, SweepRecipe)
         plan = plan_sweep(recipe, corpora, language, panels)
     if recipe.plugins or session:
         plan = with_plugins(plan, session)
-    return with_predictions(plan) if recipe.predictions else plan
+    if recipe.predictions:
+        plan = with_predictions(plan)
+    # Last, since plugins may ask for the encoder of the recipe. Policies ask for theirs once they are trained.
+    if plan.training is None:
+        plan = replace(plan, stages=tuple(stage.without_unused_encoders() for stage in plan.stages))
+    return plan
 
 
 def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, session: Sequence[Plugin] = ()) -> Plan:
@@ -74,14 +102,14 @@ def plan_job(
     Raises:
         NwsError: the recipe is not usable, or as for `new_plan`.
     """
-    asked: list[str] = []
+    runs_asked: list[str] = []
 
     def look_up(run_id: str) -> Sequence[int]:
-        asked.append(run_id)
+        runs_asked.append(run_id)
         return () if lengths_of is None else lengths_of(run_id)
 
     plan = new_plan(load_recipe(recipe_class(job), name, overrides, None if lengths_of is None else look_up))
-    return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{asked[0]}"}) if asked else plan
+    return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{runs_asked[0]}"}) if runs_asked else plan
 
 
 def plan_again(
@@ -139,7 +167,126 @@ def require_readable(plan: Plan) -> None:
 
 
 def _models(plan: Plan) -> Iterator[tuple[str, ModelRef]]:
-    """Every model of a run once, with what it does there."""
+    """The models of a run, each once with its role."""
     roles = [("encoder", model) for stage in plan.stages for model in stage.encoders]
     roles += [("generator", model) for stage in plan.stages if stage.generator for model in stage.generator.models]
     yield from dict.fromkeys([*roles, ("BERTScore backbone", plan.metrics.bertscore.model)])
+
+
+def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = None) -> Plan:
+    """Look up every revision a recipe leaves open, and open its datasets. Loads no model.
+
+    Args:
+        recipe: what is planned.
+        corpora: its test datasets, where they are at hand; they are opened unless given.
+
+    Raises:
+        NwsError: a model, dataset, pipeline or revision cannot be found, or a test article is a near copy
+            of a training article.
+    """
+    encoder = find_model(recipe.encoder)
+    corpora = open_corpora(recipe.datasets) if corpora is None else corpora
+    common = replace(common_stage(recipe, common_language(corpora)), encoders=(encoder,))
+    train_corpora = open_corpora(recipe.train_datasets)
+    language = common_language(train_corpora)
+    if language != common.language:
+        raise RecipeError(
+            f"The training articles are in {language!r} and the test articles in {common.language!r}: take both from "
+            "one language."
+        )
+    require_disjoint(train_corpora, corpora)
+    policies = {
+        system_name(method.name, seed): method.trainings(seed, recipe.n)
+        for method in recipe.methods
+        for seed in recipe.seeds
+    }
+    recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, corpora)})
+    learned = [PolicySystem(name, decoding=decoding) for name in policies for decoding in recipe.decodings]
+    rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
+    pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
+    return build_plan(
+        recipe,
+        [replace(common, name="evaluation", systems=(*learned, *rivals))],
+        corpora,
+        pinned,
+        {"encoders": {encoder.name: str(encoder)}, "train_datasets": dataset_revisions(train_corpora)},
+        training=_training(recipe, common, train_corpora),
+        policies=policies,
+        train_corpora=train_corpora,
+    )
+
+
+def _training(recipe: Phase2Recipe, common: Stage, corpora: Sequence[OpenDataset]) -> Stage:
+    """What workers hold while policies are trained: of the metrics only those in the reward."""
+    weights = recipe.reward.weights
+    bertscore = replace(common.metrics.bertscore, precision=recipe.reward.precision)
+    fluency = common.metrics.fluency if FLUENCY in weights else None
+    return replace(
+        common,
+        name="preparation",  # which failures of training articles are stored under
+        metrics=replace(common.metrics, bertscore=bertscore, by_models=() if fluency is None else (fluency,)),
+        panels=tuple(map(panel_of, corpora)) if KEPT.name in weights else (),
+        reward=RewardConfig(bertscore, tuple(weights.items()), common.language, fluency),
+    )
+
+
+def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) -> None:
+    """Refuse to evaluate policies on articles that they were trained on.
+
+    Raises:
+        RecipeError: a test article is a near copy of a training article (`core.text.near_copies`).
+    """
+    copies = list(near_copies(itertools.chain.from_iterable(test), itertools.chain.from_iterable(train)))
+    if copies:
+        worst = max(copies, key=lambda copy: copy.shared)
+        others = f" There are {len(copies)} such pairs." if len(copies) > 1 else ""
+        raise RecipeError(
+            f"Test article {worst.first.key!r} of {worst.first.dataset} is a near copy of training article "
+            f"{worst.second.key!r} of {worst.second.dataset}: the smaller one shares {100 * worst.shared:.0f} % of its "
+            f"word {WORDS}-grams with the other, and {100 * MOST_SHARED:.0f} % is allowed.{others} A policy must not "
+            "be evaluated on what it was trained on. Take another split, or leave the articles out (skip and limit in "
+            "a recipe)."
+        )
+
+
+def lengths_from(store: Store, run_id: str) -> tuple[int, ...]:
+    """The lengths of a run's grid that its answer names, see `named_lengths`.
+
+    Raises:
+        StoreError: there is no such run.
+        RecipeError: its lengths are not words, or its answer names no length.
+    """
+    run = store.run_info(run_id)
+    if run.length_unit != "words":
+        raise RecipeError(
+            f"The n of run {run_id} are {run.length_unit}, and n names words: give the characters themselves.",
+            settings=LENGTHS,
+        )
+    lengths = named_lengths(store.answer(run_id).of_systems)
+    if not lengths:
+        raise RecipeError(
+            f"No length of run {run_id} can be named: no system keeps any content at its longest n. Give the lengths "
+            "themselves.",
+            settings=("n",),
+        )
+    return lengths
+
+
+def named_lengths(kept: "Iterable[ContentKept]") -> tuple[int, ...]:
+    """The n of the best system of each dataset from where it keeps `LEAST` of what its longest n keeps to `ENOUGH`.
+
+    The best keeps most at its longest n. Controls and upper bounds do not count.
+    """
+    of_systems = {(curve.dataset, curve.system, curve.of): curve for curve in kept if curve.kind == "system"}
+    of_references = [curve for curve in of_systems.values() if curve.of == "reference"]
+    lengths = set[int]()
+    for dataset in dict.fromkeys(curve.dataset for curve in of_references):
+        rivals = (curve for curve in of_references if curve.dataset == dataset)
+        best = max(rivals, key=lambda curve: curve.lengths[-1].share.mean)
+        of_longest = of_systems.get((dataset, best.system, "longest"))  # a system that keeps nothing has none
+        if of_longest is not None:
+            smallest = {share.x: share.n for share in of_longest.smallest}
+            first, last = smallest[LEAST], smallest[ENOUGH]
+            if first is not None and last is not None:
+                lengths |= {share.n for share in of_longest.lengths if first <= share.n <= last}
+    return tuple(sorted(lengths))

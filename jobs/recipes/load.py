@@ -11,8 +11,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from core.errors import RecipeError
-from core.names import did_you_mean
+from core.errors import RecipeError, did_you_mean
 from core.text.reader import is_file
 from jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 
@@ -36,7 +35,7 @@ def recipe_class(job: str) -> type[RunRecipe]:
 
 
 def _keys(part: type) -> tuple[str, ...]:
-    """Of a recipe or of a part of one, which may be a plain dataclass."""
+    """The keys of a recipe, or of a part of one, which may be a plain dataclass."""
     return tuple(
         part.model_fields if issubclass(part, BaseModel) else (field.name for field in fields(cast(Any, part)))
     )
@@ -110,7 +109,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _default(kind: type[RunRecipe], field: str) -> Any:
-    """What a field is, in plain values, where a recipe does not say it; None if it has to."""
+    """The default of a field of a recipe in plain values; None of a field that has none."""
     if field not in kind.model_fields:
         return None
     default = kind.model_fields[field].get_default(call_default_factory=True)
@@ -162,8 +161,8 @@ def flags_of(kind: type[RunRecipe]) -> Iterator[tuple[Flag, str, str]]:
         for flag in kind.model_fields[name].metadata:
             if isinstance(flag, Flag):
                 place = [name, flag.inside] if flag.inside else [name]
-                told = flag.told or attributes(_part_at(kind, place[:-1]))[place[-1]]
-                yield flag, ".".join(place), told[0].upper() + told[1:]
+                text = flag.told or attributes(_part_at(kind, place[:-1]))[place[-1]]
+                yield flag, ".".join(place), text[0].upper() + text[1:]
 
 
 def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
@@ -173,7 +172,7 @@ def _override(place: Sequence[Any], overrides: Collection[str]) -> str | None:
 
 
 def _root_causes(error: ValidationError) -> list[Any]:
-    """Its errors, except "list too short" where the cause is an error inside the list."""
+    """The errors of a validation, without "list too short" where an error inside the list is the cause."""
     errors = error.errors()
     wrong_inside = {e["loc"][:length] for e in errors for length in range(len(e["loc"]))}
     return [e for e in errors if not (e["type"] == "too_short" and e["loc"] in wrong_inside)]

@@ -115,13 +115,13 @@ def try_plugins(plan: Plan) -> None:
     article, unit = segmented.article, plan.recipe.length_unit
     lengths = sorted({min(plan.recipe.n), max(plan.recipe.n)})
     summary = cut(article.text, lengths[-1], unit) or segmented.words[0]
-    known = f"article {article.key!r}", article.text, lengths[-1], plan.language, article.key
+    about = f"article {article.key!r}", article.text, lengths[-1], plan.language, article.key
     try:
         for stage, system in systems:
             document = trial_document(segmented, [encoder.name for encoder in stage.encoders], unit)
             system.summarize(document, lengths)
         for metric in plan.metrics.plugins:
-            metric.judge(Judged(summary, article.references, *known))
+            metric.judge(Judged(summary, article.references, *about))
     except PluginError as error:
         raise PluginError(
             f"{error}. It was tried on article {article.key!r} before anything runs: mend it, and submit again. "

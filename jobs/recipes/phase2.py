@@ -5,7 +5,16 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from core.errors import RecipeError
-from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
+from core.learning.training_config import (
+    FLUENCY,
+    OWN_REWARDS,
+    Decoding,
+    OptimizerConfig,
+    PolicyConfig,
+    ReinforceConfig,
+    TrainingConfig,
+)
+from core.metrics.registry import make_metric
 from core.metrics.specs import KEPT_WORDS
 from core.systems.extractive_baselines import BASELINES
 from core.types import Precision
@@ -93,9 +102,6 @@ class RewardRecipe(Strict):
     @field_validator("weights")
     @classmethod
     def _are_metrics(cls, weights: dict[str, float]) -> dict[str, float]:
-        from core.learning.reward import OWN_REWARDS  # and with it PyTorch
-        from core.metrics.registry import make_metric
-
         for name in weights:
             if name == KEPT_WORDS.name:
                 raise RecipeError(
@@ -155,8 +161,6 @@ class Phase2Recipe(RunRecipe):
     def _fits_together(self) -> Self:
         require_different([method.name for method in self.methods], "methods")
         require_different([decoding.label for decoding in self.decodings], "decodings")
-        from core.learning.reward import FLUENCY  # and with it PyTorch
-
         needing = ["the reward"] if FLUENCY in self.reward.weights else []
         needing += [f"the decoding {decoding.label}" for decoding in self.decodings if decoding.needs_fluency]
         if needing and self.fluency_model is None:

@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def trainings(self) -> tuple["TrainingConfig", ...]:
-        """Of every policy."""
+        """The trainings of every policy."""
         return tuple(itertools.chain.from_iterable(self.policies.values()))
 
     @property
@@ -98,11 +98,7 @@ class Plan:
     @property
     def reward(self) -> str | None:
         """The signature of what policies are rewarded with; None where nothing is trained."""
-        if self.training is None or self.training.reward is None:
-            return None
-        from core.learning.reward import reward_signature  # and with it torch
-
-        return reward_signature(self.training.reward)
+        return None if self.training is None or self.training.reward is None else self.training.reward.signature
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -149,7 +145,7 @@ def build_plan(
     recipe: RunRecipe,
     stages: Sequence[Stage],
     corpora: tuple[OpenDataset, ...],
-    found: dict[str, Any],
+    pinned: dict[str, Any],
     revisions: dict[str, Any],
     **others: Any,
 ) -> Plan:
@@ -159,7 +155,7 @@ def build_plan(
         recipe: the recipe.
         stages: made from `common_stage`.
         corpora: the datasets, opened.
-        found: the fields of the recipe that only its job has, as they are now.
+        pinned: the fields of the recipe that only its job has, looked up.
         revisions: those that only its job has.
         others: more attributes of the plan.
     """
@@ -182,7 +178,7 @@ def build_plan(
         "random": f"mean of {DRAWS} draws, seeded by content",
         "libraries": library_versions(),
     }
-    return Plan(recipe.model_copy(update=fields | found), tuple(stages), corpora, revisions, **others)
+    return Plan(recipe.model_copy(update=fields | pinned), tuple(stages), corpora, revisions, **others)
 
 
 def common_stage(recipe: RunRecipe, language: Language) -> Stage:
@@ -285,7 +281,7 @@ def pinned_text(ref: ModelRef) -> str:
 
 
 def dataset_revisions(corpora: Sequence[OpenDataset]) -> dict[str, str]:
-    """As a run records them."""
+    """The revision of each dataset, as a run records it."""
     return {corpus.name: f"{corpus.split}@{corpus.revision}" for corpus in corpora}
 
 
@@ -305,7 +301,7 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
 
 
 def _differing(was: Any, is_now: Any) -> tuple[Any, Any]:
-    """Both, or of two mappings only the entries that differ."""
+    """Two values of a revision; of two mappings, the entries that differ."""
     if not isinstance(was, Mapping) or not isinstance(is_now, Mapping):
         return was, is_now
     names = [name for name in {**was, **is_now} if was.get(name) != is_now.get(name)]

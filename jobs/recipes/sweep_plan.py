@@ -49,13 +49,13 @@ def plan_sweep(
     extractive = _extractive(recipe, encoders)
     revisions: dict[str, Any] = {"encoders": {ref.name: str(ref) for ref in encoders} if extractive else {}}
     if isinstance(recipe, Phase1Recipe):
-        name, found = "sweep", {"encoders": tuple(map(pinned_text, encoders))}
+        name, pinned = "sweep", {"encoders": tuple(map(pinned_text, encoders))}
     else:
-        name, found = "extractive", _in_recipe(recipe, encoders[0], generators)
+        name, pinned = "extractive", _in_recipe(recipe, encoders[0], generators)
         revisions["generators"] = {generator.signature: generator.revision for generator in writing}
     stages = [replace(common, name=name, encoders=encoders, systems=extractive)] if extractive else []
     stages += [replace(common, name=generator.signature, generator=generator) for generator in writing]
-    return build_plan(recipe, stages, corpora, found, revisions, panels=panels)
+    return build_plan(recipe, stages, corpora, pinned, revisions, panels=panels)
 
 
 def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
@@ -72,7 +72,7 @@ def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
         raise RecipeError(f"{name} reads references: take another system to write summaries.", settings=("system",))
     stage = common_stage(recipe, language)
     if extractive:
-        return replace(stage, encoders=encoders, systems=extractive)
+        return replace(stage, encoders=encoders, systems=extractive).without_unused_encoders()
     return replace(stage, generator=_generator(name, recipe))
 
 
@@ -117,27 +117,27 @@ def with_cut(generators: Collection[Generator | Endpoint], cut: bool) -> list[Ge
     Raises:
         RecipeError: there is to be such a one, and none is kept to n words.
     """
-    found: list[Generator | Endpoint] = []
+    writers: list[Generator | Endpoint] = []
     for generator in generators:
         if cut and isinstance(generator, Generator) and generator.is_exact:
-            found.append(replace(generator, exact=False))
-        found.append(generator)
-    if cut and len(found) == len(generators):
+            writers.append(replace(generator, exact=False))
+        writers.append(generator)
+    if cut and len(writers) == len(generators):
         raise RecipeError(
             "cut: true is for generators that are kept to n words, and there is none: a checkpoint that is asked for "
             "{n} words without exact: false.",
             settings=("systems",),
         )
-    return found
+    return writers
 
 
 def _in_recipe(
     recipe: BaselinesRecipe, encoder: ModelRef, generators: Mapping[str, Generator | Endpoint]
 ) -> dict[str, Any]:
     """The fields of a recipe of baselines that were looked up, as they are now."""
-    models = {name: one.model for name, one in generators.items() if isinstance(one, Generator)}
+    models = {name: writer.model for name, writer in generators.items() if isinstance(writer, Generator)}
     endpoint = recipe.endpoint
-    if url := next((one.url for one in generators.values() if isinstance(one, Endpoint)), None):
+    if url := next((writer.url for writer in generators.values() if isinstance(writer, Endpoint)), None):
         endpoint = (endpoint or EndpointRecipe()).model_copy(update={"base_url": url})
     systems = tuple(pinned_text(models[name]) if name in models else name for name in recipe.systems)
     return {"encoder": pinned_text(encoder), "systems": systems, "endpoint": endpoint}

@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
-from core.errors import ModelError
+from core.errors import ModelError, did_you_mean
 from core.models.endpoint import PREFIX
 from core.models.generators import KNOWN_GENERATORS, PromptTemplate, parse_generator
-from core.names import did_you_mean
 from core.systems.chunk_systems import IMPORTANCE
 from core.systems.extractive_baselines import BASELINES
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from core.analysis import METRICS, PARTS, Metric
 from core.analysis.content_kept import KEPT
 from core.analysis.intervals import FEW_ARTICLES
-from core.errors import RecipeError
+from core.errors import RecipeError, did_you_mean
 from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
-from core.names import did_you_mean
 from core.plugins.adapters import METRIC_OF_PLUGIN
 from core.text.length import LengthUnit
 from jobs.store import RunInfo

@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from core.errors import RecipeError
-from core.names import did_you_mean
+from core.errors import RecipeError, did_you_mean
 from core.types import POLICY
 from jobs.report.numerals import listed
 from jobs.store import RunInfo

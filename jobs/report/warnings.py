@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.console import Console
 
 from core.text.dataset import OpenDataset
@@ -27,8 +28,11 @@ _LACKING = {
 def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console: Console) -> None:
     """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream."""
     for corpus in corpora:
-        step = max(1, (corpus.size or 0) // _SAMPLE_SIZE)
-        articles = itertools.islice(corpus, 0, step * _SAMPLE_SIZE, step)
+        if corpus.ids is None:
+            articles = itertools.islice(corpus, _SAMPLE_SIZE)
+        else:
+            step = max(1, len(corpus.ids) // _SAMPLE_SIZE)
+            articles = itertools.islice(corpus.read(np.arange(len(corpus.ids)) % step == 0), _SAMPLE_SIZE)
         _warn_of_language(
             f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console
         )

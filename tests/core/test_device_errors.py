@@ -6,8 +6,14 @@ import re
 import pytest
 import torch
 
-from core.device_errors import as_device_error, device_errors_in_words, is_device_error, is_memory_error
-from core.errors import DeviceError, PluginError
+from core.errors import (
+    DeviceError,
+    PluginError,
+    as_device_error,
+    device_errors_in_words,
+    is_device_error,
+    is_memory_error,
+)
 from core.models.batching import TokenBudget
 
 GPU = torch.device("cuda", 0)

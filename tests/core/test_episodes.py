@@ -14,9 +14,8 @@ from core.errors import EmptyArticleError, RecipeError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner, update_request
 from core.learning.policies import make_policies
-from core.learning.reward import RewardConfig
 from core.learning.sampling import Episodes, Rollouts
-from core.learning.training_config import PolicyConfig, ReinforceConfig, TrainingConfig
+from core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.text.segmentation import Segmenter
@@ -164,6 +163,7 @@ def test_what_travels_between_driver_and_worker_can_be_pickled() -> None:
     require_equal(pickle.loads(pickle.dumps(result)), learnt(runner(), broadcast(), EPISODES[:1])[0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("multiplied_by")
 def test_real_models_give_the_same_parameters_with_one_worker_or_three() -> None:
     if not rows_are_independent():

@@ -1,6 +1,6 @@
 import pytest
 
-from core.names import did_you_mean
+from core.errors import did_you_mean
 
 
 @pytest.mark.parametrize(

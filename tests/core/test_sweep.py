@@ -102,7 +102,7 @@ def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
         return [Draft(UNCUT, "Text.") for _ in texts]
 
     for of in (article, replace(article, dataset="other"), replace(article, text="Some other text.")):
-        generated([unsegmented(of)], generate, KNOWN_GENERATORS["gpt2-xl"], [1])
+        generated([unsegmented(of)], generate, replace(stage(), generator=KNOWN_GENERATORS["gpt2-xl"], lengths=(1,)))
     assert seen[0] == seen[1] != seen[2]
 
 
@@ -169,7 +169,7 @@ def test_a_generator_that_is_asked_for_n_words_says_how_many_it_wrote() -> None:
         seen.append((texts, asked))
         return [Draft(n, "One two, three – four.", extra=read) for n in asked]
 
-    written = generated(articles, generate, generator, [2, 7])
+    written = generated(articles, generate, replace(stage(), generator=generator, lengths=(2, 7)))
     assert seen == [(["Some text."] * 2 + ["Another text."] * 2, [2, 7, 2, 7])]
     assert [(article, draft.n, draft.text) for article, _, draft in written] == [
         (found.article, n, text) for found in articles for n, text in ((2, "One two,"), (7, "One two, three – four."))

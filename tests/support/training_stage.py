@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.learning.reward import RewardConfig
+from core.learning.training_config import RewardConfig
 from core.metrics.config import RougeConfig
 from core.stage import MetricsConfig, Stage
 

@@ -11,8 +11,7 @@ from prepared_articles import TEXT, TINY, prepared
 from core.errors import RecipeError
 from core.learning.environment import PreparedArticle
 from core.learning.policies import make_policies
-from core.learning.policy_system import decode
-from core.learning.sampling import Greedy, episodes
+from core.learning.sampling import Greedy, decode, episodes
 from core.learning.training_config import Decoding, PolicyConfig
 from core.text.words import count_words
 

@@ -3,7 +3,7 @@ import torch
 from prepared_articles import prepared
 
 from core.errors import ModelError
-from core.learning.features import CHUNK_FEATURES
+from core.learning.environment import CHUNK_FEATURES
 from core.learning.policies import make_policies, restore_policies
 from core.learning.training_config import PolicyConfig
 from core.systems.importance import ranking, textrank

@@ -9,9 +9,10 @@ from core.analysis import split_seed
 from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.policies import make_policies
-from core.learning.policy_system import decode, load_policies, policy_system, save_policies
-from core.learning.sampling import Greedy, episodes
+from core.learning.policy_system import policy_system
+from core.learning.sampling import Greedy, decode, episodes
 from core.learning.training_config import Decoding, PolicyConfig
+from core.learning.writer import load_policies, save_policies
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.systems.system import Document

@@ -9,13 +9,13 @@ import torch
 from core.arithmetic import rows_are_independent
 from core.learning.reward import (
     Memoised,
-    RewardConfig,
     bertscore_reward,
     fluency_reward,
     kept_reward,
     make_reward,
     metric_reward,
 )
+from core.learning.training_config import RewardConfig
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.fluency import Fluency
@@ -112,6 +112,7 @@ def test_padded_fluency_reads_the_summaries_of_each_article_for_themselves(
 
 
 @pytest.mark.usefixtures("multiplied_by")
+@pytest.mark.slow
 def test_a_reward_is_the_same_to_the_last_bit_alone_in_any_company_and_from_memory() -> None:
     scorer = BertScorer(CONFIG, torch.device("cpu"))
     pairs = list(texts(120))

@@ -10,10 +10,9 @@ from core.errors import EmptyArticleError, LanguageError, RecipeError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.exchange import Broadcast
 from core.learning.policies import make_policies
-from core.learning.policy_system import policy_system, save_policies
-from core.learning.reward import RewardConfig
-from core.learning.training_config import Decoding, PolicyConfig, TrainingConfig
-from core.learning.writer import PolicyWriter, load_writer
+from core.learning.policy_system import policy_system
+from core.learning.training_config import Decoding, PolicyConfig, RewardConfig, TrainingConfig
+from core.learning.writer import PolicyWriter, load_writer, save_policies
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import parse_model, resolve_model
 from core.stage import MetricsConfig, Stage

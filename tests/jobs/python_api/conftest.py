@@ -7,8 +7,9 @@ from rich.console import Console
 
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.policies import make_policies
-from core.learning.policy_system import policy_system, save_policies
+from core.learning.policy_system import policy_system
 from core.learning.training_config import PolicyConfig
+from core.learning.writer import save_policies
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from jobs.drive import driver

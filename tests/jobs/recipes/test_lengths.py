@@ -11,8 +11,7 @@ from core.analysis.intervals import Interval
 from core.errors import RecipeError
 from core.types import SystemKind
 from jobs.drive import driver
-from jobs.recipes.job import plan_again, plan_job
-from jobs.recipes.phase2_plan import lengths_from, named_lengths
+from jobs.recipes.job import lengths_from, named_lengths, plan_again, plan_job
 from jobs.store import Store
 
 GRID = (3, 7, 11, 15, 21)
@@ -44,6 +43,7 @@ def test_who_keeps_nothing_names_none() -> None:
     assert named_lengths(kept("news", "best", 0.1, None, None)) == ()
 
 
+@pytest.mark.slow
 def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, tmp_path: Path) -> None:
     sweep = plan_job("phase1", "sample", {"datasets.limit": 13, "n": [3, 9, 15], "importance": ["position"]})
     run_id = driver.start(store, sweep, "inline", Console(file=io.StringIO())).run_id

@@ -41,12 +41,6 @@ def test_the_paper_recipe_is_the_study() -> None:
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9))
 
 
-def test_a_part_of_a_recipe_may_be_written_once(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text("datasets: [&one {name: a.jsonl, limit: 3}, {<<: *one, name: b.jsonl}]\n")
-    recipe = load_recipe(Phase1Recipe, str(tmp_path / "mine.yaml"), {})
-    assert [(dataset.name, dataset.limit) for dataset in recipe.datasets] == [("a.jsonl", 3), ("b.jsonl", 3)]
-
-
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("datasets: [{name: a.jsonl}, b.jsonl]\nseed: 1\nn: 9,3-4\n")

@@ -12,16 +12,9 @@ from rich.console import Console
 from training_run import small_training
 
 from core.errors import RecipeError
-from core.learning.policy_system import load_policies, save_policies
-from core.learning.reward import (
-    ARTICLE_SIMILARITY,
-    BERTSCORE,
-    FLUENCY,
-    NO_REFERENCE_READ,
-    RewardConfig,
-    make_reward,
-)
-from core.learning.writer import PolicyWriter
+from core.learning.reward import make_reward
+from core.learning.training_config import ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, NO_REFERENCE_READ, RewardConfig
+from core.learning.writer import PolicyWriter, load_policies, save_policies
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
@@ -47,6 +40,7 @@ def test_it_is_f1_against_the_first_three_sentences_whatever_the_reference(tiny_
         assert rewards == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_policies_learn_from_articles_that_have_no_reference_and_the_run_says_so(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -111,6 +105,7 @@ def test_without_its_model_it_is_refused(
         small_training(tiny_models, tmp_path, 1, **changes)
 
 
+@pytest.mark.slow
 def test_a_run_reranks_by_it_and_so_does_a_writer_of_its_policies(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:

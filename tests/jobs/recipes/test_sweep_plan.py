@@ -1,6 +1,7 @@
 """Phase 1 and the baselines through the driver, on the in-process pool with tiny models."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,7 @@ def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_model
     assert all(stage.encoders == () for stage in plan.stages[1:])  # a GPU holds one generator at a time
 
 
+@pytest.mark.slow
 def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]) -> None:
     names = [name for name in BASELINES if name != "person"]  # these articles have one reference each
     systems = (*names, *(str(tiny_models[name]) for name in ("bart", "t5", "pegasus", "gpt2-lm")))
@@ -68,6 +70,26 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
         assert list(answer.rows) == marked
 
 
+def test_no_encoder_is_loaded_where_no_system_asks_for_one(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows are those of a run in which it embeds every sentence and chunk."""
+    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", "random", "reference-words")))
+    (stage,) = plan.stages
+    encoders = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "textrank"))).stages[0].encoders
+    assert len(encoders) == 1
+    for stages in ((replace(stage, encoders=encoders),), plan.stages):
+        assert driver.start(store, replace(plan, stages=stages), "inline", QUIET).failures == 0
+        monkeypatch.setattr("core.sweep.load_encoder", None)
+    query = (
+        "select run_id, article_id, system, n, text, words, bertscore_precision, bertscore_recall, bertscore_f1, "
+        "rouge1_f1, rouge2_f1, rougel_f1, density, kept, kept_words from summaries order by 1, 2, 3, 4"
+    )
+    with store.query(query) as answer:
+        rows = [row[1:] for row in answer.rows]
+    assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
+
+
 def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,29 +108,6 @@ def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.state, resumed.articles, counts(store)) == ("done", 3, {"lead": 6, "tiny-bart": 9})
     assert len(calls) == 5
-
-
-def test_an_article_that_one_stage_cannot_finish_has_the_others_summaries(
-    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
-    sweep = Sweeper.__call__
-    third = list(plan.corpora[0])[2]
-
-    def failing(self: Sweeper, bundle: list) -> object:
-        if self._stage.generator is not None and any(a.article == third for a in bundle):
-            raise MemoryError
-        return sweep(self, bundle)
-
-    monkeypatch.setattr(Sweeper, "__call__", failing)
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
-    assert [(f.stage, f.key, f.message) for f in store.failures(outcome.run_id)] == [
-        ("tiny-bart", third.key, "out of memory")
-    ]
-    monkeypatch.undo()
-    again = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
-    assert (again.articles, again.failures, counts(store)) == (3, 0, {"lead": 6, "tiny-bart": 9})
 
 
 def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
@@ -174,9 +173,3 @@ def test_every_importance_is_a_system(tiny_models: dict[str, Path], store: Store
     texts = {name: [text for system, text in found if f"|{name}|" in system] for name in IMPORTANCE}
     for one, other in (("textrank", "textrank-words"), ("textrank", "lexrank"), ("lexrank", "position")):
         assert texts[one] != texts[other]
-
-
-def test_the_default_leaves_out_what_writes_the_same() -> None:
-    assert load_recipe(Phase1Recipe, "sample", {}).importance == ("textrank", "lexrank", "position")
-    assert load_recipe(Phase1Recipe, "paper", {}).importance == ("textrank", "centroid")
-    assert Phase1Recipe.model_fields["importance"].default == ("textrank", "lexrank", "position")

@@ -3,11 +3,11 @@
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from training_run import small_training
 
-from core.learning.policy_system import load_policies, save_policies
-from core.learning.writer import PolicyWriter
+from core.learning.writer import PolicyWriter, load_policies, save_policies
 from core.text.segmentation import pipeline_revision
 from jobs.drive import driver
 from jobs.drive.training import choose_system
@@ -37,6 +37,7 @@ def texts(store: Store, run_id: str) -> dict[tuple[str, str, int], str]:
         return {(row[0], row[1], row[2]): row[3] for row in answer.rows}
 
 
+@pytest.mark.slow
 def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks(
     store: Store, tiny_models: dict[str, Path]
 ) -> None:
@@ -53,6 +54,7 @@ def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks
     assert differing == {"textrank", "oracle"}  # the first words are the first words
 
 
+@pytest.mark.slow
 def test_policies_of_words_are_trained_stored_and_exported_as_such(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
