@@ -6,15 +6,22 @@ what `bench.writer` has for further rows on Postgres, whose server it waits for.
 Beside it are the rates of 1, 2 and 4 actors of a real Ray, whose stubs sleep, and forecasts of these, with the driver's
 CPU time of the same runs.
 
-`make forecast`, or `make forecast MEASURE=1` to measure anew (`bench.rate_by_actors`).
+`make forecast`, or `make forecast MEASURE=1` to measure anew on a Ray for each number of actors: a minute in all.
 """
 
+import functools
 import json
+import os
+import platform
+import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from rich.console import Console
 from simulation.cases import draw_small
 from simulation.chance import Hazards
 from simulation.clocks import virtual
@@ -25,13 +32,22 @@ from simulation.stage import Stage
 from simulation.world import World
 
 from bench import stub_work
-from bench.machine import RESULTS
+from bench.machine import RESULTS, cpu_model
+from bench.overhead import WORDS, Meter, cost
+from cluster.session import local_session
 from core.types import Article
+from jobs.drive import pools
+from jobs.recipes.job import plan_job
+from jobs.store import open_store
 
+KEPT = RESULTS / "rate_by_actors.json"
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"
 ROWS_MEASURED, ROWS_PAPER = 4, 132
 T4_SECONDS = 0.25  # for an article of the recipe `paper`, by its count of FLOPs: docs/scale.md
 FORECAST_ACTORS = (1, 2, 4, 8, 16, 50, 100, 150, 250, 500)
+# On Ray: stubs sleep for so long that two CPUs are enough for four actors.
+MEASURED_ACTORS = (1, 2, 4)
+SECONDS, BUNDLE_SIZE, ARTICLES_AN_ACTOR = 0.05, 8, 400
 
 
 def simulated(stage: Stage, actors: int, seconds: float, driver_ms: float, bundle_size: int) -> float:
@@ -73,6 +89,35 @@ def _bundles() -> Iterator[tuple[Article, ...]]:
     while True:
         number += 1
         yield (Article("d", "s", str(number), "One two three.", ("One.",)),)
+
+
+def measured(actors: int) -> dict[str, float]:
+    """The rate of actors on a Ray here, and the driver's CPU time of an article in ms; of the last three quarters."""
+    with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
+        articles, count = Path(folder) / "articles.jsonl", actors * ARTICLES_AN_ACTOR
+        stub_work.write_articles(articles, count, WORDS)
+        asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE, "rulers": []}
+        asked |= {"importance": ["textrank", "centroid"], "accelerator": "cpu", "actors": actors}
+        meter = Meter(max(1, count // 20))
+        wide = functools.partial(local_session, num_cpus=max(MEASURED_ACTORS))  # whatever the machine has
+        with open_store(f"sqlite:///{folder}/nws.db") as store, mock.patch.object(pools, "local_session", wide):
+            meter.submit(store, plan_job("phase1", "sample", asked), Console(stderr=True))
+    found = cost(meter.samples, count // 4)
+    return {"actors": actors, "measured": 1000 / found.wall, "driver_ms": found.driver_cpu}
+
+
+def measure() -> None:
+    """Keep the rates of actors whose stubs sleep, for a process that has not begun to simulate."""
+    os.environ["NWS_STUB_SECONDS"] = str(SECONDS)
+    about = {
+        "CPU": f"{cpu_model()}, {os.cpu_count()} CPUs",
+        "python": platform.python_version(),
+        "load before": round(os.getloadavg()[0], 2),
+        "seconds an article": SECONDS,
+        "bundle size": BUNDLE_SIZE,
+    }
+    report = {"about": about, "points": [measured(actors) for actors in MEASURED_ACTORS]}
+    KEPT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
 def beside(stage: Stage, here: dict[str, Any]) -> list[dict[str, Any]]:
@@ -129,11 +174,12 @@ def draw(found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    kept = RESULTS / "rate_by_actors.json"
+    if "--measure" in sys.argv:
+        measure()
     with Stage(1) as stage:
         found = {"forecast": forecast(stage)}
-        if kept.exists():
-            here = json.loads(kept.read_text(encoding="utf-8"))
+        if KEPT.exists():
+            here = json.loads(KEPT.read_text(encoding="utf-8"))
             found["measured"] = here["about"] | {"points": beside(stage, here)}
     text = json.dumps(found, indent=2) + "\n"
     (RESULTS / "forecast.json").write_text(text, encoding="utf-8")

@@ -6,16 +6,14 @@ from pathlib import Path
 import pytest
 
 from bench.arms import nws, read_rows
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 
 pytestmark = pytest.mark.slow
 
 
 def test_a_run_of_the_arm_stores_every_score(tmp_path: Path) -> None:
     asked = {"datasets.limit": 3, "n": (3, 7), "importance": ["textrank"], "rulers": []}
-    stored = nws(make_plan(load_recipe(Phase1Recipe, "sample", asked)))(tmp_path)
+    stored = nws(plan_job("phase1", "sample", asked))(tmp_path)
     assert {row.n for row in read_rows(stored)} == {3, 7}
     with sqlite3.connect(stored) as connection:
         kept = [row[0] for row in connection.execute("SELECT kept FROM summaries")]

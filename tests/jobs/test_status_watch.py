@@ -15,9 +15,7 @@ from undisturbed import STUB_WORK
 from bench import stub_work
 from jobs.commands import manage
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import Store, open_store
 
 RUN = "phase1-20261122-aaaaaa"
@@ -37,7 +35,7 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setattr(manage, "_SECONDS_BETWEEN_LINES", 0.0)
     stub_work.write_articles(tmp_path / "news.jsonl", 12)
     recipe = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [1, 7, 9], "bundle_size": 2}
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", recipe))
+    plan = plan_job("phase1", "sample", recipe)
     gate = threading.Semaphore(0)
     monkeypatch.setattr(stub_work, "_pause", lambda seconds: seconds == 0 or gate.acquire(timeout=60))
     quiet = Console(file=io.StringIO())

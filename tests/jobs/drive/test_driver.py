@@ -14,10 +14,8 @@ from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
 from core.sweep import Sweeper
 from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import RunWriter, Store
 
 QUIET = Console(file=io.StringIO())
@@ -27,7 +25,7 @@ ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return make_plan(load_recipe(Phase1Recipe, "sample", SMALL))
+    return plan_job("phase1", "sample", SMALL)
 
 
 def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
@@ -87,7 +85,7 @@ def test_a_failing_article_is_recorded_and_tried_again_on_resume(
     file = tmp_path / "news.jsonl"
     good = '{"id": "%d", "article": "The mayor of the town opened a new bridge today.", "summary": "New bridge."}\n'
     file.write_text(good % 1 + '{"id": "2", "article": "...", "summary": "Nothing."}\n' + good % 3)
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
+    plan = plan_job("phase1", "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]})
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
@@ -130,7 +128,7 @@ def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_en
 
 
 def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
+    plan = plan_job("phase1", "sample", {**SMALL, "encoders": ["bert-base-uncased"]})
     with pytest.raises(HubError, match="bert-base-uncased"):
         driver.start(store, plan, "ray", QUIET)
     assert store.list_runs() == []

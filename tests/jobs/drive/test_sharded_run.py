@@ -1,31 +1,69 @@
 """A sharded run: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
 
+import io
 import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from drivers_here import QUIET, DriversHere, Killed
 from failing_work import failing_work
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
 from core.provenance import software
 from jobs.drive import driver, shard_drivers, sharded_run
 from jobs.drive.pools import MakeWork, stage_work
+from jobs.drive.run import Outcome
+from jobs.drive.shard_drivers import ShardDriver, drive_shards
 from jobs.drive.sharded_run import parts_of
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunInfo, Store
 from jobs.store.runs import DRIVER_DIED
 
+QUIET = Console(file=io.StringIO())
 STUB = stub_work.work
 HOST = socket.gethostname()
 DEAD = 2**22 + 1
 """No process has this number."""
 NAME = "phase1-20261124-abcdef"
+
+
+class Killed(Exception):
+    """In place of a signal: nothing but the end of a driver comes of it."""
+
+
+@dataclass
+class DriversHere:
+    """Starts drivers in this process, each to its end before the next.
+
+    `before` is called with each shard that one has claimed, and may raise in place of its work.
+    """
+
+    store: Store
+    run_id: str
+    make_work: MakeWork = stage_work
+    before: Callable[[RunInfo], None] = lambda shard: None
+    driven: list[int | None] = field(default_factory=list)
+
+    def __call__(self, epoch: int) -> ShardDriver:
+        death = ""
+        try:
+            drive_shards(self.store, self.run_id, epoch, self._drive, QUIET)
+        except Killed as error:
+            death = f"was killed: {error}"
+        return ShardDriver("here", lambda: death)
+
+    def _drive(self, store: Store, shard: str, epoch: int) -> Outcome:
+        claimed = store.run_info(shard)
+        self.driven.append(claimed.shard)
+        self.before(claimed)
+        return driver.resume(store, shard, "inline", None, None, QUIET, epoch=epoch, make_work=self.make_work)
 
 
 @pytest.fixture(autouse=True)

@@ -16,9 +16,7 @@ from training_run import small_training
 
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import Store, open_store
 from jobs.store.schema import make_partition
 from jobs.store.tables import Base
@@ -48,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path])
     with open_store(url) as store:
         for name, lengths in (("first", [7, 9]), ("again", [7, 9]), ("copied", [7, 9, 11])):
             asked = {"datasets": [{"name": str(folder / "news.jsonl")}], "n": lengths, "bundle_size": 4}
-            plan = make_plan(load_recipe(Phase1Recipe, "sample", asked))
+            plan = plan_job("phase1", "sample", asked)
             quiet = Console(file=io.StringIO())
             ids[name] = driver.start(store, plan, "inline", quiet, reuse=name == "copied").run_id
         training = small_training(tiny_models, folder, passes=1)
