@@ -161,6 +161,7 @@ def test_a_name_that_is_no_utf8_is_an_error(nws, tmp_path: Path) -> None:
     assert not (tmp_path / "nws.db").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "printed"),
     [

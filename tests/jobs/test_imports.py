@@ -12,6 +12,7 @@ from jobs.store import RunSpec, open_store
 SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score", "nltk", "sklearn", "pandas"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [

@@ -40,6 +40,7 @@ def test_what_is_shown_has_labels_and_files_have_full_names(nws, swept, tmp_path
     assert "<strong>Lex Rank</strong>" in Path("page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_figures_for_a_paper_are_as_wide_as_its_columns_and_say_in_their_metadata_what_made_them(nws, swept) -> None:
     told = nws("report", "--style", "paper", "--out", "out")
     assert told.code == 0, told.err

@@ -40,17 +40,6 @@ def is_stopped(run: Run) -> bool:
     return False
 
 
-def test_what_a_driver_is_at_is_stored_with_a_beat(store: Store) -> None:
-    run_id, run = run_of(store)
-    with run:
-        run.show(stage="sweep", finished=2)
-        run.show(finished=3, total=9)
-        wait_until(lambda: store.progress(run_id) is not None)
-        run.show(finished=9)
-    at = store.progress(run_id)  # the last beat has the last change
-    assert (at.stage, at.finished, at.total, at.unit) == ("sweep", 9, 9, "articles")
-
-
 def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) -> None:
     stream = io.StringIO()
     run_id, run = run_of(store, stream)

@@ -124,6 +124,7 @@ def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
         return [tuple(v for i, v in enumerate(row) if i not in drop) for row in answer.rows]
 
 
+@pytest.mark.slow
 def test_real_rows_are_those_of_one_run(store: Store) -> None:
     """Also content kept, whose panel is of all articles, and rulers."""
     plan = planned(n=[3], **{"datasets.limit": 5})

@@ -90,16 +90,8 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     }
 
 
-def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(
-    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (driver.start(store, plan, "inline", QUIET) for _ in range(2))
-    assert everything(store, first.run_id) == everything(store, second.run_id)
-    monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
-    assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
-
-
-@pytest.mark.parametrize("dies_in", [0, 1, 4])
+@pytest.mark.slow
+@pytest.mark.parametrize("dies_in", [0, 4])
 def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, dies_in: int
 ) -> None:
@@ -114,6 +106,7 @@ def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
     assert everything(store, resumed.run_id) == everything(store, whole.run_id)
 
 
+@pytest.mark.slow
 def test_updates_after_the_checkpoint_kept_are_learnt_again_to_the_last_bit(
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +123,7 @@ def test_updates_after_the_checkpoint_kept_are_learnt_again_to_the_last_bit(
     assert everything(store, outcome.run_id) == everything(store, whole.run_id)
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_was_killed_does_not_train_again(
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +159,7 @@ def test_an_article_that_cannot_be_trained_on_is_a_failure_and_the_others_are_le
     assert {p.total_updates for p in store.policy_infos(outcome.run_id)} == {6}  # 3 passes over 2 articles at 2 n
 
 
+@pytest.mark.slow
 def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_stays(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

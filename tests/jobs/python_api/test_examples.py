@@ -9,6 +9,7 @@ import pytest
 import nws
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["open_store", "score", "summarize", "sweep"])
 def test_the_example_of(name: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workplace)

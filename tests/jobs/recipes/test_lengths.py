@@ -44,6 +44,7 @@ def test_who_keeps_nothing_names_none() -> None:
     assert named_lengths(kept("news", "best", 0.1, None, None)) == ()
 
 
+@pytest.mark.slow
 def test_a_training_has_the_numbers_and_says_where_they_are_from(store: Store, tmp_path: Path) -> None:
     sweep = plan_job("phase1", "sample", {"datasets.limit": 13, "n": [3, 9, 15], "importance": ["position"]})
     run_id = driver.start(store, sweep, "inline", Console(file=io.StringIO())).run_id

@@ -48,6 +48,7 @@ def test_a_run_is_not_resumed_with_another_model_in_the_same_folder(
         require_same_revisions(before.revisions, changed.revisions, "r1")
 
 
+@pytest.mark.slow
 def test_they_are_stored_with_every_summary_and_reused_under_the_same_model_alone(
     store: Store, tiny_models: dict[str, Path]
 ) -> None:

@@ -111,6 +111,7 @@ def test_without_its_model_it_is_refused(
         small_training(tiny_models, tmp_path, 1, **changes)
 
 
+@pytest.mark.slow
 def test_a_run_reranks_by_it_and_so_does_a_writer_of_its_policies(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_generators_are_stages_of_their_own_and_pinned_by_their_files(tiny_model
     assert all(stage.encoders == () for stage in plan.stages[1:])  # a GPU holds one generator at a time
 
 
+@pytest.mark.slow
 def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]) -> None:
     names = [name for name in BASELINES if name != "person"]  # these articles have one reference each
     systems = (*names, *(str(tiny_models[name]) for name in ("bart", "t5", "pegasus", "gpt2-lm")))
@@ -124,6 +125,7 @@ def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[s
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [True, False])
 def test_an_instruct_checkpoint_is_asked_once_for_each_n(
     store: Store, tiny_models: dict[str, Path], exact: bool

@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from training_run import small_training
 
@@ -14,6 +15,8 @@ from jobs.drive.training import choose_system
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
+
+pytestmark = pytest.mark.slow
 
 QUIET = Console(file=io.StringIO())
 TEXT = "the mayor of alder said on monday that a new bridge will open in may"

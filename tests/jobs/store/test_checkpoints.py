@@ -117,35 +117,24 @@ def changed(result, part, **values):
     return replace(result, decoded=[replace(first, **values), *others])
 
 
-@pytest.mark.parametrize(
-    ("part", "columns"), [("update", UPDATE_COLUMNS), ("sampled", SAMPLE_COLUMNS[1:]), ("greedy", ["reward"])]
-)
-def test_numbers_that_are_not_finite_are_refused(store, training, articles, part, columns, make_round):
-    for column, value in product(columns, (float("nan"), float("inf"), float("-inf"), np.float64("nan"))):
+NUMBERS = [("update", name) for name in UPDATE_COLUMNS] + [("sampled", name) for name in SAMPLE_COLUMNS[1:]]
+NUMBERS += [("greedy", "reward")]
+
+
+def test_numbers_that_are_not_finite_are_refused(store, training, articles, make_round):
+    for (part, column), value in product(NUMBERS, (float("nan"), float("inf"), float("-inf"), np.float64("nan"))):
         bad = changed(make_round(articles, NAMES[0], update=2, greedy=True), part, **{column: value})
         with pytest.raises(StoreError, match=rf"^update [23] of policy 'reinforce.*' has {column} = {value}: only"):
             store.writer(*training).record_round([make_round(articles, "a"), bad])
     assert everything(store) == [[], [], []]
 
 
-@pytest.mark.parametrize("broken", ["a\0b", "a\ud800b"])
-def test_text_that_postgres_cannot_keep_is_refused_on_both(store, training, articles, broken, make_round):
-    good = make_round(articles, NAMES[0], greedy=True)
-    named = replace(good, policy=broken, checkpoint=replace(good.checkpoint, name=broken))
-    for bad in (changed(good, "sampled", text=broken), changed(good, "greedy", text=broken), named):
+def test_text_that_postgres_cannot_keep_is_refused_on_both(store, training, articles, make_round):
+    good, results = make_round(articles, NAMES[0], greedy=True), []
+    for broken in ("a\0b", "a\ud800b"):
+        named = replace(good, policy=broken, checkpoint=replace(good.checkpoint, name=broken))
+        results += [changed(good, "sampled", text=broken), changed(good, "greedy", text=broken), named]
+    for bad in results:
         with pytest.raises(StoreError, match=r"update [01] of policy .* holds a NUL or"):
             store.writer(*training).record_round([bad])
     assert everything(store) == [[], [], []]
-
-
-def test_greedy_rewards_come_by_policy_article_and_n(store, training, articles, make_round):
-    round_results = [make_round(articles, name, TOTAL - 1, (9, 7), greedy=True) for name in NAMES]
-    store.writer(*training).record_round(round_results)
-    expected = [
-        GreedyReward(result.checkpoint.name, result.checkpoint.seed, decoded.article_id, decoded.n, decoded.reward)
-        for result in round_results
-        for decoded in result.decoded
-    ]
-    found = store.greedy_rewards(training[0])
-    assert found == sorted(expected, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
-    assert rows(store, "SELECT DISTINCT update_number, sample FROM episodes WHERE decoding = 'greedy'") == [(TOTAL, 0)]

@@ -94,24 +94,24 @@ def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, 
 BAD_NUMBERS = (float("nan"), float("inf"), float("-inf"))
 
 
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        *(("seconds", {"seconds": value}) for value in BAD_NUMBERS),
-        *(("bertscore_f1", {"scores": {"bertscore_f1": value}}) for value in BAD_NUMBERS),
-        *(("density", {"scores": {"density": value}}) for value in BAD_NUMBERS),
-        *(("told", {"extra": {"told": value}}) for value in BAD_NUMBERS),
-        *((None, {"text": text}) for text in ("a\0b", "a\ud800b")),
-        *((None, {"extra": {"draws": ("fine", text)}}) for text in ("a\0b", "a\ud800b")),
-    ],
-)
-def test_what_a_database_cannot_keep_is_refused_on_both(store, run, articles, summary, field, change):
+UNSTORABLE = [
+    *(("seconds", {"seconds": value}) for value in BAD_NUMBERS),
+    *(("bertscore_f1", {"scores": {"bertscore_f1": value}}) for value in BAD_NUMBERS),
+    *(("density", {"scores": {"density": value}}) for value in BAD_NUMBERS),
+    *(("told", {"extra": {"told": value}}) for value in BAD_NUMBERS),
+    *((None, {"text": text}) for text in ("a\0b", "a\ud800b")),
+    *((None, {"extra": {"draws": ("fine", text)}}) for text in ("a\0b", "a\ud800b")),
+]
+
+
+def test_what_a_database_cannot_keep_is_refused_on_both(store, run, articles, summary):
     good = summary(articles[0])
-    scores = {"scores": good.scores | change["scores"]} if "scores" in change else {}
-    bad = dataclasses.replace(good, **change | scores)
-    why = "holds a NUL or half" if field is None else rf"has {field} = (nan|-?inf): only finite"
-    with pytest.raises(StoreError, match=rf"the summary of article {good.article_id} by 'lead' at n=3 {why}"):
-        store.writer(*run).record([(articles, BundleResult((summary(articles[1]), bad), ()))])
+    for field, change in UNSTORABLE:
+        scores = {"scores": good.scores | change["scores"]} if "scores" in change else {}
+        bad = dataclasses.replace(good, **change | scores)
+        why = "holds a NUL or half" if field is None else rf"has {field} = (nan|-?inf): only finite"
+        with pytest.raises(StoreError, match=rf"the summary of article {good.article_id} by 'lead' at n=3 {why}"):
+            store.writer(*run).record([(articles, BundleResult((summary(articles[1]), bad), ()))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
 
 
@@ -185,3 +185,13 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
     page = Path(__file__).parents[3] / "docs" / "your-own.md"
     ((sql,),) = [re.findall(r"```sql\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
     assert rows(store, sql) == [("lead", 9, pytest.approx(sum(values) / 4))]
+
+
+def test_the_newest_failures_first(store, run, articles, failure):
+    for number, article in enumerate(articles):
+        store.writer(*run).record([([article], failure(article, f"reason {number}"))])
+    found = store.failures(run[0], newest=3)
+    assert [(reason.key, reason.message) for reason in found] == [(f"a{i}", f"reason {i}") for i in (3, 2, 1)]
+    assert found[0].error_class == "OutOfMemoryError"
+    store.writer(*run).record([([articles[3]], BundleResult((), ()))])  # it does not fail any more
+    assert [reason.key for reason in store.failures(run[0], newest=1)] == ["a2"]

@@ -21,6 +21,8 @@ from jobs.store import Store, open_store
 from jobs.store.schema import make_partition
 from jobs.store.tables import Base
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[3] / "docs" / "sql.md"
 A, B = "all-MiniLM-L6-v2|lexrank|chunks", "lead"
 TIE = 1e-6

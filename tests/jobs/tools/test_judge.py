@@ -218,6 +218,7 @@ def test_a_hostile_endpoint_ends_in_words(nws, monkeypatch: pytest.MonkeyPatch, 
     assert KEY not in found.out + found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
 def test_a_process_that_is_ended_loses_no_reply(
     nws, server: OpenAiServer, file: str, tmp_path: Path, ended_by: signal.Signals

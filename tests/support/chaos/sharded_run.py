@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from chaos.carry_out import OUTAGE_SECONDS, PATIENCE_SECONDS, POLL_SECONDS
+from chaos.carry_out import OUTAGE_SECONDS, PATIENCE_SECONDS, POLL_SECONDS, wait_for_rows
 from chaos.draw import DATABASES, Database
 from chaos.surroundings import Surroundings
 from nws_process import STUB, end, start
@@ -100,16 +100,6 @@ def begin(around: Surroundings, stack: contextlib.ExitStack, name: str, url: str
     parent = start(around.folder, "resume", name, "--engine", "inline", "--store", url, program=STUB, **_STUB_SECONDS)
     stack.callback(parent.kill)
     return parent
-
-
-def wait_for_rows(store: Store, name: str, parent: "subprocess.Popen[str]", rows: int) -> int:
-    """How many rows a sharded run has when it has these."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (stored := store.run_info(name).summaries) < rows:
-        assert parent.poll() is None, parent.communicate()
-        assert time.monotonic() < deadline, f"the run stands still: {store.log(name)}"
-        time.sleep(POLL_SECONDS)
-    return stored
 
 
 def kill_driver(store: Store, name: str, parent: "subprocess.Popen[str]", draw: random.Random) -> None:

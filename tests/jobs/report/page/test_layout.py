@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, Page
 from jobs.report.page.page import write_page
 from jobs.store import Store
 
+pytestmark = pytest.mark.slow
+
 LENGTHS = tuple(range(1, 22, 2))
 KEPT = {"a": 0.3, "b": 0.2, "lead": 0.1, "random": 0.05}
 PAPER = 718  # pixels between the margins of A4 in Chromium
