@@ -1,4 +1,4 @@
-"""What the drivers of runs say, and how far they are."""
+"""The log and the progress that drivers report of their runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from jobs.store.tables import LogLineRow, ProgressRow
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """Something a driver said; `said_at` is aware, in UTC."""
+    """A line of a driver's log; `said_at` is aware, in UTC."""
 
     said_at: datetime
     text: str
@@ -20,7 +20,7 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class ActorShare:
-    """An actor whose models are loaded; `busy` is the share of the last minute in which it had work, None at first."""
+    """An actor whose models are loaded; `busy` is its share of the last minute with work, in [0, 1], None at first."""
 
     number: int
     device: str
@@ -35,14 +35,14 @@ class Progress:
     Attributes:
         noted_at: the time of this report by the driver's clock; aware, in UTC.
         stage: of the run.
-        unit: what is counted, `articles` or `updates`.
-        finished: how many of them are done or failed.
-        failed: how many of these failed with this driver.
-        total: how many there are, None if unknown.
-        span_seconds: the last minutes, from a moment at which some had just been finished; 0 before.
-        span_finished: how many were finished since that moment.
+        unit: of the counts, `articles` or `updates`.
+        finished: the number that is done or failed.
+        failed: the number that failed with this driver.
+        total: the number of all, None if unknown.
+        span_seconds: the length of the last minutes, which begin as some had just been finished; 0 before.
+        span_finished: the number that was finished in them.
         actors: those whose models are loaded.
-        newest: the id of an article of those that were stored last, None before.
+        newest: the id of an article that was stored last, None before.
     """
 
     noted_at: datetime
@@ -58,35 +58,30 @@ class Progress:
 
 
 class DriverReports(Database):
-    """The methods of a store that read what drivers said, and how far they are."""
+    """The methods of a store that read the log and the progress of drivers."""
 
     @reads
-    def log(self, connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
-        """What the drivers of a run said, numbered from 1; only what came after number `after`.
+    def log(
+        self, connection: Connection, run_id: str, after: int = 0, newest: int | None = None
+    ) -> list[tuple[int, LogLine]]:
+        """The lines that the drivers of a run said, numbered from 1: those after `after`, or the `newest` of them.
 
-        Of a sharded run, that is what the process said that has started the drivers of its shards.
+        Of a sharded run, the process said them that has started the drivers of its shards.
         """
         query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
-        rows = connection.execute(query.order_by(LogLineRow.number))
-        return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
-
-    @reads
-    def newest_log(self, connection: Connection, run_id: str, count: int) -> list[LogLine]:
-        """The last lines that the drivers of a run said, at most `count`, in their order."""
-        query = select(LogLineRow.said_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
-        rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
-        return [LogLine(row.said_at, row.text) for row in reversed(rows)]
+        rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(newest)).all()
+        return [(row.number, LogLine(row.said_at, row.text)) for row in reversed(rows)]
 
     def progress(self, run_id: str) -> Progress | None:
-        """What the run's driver is, or was, at; None if it has not told yet."""
+        """The last progress that the driver of a run reported; None before the first."""
         return self.progress_of([run_id]).get(run_id)
 
     @reads
     def progress_of(self, connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
-        """What the drivers of these runs are, or were, at; without those that have not told yet."""
-        found = {}
+        """The last progress that the drivers of these runs reported, by run, without those that have reported none."""
+        progress = {}
         for row in connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id.in_(run_ids))):
             values = {name: value for name, value in row._mapping.items() if name != "run_id"}
             values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
-            found[row.run_id] = Progress(**values)
-        return found
+            progress[row.run_id] = Progress(**values)
+        return progress

@@ -82,7 +82,7 @@ def test_a_bare_word_is_shown_with_the_url_of_its_file(word):
 def test_postgres_urls_mean_psycopg_3_and_are_shown_without_their_passwords(scheme):
     address = parse_address(f"{scheme}://ann:s3cret@db.example/news?sslmode=require&sslpassword=t0p")
     assert (address.url.drivername, address.url.password) == ("postgresql+psycopg", "s3cret")
-    assert (address.shown, address.path) == (f"{scheme}://ann:***@db.example/news?***=***&sslmode=require", None)
+    assert (address.shown, address.path) == (f"{scheme}://ann:***@db.example/news?sslmode=require", None)
     assert address.scrub("no password s3cret, t0p") == "no password ***, ***"
 
 
