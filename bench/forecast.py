@@ -102,8 +102,8 @@ def measured(actors: int) -> dict[str, float]:
         wide = functools.partial(local_session, num_cpus=max(MEASURED_ACTORS))  # whatever the machine has
         with open_store(f"sqlite:///{folder}/nws.db") as store, mock.patch.object(pools, "local_session", wide):
             meter.submit(store, plan_job("phase1", "sample", asked), Console(stderr=True))
-    found = cost(meter.samples, count // 4)
-    return {"actors": actors, "measured": 1000 / found.wall, "driver_ms": found.driver_cpu}
+    article = cost(meter.samples, count // 4)
+    return {"actors": actors, "measured": 1000 / article.wall, "driver_ms": article.driver_cpu}
 
 
 def measure() -> None:
@@ -120,12 +120,12 @@ def measure() -> None:
     KEPT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
-def beside(stage: Stage, here: dict[str, Any]) -> list[dict[str, Any]]:
+def with_forecasts(stage: Stage, measurements: dict[str, Any]) -> list[dict[str, Any]]:
     """What was measured on Ray, with a forecast of each point."""
-    seconds, size = here["about"]["seconds an article"], here["about"]["bundle size"]
+    seconds, size = measurements["about"]["seconds an article"], measurements["about"]["bundle size"]
     return [
         point | {"simulated": simulated(stage, point["actors"], seconds, point["driver_ms"], size)}
-        for point in here["points"]
+        for point in measurements["points"]
     ]
 
 
@@ -144,30 +144,34 @@ def forecast(stage: Stage) -> dict[str, Any]:
     return {"driver_ms": driver_ms, "seconds an article": T4_SECONDS, "points": points}
 
 
-def draw(found: dict[str, Any]) -> None:
+def draw(report: dict[str, Any]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 4.2), layout="constrained")
     axes = figure.subplots()
-    points, seconds = found["forecast"]["points"], found["forecast"]["seconds an article"]
+    points, seconds = report["forecast"]["points"], report["forecast"]["seconds an article"]
     actors = [point["actors"] for point in points]
     axes.plot(actors, [count / seconds for count in actors], ":", color="0.6", label="actors alone (0.25 s an article)")
     axes.plot(actors, [point["simulated"] for point in points], "o-", color="C0", label="forecast, recipe paper, T4s")
-    if "measured" in found:
-        here = found["measured"]["points"]
-        label = f"forecast, stubs of {found['measured']['seconds an article']:g} s"
+    if "measured" in report:
+        measured_points = report["measured"]["points"]
+        label = f"forecast, stubs of {report['measured']['seconds an article']:g} s"
         axes.plot(
-            [point["actors"] for point in here], [point["simulated"] for point in here], "s--", color="C1", label=label
+            [point["actors"] for point in measured_points],
+            [point["simulated"] for point in measured_points],
+            "s--",
+            color="C1",
+            label=label,
         )
         axes.plot(
-            [point["actors"] for point in here],
-            [point["measured"] for point in here],
+            [point["actors"] for point in measured_points],
+            [point["measured"] for point in measured_points],
             "x",
             color="C3",
             ms=9,
             label="measured on Ray here",
         )
-    axes.axhline(1000 / found["forecast"]["driver_ms"], color="C0", lw=0.8, alpha=0.5)
+    axes.axhline(1000 / report["forecast"]["driver_ms"], color="C0", lw=0.8, alpha=0.5)
     axes.set(xscale="log", yscale="log", xlabel="actors of one driver", ylabel="articles a second")
     axes.legend(frameon=False)
     figure.savefig(PICTURE, dpi=120, metadata={"Software": None})
@@ -177,13 +181,13 @@ def main() -> None:
     if "--measure" in sys.argv:
         measure()
     with Stage(1) as stage:
-        found = {"forecast": forecast(stage)}
+        report = {"forecast": forecast(stage)}
         if KEPT.exists():
-            here = json.loads(KEPT.read_text(encoding="utf-8"))
-            found["measured"] = here["about"] | {"points": beside(stage, here)}
-    text = json.dumps(found, indent=2) + "\n"
+            measurements = json.loads(KEPT.read_text(encoding="utf-8"))
+            report["measured"] = measurements["about"] | {"points": with_forecasts(stage, measurements)}
+    text = json.dumps(report, indent=2) + "\n"
     (RESULTS / "forecast.json").write_text(text, encoding="utf-8")
-    draw(found)
+    draw(report)
     print(text)
 
 

@@ -1,7 +1,7 @@
-"""The driver of a run: starts or resumes it, trains its policies, and takes it through its stages.
+"""The driver of a run: it starts or resumes the run, trains its policies, and takes it through its stages.
 
-It is the only writer of its run. What it has stored is never computed again, so the same function starts a run and
-resumes one.
+It is the only writer of its run. Rows that are stored are never computed again, so the same function starts and resumes
+a run.
 """
 
 import functools
@@ -20,12 +20,7 @@ from core.stage import Stage
 from jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from jobs.drive.reuse import obstacles, works
 from jobs.drive.run import Outcome, Run, take_run
-from jobs.drive.stages import (
-    lacking_kept,
-    require_complete,
-    run_stage,
-    score_kept,
-)
+from jobs.drive.stages import lacking_kept, require_complete, run_stage, score_kept
 from jobs.drive.trackers import Trackers, curve_scalars
 from jobs.installation import code_version
 from jobs.recipes.job import plan_again
@@ -174,7 +169,7 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
 
 
 def _tell_of_reuse(run: Run, plan: Plan) -> None:
-    """Mark a run as mixed that began with other code or libraries, and say which of its rows are copied from no run."""
+    """Mark a run as mixed that began with other code or libraries, and say which of its rows are not copied."""
     info = run.store.run_info(run.id)
     libraries = info.revisions["libraries"], plan.revisions["libraries"]
     changed = changed_software(info.code_version, code_version(), *libraries)
@@ -189,12 +184,12 @@ def _tell_of_reuse(run: Run, plan: Plan) -> None:
 
 
 def changed_software(before: str, code: str, recorded: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """What a run would go on with in another version than it began with: by its name and new version, the old one.
+    """The software whose version differs from that at the beginning of a run: the old version by name and new version.
 
     Args:
         before: the versions of the code that have worked on the run.
-        code: the version that is to go on with it.
-        recorded: the versions of the libraries when it began.
+        code: the version of the code now.
+        recorded: the versions of the libraries at the beginning.
         now: their versions now.
     """
     changed = [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]

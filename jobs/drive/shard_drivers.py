@@ -23,7 +23,7 @@ from jobs.installation import ROOT
 from jobs.store import RunInfo, Store, is_driven
 
 NWS = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.cli import main; main()"]
-"""The command that is started as a driver."""
+"""The command line of a driver."""
 _WAIT_SECONDS = 2.0
 _LAST_CHARACTERS = 2_000
 
@@ -33,8 +33,8 @@ class ShardDriver:
     """A driver that was started.
 
     Attributes:
-        name: such as `pid 123`.
-        ended: None while it works, an empty text once it has ended in order, else how it died.
+        name: e.g. `pid 123`.
+        ended: returns None while it works, an empty text after it has ended in order, else how it died.
     """
 
     name: str

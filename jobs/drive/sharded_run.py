@@ -16,12 +16,7 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 
-from core.errors import (
-    CancelledError,
-    ClusterError,
-    RecipeError,
-    StoreError,
-)
+from core.errors import CancelledError, ClusterError, RecipeError, StoreError
 from core.text.dataset import OpenDataset
 from jobs.drive.driver import fetch_models
 from jobs.drive.run import Outcome, Run, take_run
@@ -30,11 +25,11 @@ from jobs.recipes.plan import Plan, dataset_revisions
 from jobs.store import RunInfo, RunSpec, Store, has_lost_driver
 
 MOST_STARTS = 3
-"""Of each driver, on average: another one is started where one has died."""
+"""The starts of each driver, on average: another one is started for one that has died."""
 _PAUSE_SECONDS = 0.5
 _STOP_SECONDS = 60.0
 MOST_SHARDS = 10_000
-"""Each is a row that `nws ls` adds up, and takes seconds to begin."""
+"""The most shards of a run: each is a row that `nws ls` adds up, and takes seconds to begin."""
 
 
 def create_sharded_run(
@@ -102,16 +97,16 @@ def _see_to_shards(run: Run, start: StartDriver, drivers: int, address: str | No
             finished, failed = _counts(shards)
             new = max(0, failed - before[1])
             advance(max(0, finished - before[0] - new), new)
-            at = run.store.progress_of([shard.id for shard in shards if shard.state == "running"]).values()
+            reports = run.store.progress_of([shard.id for shard in shards if shard.state == "running"]).values()
             run.show(
-                actors=tuple(actor for one in at for actor in one.actors),
-                newest=max((one.newest for one in at if one.newest), default=None),
+                actors=tuple(actor for report in reports for actor in report.actors),
+                newest=max((report.newest for report in reports if report.newest), default=None),
             )
     _require_done(run, shards, deaths)
 
 
 def _counts(shards: Sequence[RunInfo]) -> tuple[int, int]:
-    """How many articles are done or failed, and how many failed."""
+    """The number of articles that are done or failed, and of those that failed."""
     failed = sum(shard.failures for shard in shards)
     return sum(shard.articles_done for shard in shards) + failed, failed
 
@@ -122,7 +117,7 @@ def _rounds(run: Run, start: StartDriver, at_once: int, deaths: list[str]) -> It
     `deaths` gets how each of them died.
     """
     shards = run.store.shards(run.id)
-    told = {(shard.id, shard.driver_epoch) for shard in shards if shard.finished_at is not None}
+    reported = {(shard.id, shard.driver_epoch) for shard in shards if shard.finished_at is not None}
     warned = set[str]()
     wanted = min(at_once, sum(shard.state != "done" for shard in shards))
     starts = 0
@@ -133,8 +128,8 @@ def _rounds(run: Run, start: StartDriver, at_once: int, deaths: list[str]) -> It
         shards = run.store.shards(run.id)
         yield shards
         for shard in shards:
-            if shard.finished_at is not None and (shard.id, shard.driver_epoch) not in told:
-                told.add((shard.id, shard.driver_epoch))
+            if shard.finished_at is not None and (shard.id, shard.driver_epoch) not in reported:
+                reported.add((shard.id, shard.driver_epoch))
                 run.say(_how_it_ended(shard))
                 _pass_on_warnings(run, shard, warned)
         drivers = [driver for driver, death in ended if death is None]
@@ -255,8 +250,8 @@ def parts_of(counts: Sequence[int], size: int, shards: int) -> Iterator[list[tup
     bounds = [shard * len(bundles) // shards for shard in range(shards + 1)]
     for begin, end in itertools.pairwise(bounds):
         parts = []
-        for number, of_dataset in itertools.groupby(bundles[begin:end], key=lambda bundle: bundle[0]):
-            firsts = [first for _, first in of_dataset]
+        for number, group in itertools.groupby(bundles[begin:end], key=lambda bundle: bundle[0]):
+            firsts = [first for _, first in group]
             parts.append((number, firsts[0], min(firsts[-1] + size, counts[number])))
         yield parts
 

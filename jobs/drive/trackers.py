@@ -67,8 +67,8 @@ class Mlflow:
 
         self._client = MlflowClient()
         self._experiment = name = os.environ.get("MLFLOW_EXPERIMENT_NAME", "nws")
-        known = self._client.get_experiment_by_name(name)
-        experiment = known.experiment_id if known else self._client.create_experiment(name)
+        existing = self._client.get_experiment_by_name(name)
+        experiment = existing.experiment_id if existing else self._client.create_experiment(name)
         tags = {"nws.run": run.id, "job": run.job, **({"mlflow.note.content": run.note} if run.note else {})}
         self._id = self._client.create_run(experiment, tags=tags, run_name=run.name or run.id).info.run_id
         self._client.log_batch(self._id, params=[Param(name, value) for name, value in _facts(run).items()])
@@ -141,8 +141,8 @@ def require_trackers(names: Iterable[str]) -> None:
     """
     for name in names:
         if name not in TRACKERS:
-            known = f"The trackers are {', '.join(TRACKERS)}.{did_you_mean(name, TRACKERS)}"
-            raise RecipeError(f"There is no tracker {name!r}. {known}", settings=("log_to",))
+            choices = f"The trackers are {', '.join(TRACKERS)}.{did_you_mean(name, TRACKERS)}"
+            raise RecipeError(f"There is no tracker {name!r}. {choices}", settings=("log_to",))
         if importlib.util.find_spec(name) is None:
             raise RecipeError(f"{name} is not installed: pip install 'nws[{name}]'.", settings=("log_to",))
 
@@ -208,7 +208,7 @@ def curve_scalars(means: Mapping[tuple[str, str, int], Mapping[str, float]]) -> 
 
 
 def _facts(run: RunInfo) -> dict[str, str]:
-    """What made the numbers of a run, as texts: seed, code, recipe, revisions and signatures, by dotted names."""
+    """Seed, code, recipe, revisions and signatures of a run, as texts by dotted names."""
     parts = ("job", "seed", "code_version", "recipe", "revisions", "signatures")
     return dict(_flat({part: getattr(run, part) for part in parts}))
 

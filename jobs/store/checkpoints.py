@@ -1,4 +1,4 @@
-"""What learning produces: checkpoints, updates and episodes."""
+"""The policies of a run: their checkpoints, updates and episodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -40,7 +40,7 @@ class PolicyCheckpoint(_Policies):
 
 @dataclass(frozen=True, slots=True)
 class PolicyInfo(_Policies):
-    """How far a pair of policies is; `saved_at`, of its newest checkpoint, is aware, in UTC."""
+    """The progress of a pair of policies; `saved_at`, of its newest checkpoint, is aware, in UTC."""
 
     saved_at: datetime
 
@@ -52,9 +52,9 @@ class RoundResult:
     Attributes:
         policy: the name of the pair.
         statistics: of the update.
-        gradients: what the update was made of; the samples in them are stored, the gradients are not.
-        decoded: the greedy summaries of the finished pair, to be given with its last update.
-        checkpoint: the pair after the update. None: the one in the store stays, of which there must be one.
+        gradients: those of the update; their samples are stored, the gradients are not.
+        decoded: the greedy summaries of the finished pair, which come with its last update.
+        checkpoint: the pair after the update; None if the store keeps the checkpoint that it has.
     """
 
     policy: str
@@ -100,9 +100,9 @@ _CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
 
 
 class Checkpoints(Database):
-    """The methods of a store that read policies and how they learnt.
+    """The methods of a store that read policies, and how they learnt.
 
-    What they return is sorted here, not by the database: the order of text depends on a Postgres database's locale.
+    They sort in Python: in Postgres the order of text depends on the locale of the database.
     """
 
     @reads
@@ -112,7 +112,7 @@ class Checkpoints(Database):
 
     @reads
     def policy_infos(self, connection: Connection, run_id: str) -> list[PolicyInfo]:
-        """How far each policy of a run is, by name."""
+        """The progress of each policy of a run, by name."""
         return _read_policies(connection, run_id, PolicyInfo)
 
     @reads
@@ -124,7 +124,7 @@ class Checkpoints(Database):
 
     @reads
     def greedy_rewards(self, connection: Connection, run_id: str) -> list[GreedyReward]:
-        """What the finished policies of a run get on their training articles, by policy, article and n."""
+        """The rewards of the greedy summaries of finished policies, by policy, article and n."""
         query = (
             select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)
             .join(PolicyRow, and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == EpisodeRow.policy))
@@ -137,7 +137,9 @@ class Checkpoints(Database):
 def _read_policies(connection: Connection, run_id: str, kind: type[Policy]) -> list[Policy]:
     columns = (PolicyRow.__table__.columns[field.name] for field in fields(kind))
     rows = connection.execute(select(*columns).where(PolicyRow.run_id == run_id))
-    return sorted((kind(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows), key=lambda one: one.name)
+    return sorted(
+        (kind(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows), key=lambda policy: policy.name
+    )
 
 
 def check_round(results: Sequence[RoundResult]) -> None:

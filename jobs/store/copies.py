@@ -23,15 +23,15 @@ _ARTICLES_AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Reusable:
-    """Which rows a stage may copy.
+    """The rows of other runs that a stage may copy.
 
     Attributes:
-        sources: the runs that may have some.
-        arithmetic: how the workers of all of them multiplied.
+        sources: the runs that may have such rows.
+        arithmetic: how the workers of these runs multiplied.
         works: the keys of those systems of the stage whose rows may be copied, see `jobs.drive.reuse`.
         systems: all systems of the stage.
         lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
-        rows: how many summaries the stage has of an article.
+        rows: the number of summaries that the stage has of an article.
     """
 
     sources: tuple[str, ...]
@@ -44,7 +44,7 @@ class Reusable:
 
 @dataclass(frozen=True, slots=True)
 class PaidText:
-    """What an endpoint has written in another run: the text of a summary, and what was stored with it."""
+    """A summary that an endpoint has written in another run: its text, its cost in seconds, and its `extra`."""
 
     run_id: str
     text: str
@@ -80,7 +80,7 @@ ON CONFLICT DO NOTHING
 
 
 class Copies(Database):
-    """The methods of a store that find what other runs have."""
+    """The methods of a store that find summaries of other runs."""
 
     @reads
     def runs_of_equal_work(self, connection: Connection, run_id: str, works: Sequence[str]) -> dict[str, str]:
@@ -101,46 +101,46 @@ class Copies(Database):
         self, connection: Connection, reusable: Reusable, article_ids: Sequence[str]
     ) -> dict[str, set[tuple[str, int]]]:
         """For each article, the system and n of every summary that can be copied; articles without any are left out."""
-        known: dict[str, set[tuple[str, int]]] = {}
-        for values in _values(connection, reusable, article_ids):
-            for article_id, system, n in connection.execute(_KNOWN, values):
-                known.setdefault(article_id, set()).add((system, n))
-        return known
+        places: dict[str, set[tuple[str, int]]] = {}
+        for parameters in _parameters(connection, reusable, article_ids):
+            for article_id, system, n in connection.execute(_KNOWN, parameters):
+                places.setdefault(article_id, set()).add((system, n))
+        return places
 
     @reads
     def runs_that_asked(self, connection: Connection, run_id: str, system: str) -> list[str]:
-        """The runs in which an endpoint was asked for the same as in this one, the newest first."""
+        """The other runs in which an endpoint got the same requests, the newest first."""
         query = select(RunRow.id, RunRow.seed, RunRow.revisions).where(
             RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.system == system))
         )
         runs = connection.execute(query.order_by(RunRow.created_at.desc(), RunRow.id.desc())).all()
-        asked = {run.id: (run.seed, run.revisions["generators"][system]) for run in runs}
-        return [source for source in asked if source != run_id and asked[source] == asked[run_id]]
+        requests = {run.id: (run.seed, run.revisions["generators"][system]) for run in runs}
+        return [source for source in requests if source != run_id and requests[source] == requests[run_id]]
 
     @reads
     def paid_texts(
         self, connection: Connection, sources: Sequence[str], system: str, article_ids: Sequence[str]
     ) -> dict[str, dict[int, PaidText]]:
-        """What an endpoint has written for articles in these runs, by n. Of several texts, that of the first run."""
+        """The texts of an endpoint in these runs, by article and n. Of several runs, the first counts."""
         paid: dict[str, dict[int, PaidText]] = {}
-        asked_by = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
-        columns = (SummaryRow.article_id, SummaryRow.n, asked_by, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
-        of_system = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
+        origin = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
+        columns = (SummaryRow.article_id, SummaryRow.n, origin, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
+        in_sources = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
         for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
-            query = select(SummaryRow.run_id, *columns).where(*of_system, SummaryRow.article_id.in_(ids))
+            query = select(SummaryRow.run_id, *columns).where(*in_sources, SummaryRow.article_id.in_(ids))
             rows = connection.execute(query).all()
             for _, article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
                 paid.setdefault(article_id, {}).setdefault(n, PaidText(*values))
         return paid
 
 
-def _values(connection: Connection, reusable: Reusable, article_ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The parameters of `_EQUAL`, for some articles after the others."""
+def _parameters(connection: Connection, reusable: Reusable, article_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The parameters of `_EQUAL`, for a batch of articles each."""
     # Asked anew: a source that is still running may have got a worker with another arithmetic or other code.
     query = select(RunRow.id, RunRow.arithmetic).where(RunRow.id.in_(reusable.sources), RunRow.mixed.is_(False))
     sources = [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]]
-    values = {"sources": sources, "lengths": reusable.lengths, "works": reusable.works}
-    return [{**values, "articles": ids} for ids in id_batches(article_ids, _ARTICLES_AT_ONCE)]
+    parameters = {"sources": sources, "lengths": reusable.lengths, "works": reusable.works}
+    return [{**parameters, "articles": ids} for ids in id_batches(article_ids, _ARTICLES_AT_ONCE)]
 
 
 def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
@@ -149,10 +149,10 @@ def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: S
     Content kept is copied from runs with the same panel.
     """
     own_panel = select(RunRow.panel).where(RunRow.id == run_id).scalar_subquery()
-    same = select(RunRow.id).where(RunRow.id.in_(reusable.sources), RunRow.panel == own_panel)
-    of_run = {"run_id": run_id, "of_same_panel": list(connection.execute(same).scalars())}
-    for values in _values(connection, reusable, article_ids):
-        connection.execute(_COPY, of_run | values)
+    of_same_panel = select(RunRow.id).where(RunRow.id.in_(reusable.sources), RunRow.panel == own_panel)
+    runs = {"run_id": run_id, "of_same_panel": list(connection.execute(of_same_panel).scalars())}
+    for parameters in _parameters(connection, reusable, article_ids):
+        connection.execute(_COPY, runs | parameters)
 
 
 def require_complete(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:

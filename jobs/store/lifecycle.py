@@ -1,4 +1,4 @@
-"""What happens to a run: it is created, claimed, submitted again, given more systems, stopped, removed; its fence."""
+"""The life of a run, from its creation to its removal, and the fence of its driver."""
 
 import secrets
 from collections.abc import Sequence
@@ -36,8 +36,8 @@ from jobs.store.tables import (
     SummaryRow,
 )
 
-# What refers to another table comes before it.
-_OF_A_RUN = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
+# Tables come before those that they refer to.
+_TABLES_OF_RUNS = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
 _WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
 
 
@@ -69,12 +69,11 @@ class Lifecycle(Database):
 
         Args:
             connection: given by `writes`.
-            run_id: which.
-            host: name of the driver's machine.
-            pid: the driver's process there.
-            take_over: take it from a driver that seems to be alive, too.
-            epoch: take it only if it still has this epoch, which is the caller's: a job's from its submission, or that
-                of an earlier claim.
+            run_id: the run.
+            host: the name of the driver's machine.
+            pid: the id of the driver's process there.
+            take_over: whether a driver that seems to be alive is replaced.
+            epoch: the epoch that the run must still have: that of a job's submission, or of an earlier claim.
 
         Returns:
             The driver's epoch, for its `RunWriter`. Every earlier epoch of the run is fenced off.
@@ -115,8 +114,8 @@ class Lifecycle(Database):
         lock_run(connection, run_id)
         run = read_free_run(connection, run_id, host)
         if run.shards is not None or run.parent is not None or run.state == "pending":
-            what = "sharded" if run.shards else "a shard" if run.parent else "pending, and has not begun yet"
-            raise StoreError(f"nothing can be added to run {run_id!r}: it is {what}")
+            reason = "sharded" if run.shards else "a shard" if run.parent else "pending, and has not begun yet"
+            raise StoreError(f"nothing can be added to run {run_id!r}: it is {reason}")
         changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
         values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
         # No article is done while it lacks a system.
@@ -138,9 +137,10 @@ class Lifecycle(Database):
             with self.writing() as connection:
                 in_work = read_shards(connection, run_id, RunRow.state.in_(("pending", "running")))
                 # First the shards: their drivers, too, lock a shard before its parent.
-                awaited = [_cancel(connection, one, host) for one in (*(shard.id for shard in in_work), run_id)]
+                ids = (*(shard.id for shard in in_work), run_id)
+                are_driven = [_cancel(connection, cancelled, host) for cancelled in ids]
             keep_means(self, run_id)
-            return any(awaited)
+            return any(are_driven)
 
         return self.retried(attempt)
 
@@ -170,7 +170,7 @@ class Lifecycle(Database):
         # First, as drivers do, so that no two wait for each other.
         is_last_in_work = _lock_articles(connection, ids)
         truncate_partitions(connection, ids)
-        for table in _OF_A_RUN:
+        for table in _TABLES_OF_RUNS:
             connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
         connection.execute(delete(RunRow).where(RunRow.parent == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
@@ -189,7 +189,7 @@ def insert_run(connection: Connection, spec: RunSpec, run_id: str, **place: str 
 
 
 def _columns_of(spec: RunSpec) -> dict[str, Any]:
-    """What a run is made of, as columns of its row.
+    """The columns of the row of a new run.
 
     Raises:
         StoreError: A database cannot keep its name or note.
@@ -248,8 +248,8 @@ def claim_row(
 def _cancel(connection: Connection, run_id: str, host: str) -> bool:
     """Ask the run's driver to stop, or end a run that has none. Returns whether there is a driver to wait for."""
     now = datetime.now(UTC)
-    of_run = RunRow.id == run_id
-    connection.execute(update(RunRow).where(of_run).values(cancel_requested_at=now))
+    is_run = RunRow.id == run_id
+    connection.execute(update(RunRow).where(is_run).values(cancel_requested_at=now))
     run = read_run(connection, run_id)
     if is_driven(run, host, now):
         return True
@@ -257,7 +257,7 @@ def _cancel(connection: Connection, run_id: str, host: str) -> bool:
         # The next epoch, so that a driver that was only silent cannot write any more.
         values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
         nobody = {"driver_host": None, "driver_pid": None}
-        connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
+        connection.execute(update(RunRow).where(is_run).values(**values, **nobody, error="cancelled"))
         forget(connection, run_id)
     return False
 
@@ -278,10 +278,10 @@ def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
     if changed.rowcount == 1:
         return
     run = read_run(connection, run_id)
-    by = f"taken over by pid {run.driver_pid} on {run.driver_host}" if run.driver_pid else "cancelled or resubmitted"
-    what = f"was {by} meanwhile" if run.driver_epoch != epoch else f"is {run.state!r}, no longer 'running'"
+    cause = f"taken over by pid {run.driver_pid} on {run.driver_host}" if run.driver_pid else "cancelled or resubmitted"
+    state = f"was {cause} meanwhile" if run.driver_epoch != epoch else f"is {run.state!r}, no longer 'running'"
     raise FencedError(
-        f"run {run_id!r} {what} (driver {run.driver_epoch}; this is driver {epoch}): this driver must stop, and its "
+        f"run {run_id!r} {state} (driver {run.driver_epoch}; this is driver {epoch}): this driver must stop, and its "
         f"results from now on are not stored. Resume the run with: nws resume {run_id}"
     )
 
@@ -298,15 +298,16 @@ def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> No
         )
     now = datetime.now(UTC)
     # Of a sharded run that has ended or lost its driver, a shard that is pending waits for nobody.
-    is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
+    is_in_work = any(each.state == "running" and not is_stale(each, host, now) for each in (run, *shards))
     if run.state == "pending" or is_in_work:
         raise StoreError(f"run {run.id!r} is {run.state}. Stop it and its shards first: nws cancel {run.id}")
 
 
 def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
-    """Keep others from storing articles, if no other run is in work, so that articles may be removed; whether none is.
+    """Lock the articles if no run but these is in work; whether that is so, and articles may be removed.
 
-    On Postgres nothing else keeps an article whose removal has begun from being used. On SQLite nobody else writes.
+    On Postgres nothing else would stop another run from using an article that is being removed. On SQLite this
+    transaction is the only one that writes.
     """
     states = RunRow.state.in_(("pending", "running"))
     in_work = select(func.count()).select_from(RunRow).where(states, RunRow.id.not_in(ids))
@@ -320,9 +321,10 @@ def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
 
 
 def _remove_orphans(connection: Connection) -> int:
-    used = (articles_of_runs(SummaryRow), articles_of_runs(RunBestRow))
-    others = (select(FailureRow.article_id), select(EpisodeRow.article_id))
-    orphans = select(ArticleRow.id).except_(*used, *others)
+    """Delete the articles that are in no run; their number."""
+    with_rows = (articles_of_runs(SummaryRow), articles_of_runs(RunBestRow))
+    with_events = (select(FailureRow.article_id), select(EpisodeRow.article_id))
+    orphans = select(ArticleRow.id).except_(*with_rows, *with_events)
     number: int = connection.execute(select(func.count()).select_from(orphans.subquery())).scalar_one()
     if not number:
         return 0

@@ -1,4 +1,4 @@
-"""The schema's version: read it, make the schema where there is none, and refuse to work on another one.
+"""The schema of a store: it is made where there is none, and stores of another version are refused.
 
 On Postgres the rows of a run in `summaries` lie in a partition of their own, which goes with the run. No foreign keys
 lead out of them. They took half of the server's time to store a row, and a partition with one can only be made or

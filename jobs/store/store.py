@@ -1,4 +1,4 @@
-"""The open store, and what the driver of a run writes through: runs, articles and results in SQLite or Postgres."""
+"""The open store of runs, articles and results in SQLite or Postgres, and the writer of a run's driver."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -84,7 +84,7 @@ class RunWriter:
         systems: Mapping[str, SystemKind],
         works: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Say what the driver runs on (None: not known yet), with which code, and what each system of the run is.
+        """Record the device of the run (None: not known yet), its code, and the kind of each of its systems.
 
         A code version that is not the run's first is added to it: its rows come from both. `works` has the keys of
         those systems whose rows may be copied by other runs (`jobs.drive.reuse`).
@@ -100,43 +100,43 @@ class RunWriter:
 
     @fenced
     def set_total(self, connection: Connection, articles: int) -> None:
-        """Say how many articles the run is about."""
+        """Record the number of the run's articles."""
         self._set(connection, total_articles=articles)
 
     @fenced
     def set_panel(self, connection: Connection, panel: str) -> None:
-        """Say which articles content kept is measured with. What was measured with others is forgotten."""
-        known = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
-        if known not in (None, panel):
+        """Record the articles that content kept is measured with. Scores that were measured with others are removed."""
+        stored = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
+        if stored not in (None, panel):
             in_run = SummaryRow.run_id == self.id
             connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys(OPTIONAL)))
         self._set(connection, panel=panel)
 
     @fenced
     def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:
-        """Say what the run's workers are, and how they multiply; that is added to how others did before."""
+        """Record the run's workers, and add the ways in which they multiply to those of earlier workers."""
         run = read_run(connection, self.id)
         ways = list(dict.fromkeys([*run.arithmetic, *arithmetic]))
         self._set(connection, device=device, arithmetic=ways, mixed=run.mixed or len(ways) > 1)
 
     @fenced
     def mix(self, connection: Connection, software: Sequence[str]) -> bool:
-        """Say that the run is computed with other software, too. It is added to its code; whether any of it is new.
+        """Record that the run is computed with other software, too; whether any of it is new.
 
-        Nobody can tell from then on which rows are of which: no other run copies any of them.
+        Nobody can tell from then on which software made which row, so no other run copies any of them.
         """
         self._set(connection, mixed=True)
         return self._add_versions(connection, software)
 
     @fenced
     def heartbeat(self, connection: Connection, lines: Sequence[LogLine] = (), at: Progress | None = None) -> bool:
-        """Say that the driver is alive, what it has to tell, and what it is at; whether it was asked to stop."""
+        """Record a sign of life with lines of the log and the progress; whether the driver was asked to stop."""
         if lines:
             in_run = LogLineRow.run_id == self.id
             last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(in_run)).scalar_one()
-            same = {"run_id": self.id, "driver_epoch": self.epoch}
+            key = {"run_id": self.id, "driver_epoch": self.epoch}
             rows = [
-                {**same, "number": number, "said_at": line.said_at, "text": escaped(line.text)}
+                {**key, "number": number, "said_at": line.said_at, "text": escaped(line.text)}
                 for number, line in enumerate(lines, start=last + 1)
             ]
             connection.execute(insert(LogLineRow), rows)
@@ -155,7 +155,7 @@ class RunWriter:
         systems: Sequence[str] = (),
         reusable: Reusable | None = None,
     ) -> None:
-        """Store what bundles became in a stage with these systems (none: all of the run), all of it or nothing.
+        """Store the results of bundles in a stage with these systems (none: all of the run), all or nothing.
 
         A summary that is there already stays as it is, so a bundle may be recorded again. An article that does not fail
         loses its failure; one that fails again adds its attempts; a failure of an article that has summaries is
@@ -235,10 +235,10 @@ class RunWriter:
 
     def _add_versions(self, connection: Connection, versions: Sequence[str]) -> bool:
         """Add to what the run was computed with so far; whether any of it is new."""
-        known = read_run(connection, self.id).code_version.split(", ")
-        every = list(dict.fromkeys([*known, *versions]))
+        recorded = read_run(connection, self.id).code_version.split(", ")
+        every = list(dict.fromkeys([*recorded, *versions]))
         self._set(connection, code_version=", ".join(every))
-        return every != known
+        return every != recorded
 
 
 class Store(
@@ -267,7 +267,7 @@ class Store(
     """
 
     def writer(self, run_id: str, epoch: int) -> RunWriter:
-        """What the driver that has claimed a run, and got this epoch, writes through."""
+        """The writer of the driver that has claimed a run and got this epoch."""
         return RunWriter(self, run_id, epoch)
 
 

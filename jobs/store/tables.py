@@ -127,11 +127,11 @@ class _OfRun:
 
 
 class ShardedRunRow(_OfRun, Base):
-    """What a sharded run has decided from all of its articles, for its shards, which know but their own.
+    """The values that follow from all articles of a sharded run, for its shards, which know only their own.
 
-    `drivers` is how many are at work at once, `language` that of every article. `panels` has the name of each dataset
-    and the articles of its panel (`core.metrics.kept`). They are not in `runs`, whose rows are written with each beat
-    of a heart.
+    `drivers` is the number at work at once, `language` that of every article. `panels` has the name of each dataset
+    and the articles of its panel (`core.metrics.kept`). They are not in `runs`, whose rows are written with each
+    heartbeat.
     """
 
     __tablename__ = "sharded_runs"
@@ -142,10 +142,10 @@ class ShardedRunRow(_OfRun, Base):
 
 
 class SystemRow(_OfRun, Base):
-    """What a system of a run is to a reader, see `core.types.SystemKind`, and what decides its rows.
+    """A system of a run with its kind, see `core.types.SystemKind`.
 
-    `work` is the key of all that does but arithmetic, article and n (`jobs.drive.reuse`). It is null where rows are
-    never copied.
+    `work` is the key of all that decides its rows but arithmetic, article and n (`jobs.drive.reuse`). It is null if the
+    rows are never copied.
     """
 
     __tablename__ = "systems"
@@ -185,10 +185,10 @@ _SUMMARY_KEYS = ((("run_id",), ("runs.id",)), (("article_id",), ("articles.id",)
 
 
 class SummaryRow(_ScoreColumns, Base):
-    """What one system wrote for one article at one length.
+    """A summary of one article by one system at one length.
 
-    `extra` is what the system has to tell; under `CHOSEN_SCORES` it has the values of metrics from outside, by name.
-    `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
+    `extra` has further data of the system and, under `CHOSEN_SCORES`, the values of metrics from outside, by name.
+    `reused_from` is the run that computed the row, if this run copied it; `seconds` is its cost there.
     `raw_text` is for a text as its author wrote it, before NWS cut or cleaned it; nothing writes it yet.
     """
 
@@ -272,7 +272,7 @@ class ScoreColumnRow(_OfRun, Base):
 
 
 class _OfAnswer(_OfRun):
-    """The system of a dataset that a row is about, and of what it keeps a share: the next columns."""
+    """The next columns of the key: a system on a dataset, and of what it keeps a share."""
 
     dataset: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
     system: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
@@ -315,7 +315,7 @@ class SmallestNRow(_OfAnswer, Base):
 
 
 class AnswerRow(_OfRun, Base):
-    """Of a run that has ended: all of its answer, of which `content_kept` and `smallest_n` have the most (`Answer`)."""
+    """Of a run that has ended: all of its answer (`Answer`); `content_kept` and `smallest_n` have most of it."""
 
     __tablename__ = "answers"
 
@@ -323,7 +323,7 @@ class AnswerRow(_OfRun, Base):
 
 
 class LogLineRow(_OfRun, Base):
-    """Something a driver said about its run, in the order of `number`."""
+    """A line of the log of a run, in the order of `number`."""
 
     __tablename__ = "log_lines"
 
@@ -334,7 +334,7 @@ class LogLineRow(_OfRun, Base):
 
 
 class ProgressRow(_OfRun, Base):
-    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.run_progress.Progress`."""
+    """The progress of a run, stored with its driver's heartbeat, see `jobs.store.run_progress.Progress`."""
 
     __tablename__ = "progress"
 
