@@ -20,7 +20,7 @@ from cluster.worker_info import this_worker
 from core.errors import CancelledError, NwsError
 from core.learning.exchange import ArticleGradient, Parameters
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("session")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
 
 HALF_A_CPU = ActorResources(num_gpus=0, num_cpus=0.5, accelerator_type=None)
 

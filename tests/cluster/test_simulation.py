@@ -15,7 +15,7 @@ from cluster.actor_pool import ActorPool
 from cluster.monitors import loss
 from jobs.store import store as open_stores
 
-SEEDS, AT_ONCE, FAST = 200, 20, 40
+SEEDS, AT_ONCE = 200, 20
 SEVERAL_DRIVERS = 5003
 
 
@@ -25,10 +25,7 @@ def stage() -> Iterator[Stage]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    "first",
-    [pytest.param(first, marks=[pytest.mark.slow] * (first >= FAST)) for first in range(0, SEEDS, AT_ONCE)],
-)
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
 def test_whatever_befalls_a_run_its_rows_are_those_of_an_undisturbed_one(stage: Stage, first: int) -> None:
     for seed in range(first, first + AT_ONCE):
         simulate(draw_small(seed), stage)

@@ -16,7 +16,7 @@ from cluster.sweep_pool import inline_sweeps, sweeps_on_ray
 from core.errors import ClusterError, ModelError
 from core.types import Article, Failure, Landed, Summary
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("session")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("session")]
 
 CPU = ActorResources(num_gpus=0, num_cpus=1, accelerator_type=None)
 
