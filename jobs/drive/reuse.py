@@ -169,11 +169,10 @@ def find_reusable(run: Run, plan: Plan, stage: Stage, arithmetic: Callable[[], s
     # Of this machine, which imports torch. Of another, that of the rows so far, or of the newest run: if its workers
     # multiply in another way, the run says so, and is a mixed one.
     way = arithmetic() or next(reversed(info.arithmetic), None) or next(iter(sources.values()))
-    equal_sources = tuple(source for source, of_source in sources.items() if of_source == way)
+    equal_sources = tuple(source for source, source_way in sources.items() if source_way == way)
     if isinstance(stage.generator, Endpoint):
-        equal_sources = equal_sources[
-            :1
-        ]  # of the cuts of one text, which an endpoint writes anew each time it is asked
+        # An endpoint writes another text each time, and the cuts of an article are to be of one text.
+        equal_sources = equal_sources[:1]
     if not equal_sources:
         return None
     return Reusable(equal_sources, way, tuple(keys), stage.signatures, (UNCUT, *stage.lengths), len(stage.places))

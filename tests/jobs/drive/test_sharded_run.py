@@ -12,6 +12,7 @@ from failing_work import failing_work
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from stored_rows import Stored, everything
 
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
@@ -96,9 +97,9 @@ def plan(news: Path) -> Plan:
 
 
 @pytest.fixture
-def undisturbed(store: Store, plan: Plan) -> list[tuple[object, ...]]:
+def undisturbed(store: Store, plan: Plan) -> Stored:
     """The rows of one run."""
-    return rows(store, driver.start(store, plan, "inline", QUIET, STUB).run_id)
+    return everything(store, driver.start(store, plan, "inline", QUIET, STUB).run_id)
 
 
 def start(store: Store, plan: Plan, shards: int | None = None, articles: int | None = None) -> list[str]:
@@ -113,17 +114,6 @@ def drive(store: Store, drivers: DriversHere, at_once: int = 1, **more: Any) -> 
     return sharded_run.drive_sharded_run(store, NAME, drivers, at_once, QUIET, **more)
 
 
-def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
-    """Everything a run or its shards stored, but what it cost and by which run."""
-    sql = (
-        "SELECT s.* FROM summaries AS s JOIN runs AS r ON r.id = s.run_id "
-        f"WHERE r.id = '{run_id}' OR r.parent = '{run_id}' ORDER BY s.article_id, s.system, s.n"
-    )
-    with store.query(sql) as answer:
-        drop = {answer.columns.index("seconds"), answer.columns.index("run_id")}
-        return [tuple(v for i, v in enumerate(row) if i not in drop) for row in answer.rows]
-
-
 @pytest.mark.slow
 def test_real_rows_are_those_of_one_run(store: Store) -> None:
     """Also content kept, whose panel is of all articles, and rulers."""
@@ -132,7 +122,7 @@ def test_real_rows_are_those_of_one_run(store: Store) -> None:
     start(store, plan, shards=3)
     outcome = drive(store, here(store, make_work=stage_work))
     assert (outcome.state, outcome.articles, outcome.summaries) == ("done", one.articles, one.summaries)
-    assert rows(store, NAME) == rows(store, one.run_id)
+    assert everything(store, NAME) == everything(store, one.run_id)
     assert [shard.total_articles for shard in store.shards(NAME)] == [2, 2, 1]
     # All that a report reads of a run.
     assert set(store.content_hashes(NAME)) == set(store.content_hashes(one.run_id))
@@ -143,7 +133,7 @@ def test_real_rows_are_those_of_one_run(store: Store) -> None:
         assert (place[1:], means) == (same[1:], pytest.approx(of_one, abs=1e-12))
 
 
-def test_files_of_shards(store: Store, plan: Plan, news: Path, undisturbed: list[tuple[object, ...]]) -> None:
+def test_files_of_shards(store: Store, plan: Plan, news: Path, undisturbed: Stored) -> None:
     """A change of a file behind those of a shard is no change of its articles."""
     ids = start(store, plan, articles=5)  # three bundles
     assert [store.run_info(shard).total_articles for shard in ids] == [4, 6, 5]
@@ -154,7 +144,7 @@ def test_files_of_shards(store: Store, plan: Plan, news: Path, undisturbed: list
         (news / "c.jsonl").write_text("broken" if shard.shard == 1 else last)
 
     assert drive(store, here(store, change)).state == "done"
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
 
 
 def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path) -> None:
@@ -170,12 +160,12 @@ def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path
     one = driver.start(store, plan, "inline", QUIET, STUB)
     start(store, plan, shards=3)
     assert drive(store, here(store)).state == "done"
-    assert rows(store, NAME) == rows(store, one.run_id)
+    assert everything(store, NAME) == everything(store, one.run_id)
     language, panels = store.parent_decided(f"{NAME}-03")
     assert (language, [len(panel.articles) for panel in panels or ()]) == ("en", [5])
 
 
-def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]) -> None:
+def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturbed: Stored) -> None:
     start(store, plan, shards=4)
 
     def fail(shard: RunInfo) -> None:
@@ -192,7 +182,7 @@ def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturb
     again = here(store)
     assert drive(store, again).state == "done"
     assert again.driven == [2]
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
     assert drive(store, none := here(store)).state == "done"
     assert none.driven == []
 
@@ -222,9 +212,7 @@ def killed(store: Store, times: int) -> Any:
     return kill
 
 
-def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(
-    store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]
-) -> None:
+def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(store: Store, plan: Plan, undisturbed: Stored) -> None:
     start(store, plan, shards=3)
     drivers = here(store, killed(store, 9))
     with pytest.raises(ClusterError, match=r"1 are not done .*the last driver: was killed: out of memory"):
@@ -233,7 +221,7 @@ def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(
     drivers = here(store, killed(store, 2))
     assert drive(store, drivers).state == "done"
     assert drivers.driven == [2, 2, 2]
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
 
 
 def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: Store, plan: Plan) -> None:
@@ -307,9 +295,7 @@ def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, plan: Pl
     assert again.driven[-1] == 3
 
 
-def test_articles_that_failed_are_tried_again_by_resume(
-    store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]
-) -> None:
+def test_articles_that_failed_are_tried_again_by_resume(store: Store, plan: Plan, undisturbed: Stored) -> None:
     last = list(plan.corpora[0])[-1]
     start(store, plan, shards=2)
     drive(store, here(store, make_work=failing_work(lambda article: article == last, ValueError, "cannot")))
@@ -317,7 +303,7 @@ def test_articles_that_failed_are_tried_again_by_resume(
     drive(store, again := here(store))
     assert again.driven == [2]
     assert store.run_info(NAME).failures == 0
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
 
 
 def test_what_cannot_be_divided_is_refused(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:

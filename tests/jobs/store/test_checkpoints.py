@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stored_rows import rows
 
 from core.errors import StoreError
 from core.learning.exchange import ArticleGradient, Decoded, Sample
@@ -16,11 +17,6 @@ NAMES = ("reinforce|seed=1", "reinforce|seed=0|n=7", "A", "가")
 TOTAL = 3
 UPDATE_COLUMNS = [field.name for field in fields(UpdateStatistics) if field.name != "update"]
 SAMPLE_COLUMNS = [field.name for field in fields(Sample)]
-
-
-def rows(store, sql):
-    with store.query(sql) as answer:
-        return list(answer.rows)
 
 
 def everything(store):

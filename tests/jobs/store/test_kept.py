@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from stored_rows import rows
 
 from core.analysis.content_kept import KEPT, content_kept
 from core.types import Article, BundleResult
@@ -25,11 +26,6 @@ def scored(store, spec, summary):
     made = [kept(article, system, n) for article in ARTICLES for system in ("lead", "mini") for n in (0, 3, 5)]
     store.writer(*run).record([(ARTICLES, BundleResult(tuple(made), ()))])
     return run
-
-
-def rows(store, sql):
-    with store.query(sql) as answer:
-        return list(answer.rows)
 
 
 def counts(store):

@@ -4,17 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stored_rows import rows
 
 from core.analysis import METRICS
 from core.analysis.points import text_keys
 from core.errors import StoreError
 from core.text.words import repeated_word_share
 from core.types import Article, BundleResult, Failure
-
-
-def rows(store, sql):
-    with store.query(sql) as answer:
-        return list(answer.rows)
 
 
 def test_what_is_recorded_comes_back(store, run, articles, summary):

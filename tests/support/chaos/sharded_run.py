@@ -15,7 +15,7 @@ from chaos.carry_out import OUTAGE_SECONDS, PATIENCE_SECONDS, POLL_SECONDS, wait
 from chaos.draw import DATABASES, Database
 from chaos.surroundings import Surroundings
 from nws_process import STUB, end, start
-from stored_rows import Stored, difference, everything
+from stored_rows import difference, everything
 
 from jobs.drive.sharded_run import create_sharded_run
 from jobs.store import Store, new_run_id, open_store
@@ -90,7 +90,7 @@ def carry_out_sharded_run(run: ChaosShardedRun, around: Surroundings, tell: Call
         assert parent.returncode == 0, said
         info = store.run_info(name)
         assert (info.state, info.failures) == ("done", 0), info
-        found = difference(_everything(store, name), prepared.undisturbed)
+        found = difference(everything(store, name), prepared.undisturbed)
         assert found is None, found
         tell(f"{title}: done with {parents} parent processes, all {total} rows of {SHARDS} shards are those of one run")
 
@@ -127,14 +127,3 @@ def end_drivers(store: Store, name: str) -> None:
     for pid in _pids(store, name):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def _everything(store: Store, name: str) -> Stored:
-    """What all shards have stored, with no key in two of them but their systems."""
-    together: Stored = {}
-    for shard in store.shards(name):
-        for table, rows in everything(store, shard.id).items():
-            known = together.setdefault(table, {})
-            assert table == "systems" or not known.keys() & rows.keys()
-            known |= rows
-    return together
