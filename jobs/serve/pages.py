@@ -127,7 +127,7 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "written": written,
         "kinds": store.systems(run.id) if written else {},
         "names": names_of([run], [summary["system"] for summary in written]),
-        "log": [line for _, line in store.log(run.id, newest=_LOG_LINES)],
+        "log": store.newest_log(run.id, _LOG_LINES),
     }
 
 

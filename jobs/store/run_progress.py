@@ -61,16 +61,21 @@ class DriverReports(Database):
     """The methods of a store that read the log and the progress of drivers."""
 
     @reads
-    def log(
-        self, connection: Connection, run_id: str, after: int = 0, newest: int | None = None
-    ) -> list[tuple[int, LogLine]]:
-        """The lines that the drivers of a run said, numbered from 1: those after `after`, or the `newest` of them.
+    def log(self, connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
+        """The lines that the drivers of a run said, numbered from 1; only those after number `after`.
 
         Of a sharded run, the process said them that has started the drivers of its shards.
         """
         query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
-        rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(newest)).all()
-        return [(row.number, LogLine(row.said_at, row.text)) for row in reversed(rows)]
+        rows = connection.execute(query.order_by(LogLineRow.number))
+        return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
+
+    @reads
+    def newest_log(self, connection: Connection, run_id: str, count: int) -> list[LogLine]:
+        """The last lines that the drivers of a run said, at most `count`, in their order."""
+        query = select(LogLineRow.said_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
+        rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
+        return [LogLine(row.said_at, row.text) for row in reversed(rows)]
 
     def progress(self, run_id: str) -> Progress | None:
         """The last progress that the driver of a run reported; None before the first."""
