@@ -184,7 +184,6 @@ def test_another_metric(store: Store, swept: str, tmp_path: Path) -> None:
     assert "ROUGE-2 F1 vs. random at equal n (Δ)" in text
 
 
-@pytest.mark.slow
 def test_two_runs_beside_each_other(store: Store, swept: str, reseeded: str, tmp_path: Path) -> None:
     page = write_page(store, [swept, reseeded], tmp_path / "two.html")
     names = {system["name"] for system in viewed(page)["systems"]}
