@@ -24,7 +24,6 @@ from jobs.store.runs import (
     require_epoch,
     seconds_of_driver,
 )
-from jobs.store.schema import drop_unused, make_partition, truncate_partitions
 from jobs.store.tables import (
     ArticleRow,
     Base,
@@ -38,7 +37,8 @@ from jobs.store.tables import (
 
 # Tables come before those that they refer to.
 _TABLES_OF_RUNS = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
-_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
+# Those with a foreign key to articles, in the order in which a driver comes to them.
+_REFERRING = ("failures", "run_best_n", "episodes")
 
 
 class Lifecycle(Database):
@@ -144,7 +144,8 @@ class Lifecycle(Database):
 
         return self.retried(attempt)
 
-    def remove_run(self, run_id: str, host: str) -> int:
+    @writes
+    def remove_run(self, connection: Connection, run_id: str, host: str) -> int:
         """Delete a run with all its rows, and the articles that are in no run any more; a sharded run with its shards.
 
         While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
@@ -156,12 +157,6 @@ class Lifecycle(Database):
             StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard; or
                 there is no such run.
         """
-        removed = self._remove_run(run_id, host)
-        drop_unused(self)
-        return removed
-
-    @writes
-    def _remove_run(self, connection: Connection, run_id: str, host: str) -> int:
         lock_run(connection, run_id)
         run = read_run(connection, run_id)
         shards = read_shards(connection, run_id)
@@ -169,7 +164,6 @@ class Lifecycle(Database):
         ids = [*(shard.id for shard in shards), run_id]
         # First, as drivers do, so that no two wait for each other.
         is_last_in_work = _lock_articles(connection, ids)
-        truncate_partitions(connection, ids)
         for table in _TABLES_OF_RUNS:
             connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
         connection.execute(delete(RunRow).where(RunRow.parent == run_id))
@@ -184,7 +178,6 @@ def insert_run(connection: Connection, spec: RunSpec, run_id: str, **place: str 
         StoreError: A part of it is not JSON.
     """
     columns = _columns_of(spec)
-    make_partition(connection, run_id)
     connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **columns, **place))
 
 
@@ -314,8 +307,8 @@ def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
     if connection.execute(in_work).scalar_one():
         return False
     if connection.dialect.name == "postgresql":
-        # In the order in which a driver comes to them. Those that refer to articles get an index, and lose it again.
-        connection.exec_driver_sql("LOCK TABLE failures, run_best_n, episodes IN ACCESS EXCLUSIVE MODE")
+        # Those that refer to articles get an index, and lose it again.
+        connection.exec_driver_sql(f"LOCK TABLE {', '.join(_REFERRING)} IN ACCESS EXCLUSIVE MODE")
         connection.exec_driver_sql("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE")
     return not connection.execute(in_work).scalar_one()
 
@@ -329,11 +322,9 @@ def _remove_orphans(connection: Connection) -> int:
     if not number:
         return 0
     # The database looks each article up in the tables that refer to it, whose keys begin with the run.
-    referring = [table for table in _WITH_ARTICLES if table is not SummaryRow or connection.dialect.name == "sqlite"]
-    names = [table.__tablename__ for table in referring]
-    for name in names:
+    for name in _REFERRING:
         connection.exec_driver_sql(f"CREATE INDEX ix_{name}_for_removal ON {name} (article_id)")
     connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans)))
-    for name in names:
+    for name in _REFERRING:
         connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
     return number

@@ -33,7 +33,7 @@ from jobs.store.results import (
 )
 from jobs.store.run_progress import DriverReports, LogLine, Progress
 from jobs.store.runs import FinalState, Runs, read_run
-from jobs.store.schema import check_schema, create_if_fresh, lock_own_partition
+from jobs.store.schema import check_schema, create_if_fresh
 from jobs.store.sharded_runs import ShardedRuns
 from jobs.store.tables import (
     ArticleRow,
@@ -170,7 +170,6 @@ class RunWriter:
         for _, result in landed:
             check_result(result)
         new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
-        lock_own_partition(connection)
         # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
         articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
         ids = [article_id for article_id, _ in articles]
@@ -196,7 +195,6 @@ class RunWriter:
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
         """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
-        lock_own_partition(connection)
         store_kept(connection, self.id, summaries)
 
     @fenced

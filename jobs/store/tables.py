@@ -181,10 +181,7 @@ class _ScoreColumns:
         vars()[_column] = mapped_column(Double, nullable=_column in OPTIONAL)
 
 
-_SUMMARY_KEYS = ((("run_id",), ("runs.id",)), (("article_id",), ("articles.id",)))
-
-
-class SummaryRow(_ScoreColumns, Base):
+class SummaryRow(_OfRun, _ScoreColumns, Base):
     """A summary of one article by one system at one length.
 
     `extra` has further data of the system and, under `CHOSEN_SCORES`, the values of metrics from outside, by name.
@@ -193,14 +190,10 @@ class SummaryRow(_ScoreColumns, Base):
     """
 
     __tablename__ = "summaries"
-    __table_args__ = (
-        # On Postgres there are none, see `jobs.store.schema`.
-        *(ForeignKeyConstraint(*key).ddl_if(dialect="sqlite") for key in _SUMMARY_KEYS),
-        Index(None, "run_id", "system", "n"),
-        {"postgresql_partition_by": "LIST (run_id)"},
-    )
+    __table_args__ = (Index(None, "run_id", "system", "n"),)
 
-    run_id: Mapped[str] = mapped_column(primary_key=True)
+    # No foreign key, which would cost a quarter of the time to store a row: a driver stores an article with its
+    # summaries in one transaction, and who removes articles locks their table (`jobs.store.lifecycle`).
     article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

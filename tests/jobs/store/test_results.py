@@ -3,12 +3,14 @@ import re
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
+from sqlalchemy import text
 from stored_rows import rows
 
 from core.analysis import METRICS
 from core.analysis.points import text_keys
-from core.errors import StoreError
+from core.errors import StoreError, StoreUnavailableError
 from core.text.words import repeated_word_share
 from core.types import Article, BundleResult, Failure
 
@@ -34,11 +36,11 @@ def test_what_is_recorded_comes_back(store, run, articles, summary):
         assert [points.text[at] == key for key in text_keys([s.text, s.text + "!"])] == [True, False]
     one = recorded[0]
     columns = ", ".join(one.scores)
-    [(text, seconds, *values)] = rows(
+    [(stored_text, seconds, *values)] = rows(
         store,
         f"SELECT text, seconds, {columns} FROM summaries WHERE article_id = '{one.article_id}' AND system='z' AND n=9",
     )
-    assert (text, seconds) == (one.text, one.seconds)
+    assert (stored_text, seconds) == (one.text, one.seconds)
     assert values == list(one.scores.values())
 
 
@@ -191,3 +193,29 @@ def test_the_newest_failures_first(store, run, articles, failure):
     assert found[0].error_class == "OutOfMemoryError"
     store.writer(*run).record([([articles[3]], BundleResult((), ()))])  # it does not fail any more
     assert [reason.key for reason in store.failures(run[0], newest=1)] == ["a2"]
+
+
+@pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
+def test_a_connection_that_is_lost_while_rows_are_copied_is_tried_again(store, run, articles, sweep, monkeypatch):
+    ids = [article.id for article in articles]
+    lost = []
+    real = psycopg.Copy.write_row
+
+    def write_row(copy, row):
+        if not lost and row[1] == ids[-1]:
+            lost.append(copy.connection.info.backend_pid)
+            with store.reading() as connection:
+                connection.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": lost[0]})
+        real(copy, row)
+
+    monkeypatch.setattr(psycopg.Copy, "write_row", write_row)
+    with pytest.raises(StoreUnavailableError):
+        store.writer(*run).record([(articles, sweep(articles))])
+    assert store.run_info(run[0]).summaries == 0
+    lost.clear()
+    told = []
+    waiting = store.waiting(told.append)
+    waiting.writer(*run).record([(articles, sweep(articles))])
+    assert told[-1] == "The store is back."
+    info = store.run_info(run[0])
+    assert (info.summaries, info.articles_done, len(store.points(run[0]))) == (24, 4, 24)

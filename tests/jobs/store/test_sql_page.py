@@ -18,7 +18,6 @@ from core.text.dataset import BUNDLED
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
 from jobs.store import Store, open_store
-from jobs.store.schema import make_partition
 from jobs.store.tables import Base
 
 pytestmark = pytest.mark.slow
@@ -73,8 +72,6 @@ def _copy(source: str, target: str) -> None:
     with read.connect() as reading, write.begin() as writing:
         for table in Base.metadata.sorted_tables:
             if rows := [dict(row._mapping) for row in reading.execute(sa.select(table))]:
-                for row in rows if table.name == "runs" else ():
-                    make_partition(writing, row["id"])
                 writing.execute(sa.insert(table), rows)
 
 
