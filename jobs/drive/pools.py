@@ -166,13 +166,9 @@ def _parameters(ref: ModelRef) -> int:
 
 def _arithmetic_here(device: str) -> str:
     """How this process multiplies on that device. The imports bring torch along."""
-    if device == "cuda":
-        from core.arithmetic import describe_gpu_arithmetic
+    from core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
 
-        return describe_gpu_arithmetic()
-    from core.arithmetic import describe_arithmetic
-
-    return describe_arithmetic()
+    return describe_gpu_arithmetic() if device == "cuda" else describe_arithmetic()
 
 
 @contextmanager

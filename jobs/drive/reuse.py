@@ -1,7 +1,7 @@
 """The bundles of a stage: copies of summaries that other runs of the store have, and parts that are computed.
 
 An article gets its copies in the transaction that stores its other summaries. So it has all summaries of a stage or
-none, whoever dies in between. The SQL is in `jobs.store.copies`.
+none, whoever dies in between. The SQL is in `jobs.store.articles`.
 
 A row may be copied from another run if six things are equal: NWS's code, the libraries, the models, the system, the
 arithmetic and the article. The first four are its system's key (`SystemRow.work`, see `works`); the other two are

@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # a sweep must not wait for torch
 
 # A name, a step, which is an update of a training, from 0, or n of a curve, and a value.
 Scalar: TypeAlias = tuple[str, int, float]
-Failures: TypeAlias = tuple[type[Exception], ...]
 
 # What TensorBoard and MLflow both take in a name.
 _NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
@@ -27,8 +26,8 @@ _NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
 _USER = re.compile(r"//[^/@\s]+@")
 
 
-# One run in a tracker, opened by what made its numbers. Its `failures` are what its library raises where it cannot be
-# written or reached. `close` ends the run there, as done or as one that may be resumed, and says where it is.
+# One run in a tracker, opened by what made its numbers. `close` ends the run there, as done or as one that may be
+# resumed, and says where it is.
 Tracker: TypeAlias = "TensorBoard | Mlflow | Wandb"
 
 
@@ -40,10 +39,6 @@ class TensorBoard:
 
         self._writer = SummaryWriter(f"tensorboard/{run.id}")
         self._writer.add_text("made_by", f"```\n{json.dumps(_facts(run), indent=2, ensure_ascii=False)}\n```")
-
-    @staticmethod
-    def failures() -> Failures:
-        return (OSError,)
 
     def log(self, scalars: Sequence[Scalar]) -> None:
         for name, step, value in scalars:
@@ -72,12 +67,6 @@ class Mlflow:
         tags = {"nws.run": run.id, "job": run.job, **({"mlflow.note.content": run.note} if run.note else {})}
         self._id = self._client.create_run(experiment, tags=tags, run_name=run.name or run.id).info.run_id
         self._client.log_batch(self._id, params=[Param(name, value) for name, value in _facts(run).items()])
-
-    @staticmethod
-    def failures() -> Failures:
-        from mlflow.exceptions import MlflowException
-
-        return (OSError, MlflowException)
 
     def log(self, scalars: Sequence[Scalar]) -> None:
         from mlflow.entities import Metric
@@ -110,12 +99,6 @@ class Wandb:
         )
         self._run.config.update(_facts(run), allow_val_change=True)
         self._names: set[str] = set()
-
-    @staticmethod
-    def failures() -> Failures:
-        import wandb
-
-        return (OSError, wandb.Error)
 
     def log(self, scalars: Sequence[Scalar]) -> None:
         for name, step, value in scalars:
@@ -182,7 +165,7 @@ class Trackers:
     def _without_failing(self, name: str) -> Iterator[None]:
         try:
             yield
-        except TRACKERS[name].failures() as error:
+        except Exception as error:  # whatever a tracker's library raises
             self._opened.pop(name, None)
             reason = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
             self._say(

@@ -271,16 +271,8 @@ def _stored_checkpoint(
     run_id: str, stored: PolicyCheckpoint, bertscore: BertScoreConfig, fluency: Fluency | None
 ) -> Checkpoint:
     config: Mapping[str, Any] = stored.config
-    stored_reading = config["reading"]
-    reading = Reading(
-        language=stored_reading["language"],
-        pipeline=stored_reading["pipeline"],
-        encoder=ModelRef(**stored_reading["encoder"]),
-        bertscore=bertscore,
-        units=stored_reading["units"],
-        fluency=fluency,
-        length_unit=stored_reading["length_unit"],
-    )
+    values = config["reading"] | {"encoder": ModelRef(**config["reading"]["encoder"])}
+    reading = Reading(**values, bertscore=bertscore, fluency=fluency)
     return Checkpoint(
         name=config["system"],
         config=PolicyConfig(**config["training"]["policies"]),

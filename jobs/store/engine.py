@@ -140,13 +140,10 @@ def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, A
 
 def is_storable(text: str) -> bool:
     """Whether every database can keep the text as it is: without NUL, and without half of a surrogate pair."""
-    if text.isascii():
-        return "\0" not in text
     try:
-        text.encode("utf-8")
+        return b"\0" not in text.encode("utf-8")
     except UnicodeEncodeError:
         return False
-    return "\0" not in text
 
 
 def require_storable(values: Mapping[str, object], owner: str) -> None:

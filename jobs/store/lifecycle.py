@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,8 +37,6 @@ from jobs.store.tables import (
 
 # Tables come before those that they refer to.
 _TABLES_OF_RUNS = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
-# Those with a foreign key to articles, in the order in which a driver comes to them.
-_REFERRING = ("failures", "run_best_n", "episodes")
 
 
 class Lifecycle(Database):
@@ -95,7 +93,7 @@ class Lifecycle(Database):
             StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
         """
         lock_run(connection, run_id)
-        run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
+        run = read_free_run(connection, run_id, host, take_over)
         state = "pending" if run.state == "running" else run.state  # of a driver that is gone, or fenced off now
         values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None, "state": state}
         nobody = {"driver_host": None, "driver_pid": None}
@@ -188,8 +186,7 @@ def _columns_of(spec: RunSpec) -> dict[str, Any]:
         StoreError: A database cannot keep its name or note.
     """
     require_storable({"name": spec.name, "note": spec.note}, f"what a {spec.job} run is called")
-    columns = {field.name: getattr(spec, field.name) for field in fields(spec)}
-    return columns | {name: dict(columns[name]) for name in ("recipe", "revisions", "signatures")}
+    return asdict(spec)
 
 
 def new_run_id(job: str) -> str:
@@ -307,8 +304,6 @@ def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
     if connection.execute(in_work).scalar_one():
         return False
     if connection.dialect.name == "postgresql":
-        # Those that refer to articles get an index, and lose it again.
-        connection.exec_driver_sql(f"LOCK TABLE {', '.join(_REFERRING)} IN ACCESS EXCLUSIVE MODE")
         connection.exec_driver_sql("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE")
     return not connection.execute(in_work).scalar_one()
 
@@ -319,12 +314,5 @@ def _remove_orphans(connection: Connection) -> int:
     with_events = (select(FailureRow.article_id), select(EpisodeRow.article_id))
     orphans = select(ArticleRow.id).except_(*with_rows, *with_events)
     number: int = connection.execute(select(func.count()).select_from(orphans.subquery())).scalar_one()
-    if not number:
-        return 0
-    # The database looks each article up in the tables that refer to it, whose keys begin with the run.
-    for name in _REFERRING:
-        connection.exec_driver_sql(f"CREATE INDEX ix_{name}_for_removal ON {name} (article_id)")
-    connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans)))
-    for name in _REFERRING:
-        connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
+    connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans)))  # sqlite3 does not count for a WITH
     return number

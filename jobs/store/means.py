@@ -15,7 +15,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Float,
     and_,
@@ -33,9 +32,10 @@ from sqlalchemy import (
 
 from core.metrics.specs import F1S, KEPT
 from core.types import SystemKind
+from jobs.store.articles import in_run
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
-from jobs.store.runs import read_shards, runs_with_rows
+from jobs.store.runs import ENDED, read_shards
 from jobs.store.tables import (
     AnswerRow,
     Base,
@@ -157,7 +157,7 @@ class Means(Database):
         means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))
         query = (
             select(SummaryRow.system, SummaryRow.n, func.count(), *means)
-            .where(_in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
+            .where(in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
             .group_by(SummaryRow.system, SummaryRow.n)
             .order_by(SummaryRow.system, SummaryRow.n)
         )
@@ -173,7 +173,7 @@ class Means(Database):
         sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _PROMPT, _COMPLETION))
         query = (
             select(SummaryRow.system, articles, *sums, func.count(_ANSWERED_BY.distinct()))
-            .where(_in_run(connection, run_id), SummaryRow.system.in_(systems))
+            .where(in_run(connection, run_id), SummaryRow.system.in_(systems))
             .where(_REQUESTS.is_not(None))
             .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
             .group_by(SummaryRow.system)
@@ -206,10 +206,6 @@ class Means(Database):
         return [KeptShare(**row._mapping) for row in connection.execute(query)]
 
 
-def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
-    return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
-
-
 def keep_means(store: Database, run_id: str) -> None:
     """Store what the views read of a run that has ended, and its answer. A driver that takes it meanwhile ends this.
 
@@ -220,8 +216,7 @@ def keep_means(store: Database, run_id: str) -> None:
     for shard in shards:
         keep_means(store, shard.id)
     with store.reading() as reader:
-        ended = RunRow.state.in_(("done", "failed", "interrupted"))
-        query = select(RunRow.driver_epoch).where(RunRow.id == run_id, ended, ~RunRow.means_kept)
+        query = select(RunRow.driver_epoch).where(RunRow.id == run_id, RunRow.state.in_(ENDED), ~RunRow.means_kept)
         epoch = reader.execute(query).scalar()
         if epoch is None:
             return
@@ -232,8 +227,8 @@ def keep_means(store: Database, run_id: str) -> None:
                         return
                     insert_new(writer, *piece)
     with store.reading() as reader:  # which sees the columns that were stored
-        has_rows = reader.execute(select(exists().where(_in_run(reader, run_id)))).scalar_one()
-        rows = answer_rows(run_id, computed_answer(reader, run_id, whole=run_id)) if has_rows else {}
+        has_rows = reader.execute(select(exists().where(in_run(reader, run_id)))).scalar_one()
+        rows = answer_rows(run_id, computed_answer(reader, run_id)) if has_rows else {}
     with store.writing() as writer:
         if set_kept(writer, run_id, epoch, True):
             for piece in rows.items():
@@ -279,12 +274,12 @@ def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
     return None if stored is None else _adapter().validate_python(stored)
 
 
-def computed_answer(connection: Connection, run_id: str, whole: str | None = None) -> "Answer":
-    """The answer from the summaries of a run; `whole` as in `read_points`."""
+def computed_answer(connection: Connection, run_id: str) -> "Answer":
+    """The answer from the summaries of a run."""
     from core.analysis.answer import answer_of
     from jobs.store.points import read_points
 
-    return answer_of(read_points(connection, run_id, (KEPT.column,), whole=whole))
+    return answer_of(read_points(connection, run_id, (KEPT.column,)))
 
 
 def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
@@ -23,7 +23,7 @@ from core.metrics.specs import BY_COLUMN, F1S, KEPT
 from core.text.length import length_of
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES, SystemKind
-from jobs.store.runs import length_unit_of, runs_with_rows
+from jobs.store.runs import ENDED, length_unit_of, runs_with_rows
 from jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
@@ -35,7 +35,7 @@ COLUMN_METRICS = (*F1S, KEPT.column)
 ROWS_OF_PART = 250_000
 """The rows of one value in the database: 2 MB of each score."""
 ABOUT = "about"
-"""The name of the column that has, as JSON in one part, the systems, datasets and articles of the codes."""
+"""The name of the column that has, as JSON in one part, the systems, and the datasets and articles, of the codes."""
 COLUMN_TYPES = {"system": "<i2", "article": "<i4", "n": "<i4", "words": "<i4", "text": "<i8"}
 _SCORE_TYPE = "<f8"
 _ANY_KIND: SystemKind = "system"  # until those that the run has are read
@@ -48,15 +48,11 @@ def read_points(
     run_id: str,
     metrics: Sequence[Metric] | None,
     repeated_words: bool = False,
-    whole: str | None = None,
 ) -> Points:
-    """The points of a run.
-
-    `whole` is a run whose columns are known to be whole, although `RunRow.means_kept` does not say so yet.
-    """
+    """The points of a run."""
     metrics = METRICS if metrics is None else metrics
     runs = runs_with_rows(connection, run_id)
-    points = None if repeated_words else _read_columns(connection, runs, metrics, whole)
+    points = None if repeated_words else _read_columns(connection, runs, metrics)
     if points is None:
         read = [_read_rows(connection, part, metrics, repeated_words) for part in runs]
         points = Points.together([part for part in read if len(part)]) if len(read) > 1 else read[0]
@@ -176,17 +172,15 @@ def _reference_lengths(connection: Connection, points: Points) -> dict[str, floa
     return medians
 
 
-def _read_columns(
-    connection: Connection, run_ids: Sequence[str], metrics: Sequence[str], whole: str | None
-) -> Points | None:
+def _read_columns(connection: Connection, run_ids: Sequence[str], metrics: Sequence[str]) -> Points | None:
     """The points of runs from their columns; None if a run lacks one of these columns.
 
     The kinds of the systems are not in them. One column of all runs is read after the other, so that little more than
-    the result is held. Columns are whole if the run's means are kept, and of the run `whole`.
+    the result is held. The columns of a run that has ended are whole if it has `ABOUT`, which is stored last.
     """
     row = ScoreColumnRow
     about = select(row.run_id, row.column_values).join(RunRow, RunRow.id == row.run_id)
-    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, or_(RunRow.means_kept, RunRow.id == whole))
+    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, RunRow.state.in_(ENDED))
     headers = {run_id: json.loads(values) for run_id, values in connection.execute(about)}
     if not set(COLUMN_METRICS).issuperset(metrics) or len(headers) < len(run_ids):
         return None
@@ -196,9 +190,7 @@ def _read_columns(
     for run_id in run_ids:
         header = headers.pop(run_id)
         system_codes[run_id] = _codes(header["systems"], systems)
-        datasets = (header["datasets"][number] for number in header["of_dataset"])
-        pairs = zip(datasets, header["articles"], strict=True)
-        codes = [articles.setdefault(pair, len(articles)) for pair in pairs]
+        codes = [articles.setdefault((dataset, id_), len(articles)) for dataset, id_ in header["articles"]]
         article_codes[run_id] = np.array(codes, np.int32)
 
     def column(name: str, codes: Mapping[str, NDArray[np.int32]] | None = None) -> Any:
@@ -239,10 +231,7 @@ def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str,
         yield _column_rows(run_id, part, pieces)
     if articles:
         datasets = read_datasets(connection, run_id)
-        names = sorted(set(datasets.values()))
-        code = {name: number for number, name in enumerate(names)}
-        about: dict[str, Any] = {"systems": list(systems), "datasets": names, "articles": list(articles)}
-        about["of_dataset"] = [code[datasets[article]] for article in articles]
+        about = {"systems": list(systems), "articles": [(datasets[article], article) for article in articles]}
         yield [{"run_id": run_id, "name": ABOUT, "part": 0, "column_values": json.dumps(about).encode()}]
 
 

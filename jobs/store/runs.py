@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
@@ -22,6 +22,7 @@ DRIVER_DIED = "DriverDiedError"
 
 RunState = Literal["pending", "running", "done", "failed", "interrupted"]
 FinalState = Literal["done", "failed", "interrupted"]
+ENDED: tuple[FinalState, ...] = get_args(FinalState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,7 @@ class Runs(Database):
         Raises:
             StoreError: A driver works on it, or there is no such run.
         """
-        return read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
+        return read_free_run(connection, run_id, host, take_over)
 
 
 def read_run(connection: Connection, run_id: str) -> RunInfo:
@@ -251,14 +252,14 @@ def _with_shards(run: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
     )
 
 
-def read_free_run(connection: Connection, run_id: str, host: str) -> RunInfo:
-    """The run, if no driver works on it.
+def read_free_run(connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
+    """The run, if no driver works on it or one may be replaced.
 
     Raises:
         StoreError: One does, or there is no such run.
     """
     run = read_run(connection, run_id)
-    if is_driven(run, host, datetime.now(UTC)):
+    if not take_over and is_driven(run, host, datetime.now(UTC)):
         raise StoreError(
             f"run {run_id!r} is being driven by pid {run.driver_pid} on {run.driver_host}, last heard of at "
             f"{run.heartbeat_at:%Y-%m-%d %H:%M:%S} UTC: wait for it, stop it with `nws cancel {run_id}`, or replace it "

@@ -12,9 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from core.metrics.specs import OPTIONAL
 from core.types import Landed, Summary, SystemKind
 from jobs.store.address import parse_address
-from jobs.store.articles import Articles
-from jobs.store.checkpoints import Checkpoints, RoundResult, check_round, episode_rows, save_checkpoints, update_row
-from jobs.store.copies import Copies, Reusable, copy, require_complete
+from jobs.store.articles import Articles, Reusable, copy, require_complete
 from jobs.store.database import Database, in_transactions
 from jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer_engine
 from jobs.store.lifecycle import Lifecycle, check_fence
@@ -31,7 +29,16 @@ from jobs.store.results import (
     store_kept,
     stored_keys,
 )
-from jobs.store.run_progress import DriverReports, LogLine, Progress
+from jobs.store.run_progress import (
+    DriverReports,
+    LogLine,
+    Progress,
+    RoundResult,
+    check_round,
+    episode_rows,
+    save_checkpoints,
+    update_row,
+)
 from jobs.store.runs import FinalState, Runs, read_run
 from jobs.store.schema import check_schema, create_if_fresh
 from jobs.store.sharded_runs import ShardedRuns
@@ -205,7 +212,7 @@ class RunWriter:
         gives way to one of more updates: a round may be recorded again.
 
         Raises:
-            StoreError: A number is not finite, a text or a configuration cannot be stored, or an article is not there.
+            StoreError: A number is not finite, a text or a configuration cannot be stored.
         """
         check_round(results)
         run_key = {"run_id": self.id}
@@ -246,8 +253,6 @@ class Store(
     Results,
     Articles,
     Means,
-    Checkpoints,
-    Copies,
     ShardedRuns,
     Queries,
 ):

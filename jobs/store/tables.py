@@ -157,7 +157,11 @@ class SystemRow(_OfRun, Base):
 
 
 class ArticleRow(Base):
-    """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash."""
+    """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash.
+
+    No foreign key leads here: in `summaries` it would cost a quarter of the time to store a row. A driver stores an
+    article before what refers to it, and who removes articles locks the table (`jobs.store.lifecycle`).
+    """
 
     __tablename__ = "articles"
     __table_args__ = (Index(None, "content_hash"),)
@@ -192,8 +196,6 @@ class SummaryRow(_OfRun, _ScoreColumns, Base):
     __tablename__ = "summaries"
     __table_args__ = (Index(None, "run_id", "system", "n"),)
 
-    # No foreign key, which would cost a quarter of the time to store a row: a driver stores an article with its
-    # summaries in one transaction, and who removes articles locks their table (`jobs.store.lifecycle`).
     article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
@@ -210,7 +212,7 @@ class FailureRow(_OfRun, Base):
 
     __tablename__ = "failures"
 
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     stage: Mapped[str] = mapped_column(primary_key=True)
     error_class: Mapped[str]
     message: Mapped[str]
@@ -247,7 +249,7 @@ class RunBestRow(_OfRun, Base):
 
     __tablename__ = "run_best_n"
 
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     dataset: Mapped[str]
     n: Mapped[int]
@@ -397,7 +399,7 @@ class EpisodeRow(Base):
     run_id: Mapped[str] = mapped_column(primary_key=True)
     policy: Mapped[str] = mapped_column(primary_key=True)
     update_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     sample: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     decoding: Mapped[str]

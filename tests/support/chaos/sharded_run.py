@@ -17,7 +17,7 @@ from chaos.surroundings import Surroundings
 from nws_process import STUB, end, start
 from stored_rows import difference, everything
 
-from jobs.drive.sharded_run import create_sharded_run
+from jobs.drive.driver import create_sharded_run
 from jobs.store import Store, new_run_id, open_store
 
 ShardedVictim = Literal["parent process", "driver", "both", "postgres"]
