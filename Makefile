@@ -53,10 +53,9 @@ fuzz: setup
 chaos: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
-# Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed. ACTORS=… makes the runs
-# large: seven simulated hours each.
+# Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed.
 simulate: setup
-	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS) $(ACTORS:%=--actors %)
+	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS)
 
 check: setup
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 from typing import Any
 
 from doc_pages import ROOT
@@ -108,3 +109,73 @@ def test_the_gpus_do_what_was_measured() -> None:
     rates = [speed["articles_per_second"] for speed in h100["speeds"]]
     assert f"float32 {rates[0]:.1f} articles/s, TF32 {rates[1]:.1f}, float16 {rates[2]:.1f}" in told
     assert f"in float32, {h100['libraries']:.2f}" in told
+
+
+DATA = {"": "", "news ": "_cnn_dailymail", "dialogues ": "_dialogsum"}
+ANSWER = (ROOT / "docs" / "answer.md").read_text(encoding="utf-8")
+
+
+def tables(name: str) -> dict[str, list[dict[str, str]]]:
+    """The rows of each table of a file of results by the line above it, which ends at its first comma, colon or ("."""
+    text = (ROOT / "bench" / "results" / f"content_kept{name}.txt").read_text(encoding="utf-8")
+    found = {}
+    for told, heading, rows in re.findall(r"^([A-Z9].*)\n(\|.*\|)\n\| ---.*\n((?:\|.*\|\n?)+)", text, re.MULTILINE):
+        names = [cell.strip() for cell in heading.strip("|").split("|")]
+        cells = ([cell.strip() for cell in row.strip("|").split("|")] for row in rows.splitlines())
+        found[re.split("[,:(]", told)[0].strip()] = [dict(zip(names, row, strict=True)) for row in cells]
+    return found
+
+
+def by_articles(table: str, column: str) -> list[str]:
+    """A row of the page for each thing measured, with a cell for each number of articles."""
+    cells: dict[str, list[str]] = defaultdict(list)
+    for data, name in DATA.items():
+        for row in tables(name).get(table, []):
+            cells[data + row["of"]].append(row[column].replace("%", " %"))
+    return [f"| {what} | {' | '.join(found)} |" for what, found in cells.items()]
+
+
+def test_the_rates_are_those_measured() -> None:
+    rows = [
+        *by_articles("Claims that are wrong", "most"),
+        *by_articles("95 % intervals of shares that hold the truth", "least"),
+        *by_articles("The smallest n of 1", "at the edge, least"),
+        *by_articles("The smallest n of 1", "steps wide"),
+        *by_articles("The smallest n of 1", "claimed, steps above"),
+        *by_articles("The smallest n of 1", "no claim"),
+    ]
+    assert len(rows) == 7 + 5 + 5 + 4 * 5
+    assert [row for row in rows if row not in ANSWER] == []
+
+
+def test_no_claim_errs_more_often_than_is_said() -> None:
+    rates = [
+        float(row["most"].strip("%"))
+        for name in DATA.values()
+        for row in tables(name)["Claims that are wrong"]
+        if "sigma 1.5" not in row["of"]
+    ]
+    assert 3 < max(rates) <= 5
+
+
+def test_the_agreement_with_people_is_that_measured() -> None:
+    text = (ROOT / "bench" / "results" / "realsumm.txt").read_text(encoding="utf-8")
+    levels = [re.findall(r"^(\S+_\S+) +(\.\d.*)$", part, re.MULTILINE) for part in text.split("level: mean")[1:]]
+    by_metric: dict[str, list[str]] = defaultdict(list)
+    for metric, numbers in (row for level in levels for row in level[:5]):
+        pearson, _, kendall = re.findall(r"(\.\d+) +(\.\d+ to \.\d+)", numbers)
+        by_metric[metric] += [f"{value} ({interval})" for value, interval in (pearson, kendall)]
+    rows = [f"| `{metric}` | {' | '.join(cells)} |" for metric, cells in by_metric.items()]
+    assert len(rows) == 5
+    assert [row for row in rows if row not in ANSWER] == []
+
+
+def test_the_cost_is_that_measured_and_within_bounds() -> None:
+    text = (ROOT / "bench" / "results" / "kept_cost.txt").read_text(encoding="utf-8")
+    ratios: dict[str, list[str]] = defaultdict(list)
+    for arm, least, median in re.findall(r"^\| (content kept.*?) \| \S+ \| (\S+) \| (\S+) \|", text, re.MULTILINE):
+        ratios[arm].append(median)
+        assert max(float(least), float(median)) <= 1.15
+    rows = [f"| {arm} | {' | '.join(found)} |" for arm, found in ratios.items()]
+    assert len(rows) == 2
+    assert [row for row in rows if row not in ANSWER] == []

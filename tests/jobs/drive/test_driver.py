@@ -1,7 +1,6 @@
 """The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
 
 import io
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from stored_rows import everything
 
 from bench import stub_work
 from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
-from core.sweep import Sweeper
-from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
@@ -56,27 +53,6 @@ def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothi
     assert everything(store, first.run_id) == everything(store, second.run_id)
     monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
-
-
-def test_an_interrupted_run_is_resumed_where_it_stopped(
-    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = driver.start(store, plan, "inline", QUIET)
-    sweep, calls = Sweeper.__call__, []
-
-    def interrupted(self: Sweeper, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
-        calls.append(len(bundle))
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return sweep(self, bundle)
-
-    monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.state, outcome.articles) == ("interrupted", 2)
-    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
-    assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
-    assert calls == [2, 2, 2, 1]  # the first bundle was not computed again
-    assert everything(store, resumed.run_id) == everything(store, whole.run_id)
 
 
 def test_a_failing_article_is_recorded_and_tried_again_on_resume(

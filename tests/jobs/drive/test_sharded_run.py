@@ -1,7 +1,9 @@
 """A sharded run: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
 
 import io
+import shlex
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 from failing_work import failing_work
+from fake_head import FakeHead
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -17,11 +20,11 @@ from stored_rows import Stored, everything
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
 from core.provenance import software
-from jobs.drive import driver, shard_drivers, sharded_run
+from jobs.drive import driver, sharded_run
+from jobs.drive.driver import parts_of
 from jobs.drive.pools import MakeWork, stage_work
 from jobs.drive.run import Outcome
-from jobs.drive.shard_drivers import ShardDriver, drive_shards
-from jobs.drive.sharded_run import parts_of
+from jobs.drive.sharded_run import ShardDriver, drive_shards, drivers_here, drivers_there
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunInfo, Store
@@ -70,7 +73,7 @@ class DriversHere:
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharded_run, "_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(shard_drivers, "_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(sharded_run, "_WAIT_SECONDS", 0.0)
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
 
 
@@ -103,7 +106,7 @@ def undisturbed(store: Store, plan: Plan) -> Stored:
 
 
 def start(store: Store, plan: Plan, shards: int | None = None, articles: int | None = None) -> list[str]:
-    return sharded_run.create_sharded_run(store, NAME, plan, plan.run_spec(), 1, shards, articles)
+    return driver.create_sharded_run(store, NAME, plan, plan.run_spec(), 1, shards, articles)
 
 
 def here(store: Store, before: Any = lambda shard: None, make_work: MakeWork = stub_work.work) -> DriversHere:
@@ -191,7 +194,7 @@ def test_what_shards_warn_of_stands_in_the_log_of_their_parent_once(
     store: Store, news: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = planned(datasets=[{"name": str(news)}], precision="bfloat16")
-    sharded_run.create_sharded_run(store, NAME, plan, plan.run_spec(reuse=True), 1, 3, None)
+    driver.create_sharded_run(store, NAME, plan, plan.run_spec(reuse=True), 1, 3, None)
     monkeypatch.setattr("cluster.worker_info.software", lambda: ("NWS ba9876543210", *software()[1:]))
     drive(store, here(store))
     said = [line.text for _, line in store.log(NAME)]
@@ -308,9 +311,9 @@ def test_articles_that_failed_are_tried_again_by_resume(store: Store, plan: Plan
 
 def test_what_cannot_be_divided_is_refused(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(start(store, plan, shards=100)) == 8, "there are no more shards than bundles"
-    monkeypatch.setattr(sharded_run, "MOST_SHARDS", 7)
+    monkeypatch.setattr(driver, "MOST_SHARDS", 7)
     with pytest.raises(RecipeError, match="That is 8 shards; there may be 7"):
-        sharded_run.create_sharded_run(store, "other", plan, plan.run_spec(), 1, None, 1)
+        driver.create_sharded_run(store, "other", plan, plan.run_spec(), 1, None, 1)
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 40))
@@ -324,3 +327,38 @@ def test_parts_hold_each_article_once_and_whole_bundles(counts: list[int], size:
         assert all(begin % size == 0 for begin, _ in of_dataset)
     bundles = [sum(-(-(end - begin) // size) for _, begin, end in shard) for shard in parts]
     assert max(bundles) - min(bundles) <= 1
+
+
+def end_of(started: ShardDriver) -> str:
+    deadline = time.monotonic() + 60
+    while (ended := started.ended()) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return ended
+
+
+def test_a_process_is_told_all_and_its_last_words_are_heard(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    file = shlex.quote(str(told))
+    script = f'echo "$@" > {file}; echo $NWS_STORE >> {file}; echo no disk >&2; exit 3'
+    monkeypatch.setattr(sharded_run, "NWS", ["sh", "-c", script, "nws"])
+    assert end_of(drivers_here(store, NAME, "inline", actors=2)(5)) == "ended with code 3: no disk"
+    assert told.read_text() == f"drive {NAME} --epoch 5 --engine inline --actors 2\n{store.url}\n"
+    monkeypatch.setattr(sharded_run, "NWS", ["true"])
+    assert end_of(drivers_here(store, NAME, "inline")(5)) == ""
+
+
+def test_each_driver_on_a_cluster_is_a_job_with_a_name_of_its_own(store: Store, plan: Plan) -> None:
+    start(store, plan, shards=2)
+    head = FakeHead()
+    start_there = drivers_there(store, NAME, head, accelerator="T4")  # type: ignore[arg-type]
+    first, second = start_there(1), start_there(1)
+    assert [first.name, second.name] == [f"job {NAME}", f"job {NAME}-a2"]
+    assert head.entrypoints[f"{NAME}-a2"].endswith(f"drive {NAME} --epoch 1 --accelerator T4")
+    assert first.ended() is None
+    head.becomes(NAME, "FAILED", "no such image")
+    head.becomes(f"{NAME}-a2", "SUCCEEDED")
+    assert first.ended() == f"was FAILED (no such image). The end of its log:\n{NAME}: No module named 'core'"
+    assert second.ended() == ""

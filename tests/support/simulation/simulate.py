@@ -29,6 +29,10 @@ from simulation.stage import Stage
 from simulation.world import Process, World
 
 _COMES_BACK_AFTER = (5.0, 60.0, 300.0)
+_LOOK_SECONDS = 1.0
+"""Between two looks at who is idle."""
+_MOST_SECONDS = 24 * 3600.0
+"""By then all is over."""
 
 
 class Silent(Console):
@@ -77,8 +81,8 @@ class Simulation:
             for blow in self.case.blows:
                 self.world.after(blow.at, partial(self._strike, blow))
             self.world.spawn("operator", self._operate)
-            self.world.after(self.case.look_seconds, self._look)
-            self.world.run(lambda: self.is_over and not self.alive, self.case.most_seconds)
+            self.world.after(_LOOK_SECONDS, self._look)
+            self.world.run(lambda: self.is_over and not self.alive, _MOST_SECONDS)
         self.checks.look_at_the_end()
 
     @property
@@ -168,7 +172,7 @@ class Simulation:
 
     def _look(self) -> None:
         self.checks.look()
-        self.world.after(self.case.look_seconds, self._look)
+        self.world.after(_LOOK_SECONDS, self._look)
 
     def _strike(self, blow: Blow) -> None:
         """Let one thing happen, to whom chance chooses."""
