@@ -54,10 +54,8 @@ def parse_address(url: str | Path | None) -> Address:
         StoreError: The URL cannot be read, or names a database that NWS does not support. The message quotes none that
             may hold a password.
     """
-    if not isinstance(url, str):
-        raise StoreError(f"a store's URL is text, and this is {type(url).__name__}: {_USABLE}")
-    if any("\ud800" <= character <= "\udfff" for character in url):  # bytes that are no UTF-8
-        raise StoreError(f"a store's URL is no text that can be read: write it in UTF-8, and {_USABLE}")
+    if not isinstance(url, str) or any("\ud800" <= character <= "\udfff" for character in url):
+        raise StoreError(f"a store's URL is text in UTF-8, and this {type(url).__name__} is none: {_USABLE}")
     if url.startswith("sqlite:"):
         return _file_address(url)
     if not _POSTGRES.fullmatch(url):

@@ -177,10 +177,10 @@ class DriverReports(Database):
     def progress_of(self, connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
         """The last progress that the drivers of these runs reported, by run, without those that have reported none."""
         progress = {}
-        for row in connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id.in_(run_ids))):
-            values = {name: value for name, value in row._mapping.items() if name != "run_id"}
-            values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
-            progress[row.run_id] = Progress(**values)
+        query = select(ProgressRow.run_id, ProgressRow.noted_at, ProgressRow.numbers)
+        for run_id, noted_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
+            actors = tuple(ActorShare(**actor) for actor in numbers["actors"])
+            progress[run_id] = Progress(noted_at, **(numbers | {"actors": actors}))
         return progress
 
     @reads

@@ -148,7 +148,8 @@ class RunWriter:
             ]
             connection.execute(insert(LogLineRow), rows)
         if at is not None:
-            values = asdict(at)
+            numbers = asdict(at)
+            values = {"noted_at": numbers.pop("noted_at"), "numbers": numbers}
             statement = upsert(connection, ProgressRow).values(run_id=self.id, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
         return read_run(connection, self.id).cancel_requested_at is not None

@@ -54,7 +54,6 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[str]: JSON,
         list[int]: JSON,
-        list[dict[str, Any]]: JSON,
     }
 
 
@@ -329,20 +328,12 @@ class LogLineRow(_OfRun, Base):
 
 
 class ProgressRow(_OfRun, Base):
-    """The progress of a run, stored with its driver's heartbeat, see `jobs.store.run_progress.Progress`."""
+    """The progress of a run, stored with its driver's heartbeat; `numbers` has the other fields of `Progress`."""
 
     __tablename__ = "progress"
 
     noted_at: Mapped[datetime]
-    stage: Mapped[str]
-    unit: Mapped[str]
-    finished: Mapped[int]
-    failed: Mapped[int]
-    total: Mapped[int | None]
-    span_seconds: Mapped[float]
-    span_finished: Mapped[int]
-    actors: Mapped[list[dict[str, Any]]]
-    newest: Mapped[str | None]
+    numbers: Mapped[dict[str, Any]]
 
 
 class PolicyRow(_OfRun, Base):
