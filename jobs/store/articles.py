@@ -3,9 +3,9 @@
 Each query finds its rows by an index: a store may hold ten million summaries.
 
 Rows of two runs are equal if they have the same key (`SystemRow.work`, see `jobs.drive.reuse`), article, n and
-arithmetic (`core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text depends on its
-batch. Nor is what a run has that is `mixed`. Only rows that a run has computed itself are copied, so `reused_from`
-always names the run where a number was made.
+arithmetic (`core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text
+depends on its batch. Nor is what a run has that is `mixed`. Only rows that a run has computed itself are copied, so
+`reused_from` always names the run where a number was made.
 """
 
 import itertools

@@ -90,27 +90,6 @@ def test_a_large_store_is_as_fast_as_measured() -> None:
     assert f"{best_n[1]:.1f} s to count them, {best_n[0]:.1f} s to read them" in told
 
 
-def test_the_gpus_do_what_was_measured() -> None:
-    told = page("docs/gpu.md")
-    runs = results("gpu-ray")["runs"] + [run for run in results("gpu-ray-h100")["runs"] if run["models"] == "BERT-base"]
-    rows = [
-        f"| {run['precision']} | {run['actors']} | {run['articles_per_second']} | {run['busy'] * 100:.0f} % | "
-        f"{run['memory_gb']} GB |"
-        for run in runs
-    ]
-    repeated = {row for row, run in zip(rows, runs, strict=True) if run["articles_per_second"] == 88.0}
-    assert [row for row in rows if row not in told] == [*repeated]
-    h200, h100 = results("gpu"), results("gpu-h100")
-    for speed in h200["speeds"]:
-        cells = f"{speed['precision']} | {speed['articles_per_second']:.1f} | {speed['busy_share'] * 100:.0f} % |"
-        times = speed["articles_per_second"] / h200["libraries"]
-        assert f"| {cells} {times:.1f} times |" in told
-    assert f"in float32, did {h200['libraries']:.2f}" in told
-    rates = [speed["articles_per_second"] for speed in h100["speeds"]]
-    assert f"float32 {rates[0]:.1f} articles/s, TF32 {rates[1]:.1f}, float16 {rates[2]:.1f}" in told
-    assert f"in float32, {h100['libraries']:.2f}" in told
-
-
 DATA = {"": "", "news ": "_cnn_dailymail", "dialogues ": "_dialogsum"}
 ANSWER = (ROOT / "docs" / "answer.md").read_text(encoding="utf-8")
 
@@ -167,15 +146,4 @@ def test_the_agreement_with_people_is_that_measured() -> None:
         by_metric[metric] += [f"{value} ({interval})" for value, interval in (pearson, kendall)]
     rows = [f"| `{metric}` | {' | '.join(cells)} |" for metric, cells in by_metric.items()]
     assert len(rows) == 5
-    assert [row for row in rows if row not in ANSWER] == []
-
-
-def test_the_cost_is_that_measured_and_within_bounds() -> None:
-    text = (ROOT / "bench" / "results" / "kept_cost.txt").read_text(encoding="utf-8")
-    ratios: dict[str, list[str]] = defaultdict(list)
-    for arm, least, median in re.findall(r"^\| (content kept.*?) \| \S+ \| (\S+) \| (\S+) \|", text, re.MULTILINE):
-        ratios[arm].append(median)
-        assert max(float(least), float(median)) <= 1.15
-    rows = [f"| {arm} | {' | '.join(found)} |" for arm, found in ratios.items()]
-    assert len(rows) == 2
     assert [row for row in rows if row not in ANSWER] == []
