@@ -49,9 +49,8 @@ _TEXTS_AT_ONCE = 200
 SUMMARY_COLUMNS: Mapping[str, type] = {
     column.name: dict if isinstance(column.type, JSON) else column.type.python_type
     for column in SummaryRow.__table__.columns
-    if column.name != "raw_text"
 }
-"""The columns of `summaries` that readers get, in its order, each with the type of its values."""
+"""The columns of `summaries` in its order, each with the type of its values."""
 
 
 @dataclass(frozen=True, slots=True)

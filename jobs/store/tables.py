@@ -189,7 +189,6 @@ class SummaryRow(_OfRun, _ScoreColumns, Base):
 
     `extra` has further data of the system and, under `CHOSEN_SCORES`, the values of metrics from outside, by name.
     `reused_from` is the run that computed the row, if this run copied it; `seconds` is its cost there.
-    `raw_text` is for a text as its author wrote it, before NWS cut or cleaned it; nothing writes it yet.
     """
 
     __tablename__ = "summaries"
@@ -203,7 +202,6 @@ class SummaryRow(_OfRun, _ScoreColumns, Base):
     seconds: Mapped[float]
     extra: Mapped[dict[str, Any]] = mapped_column(sort_order=1)  # behind the scores
     reused_from: Mapped[str | None] = mapped_column(sort_order=1)
-    raw_text: Mapped[str | None] = mapped_column(sort_order=1)
 
 
 class FailureRow(_OfRun, Base):
