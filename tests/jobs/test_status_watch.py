@@ -4,11 +4,11 @@ import io
 import json
 import re
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hostile_server import eventually
 from rich.console import Console
 from undisturbed import STUB_WORK
 
@@ -44,11 +44,11 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     def pause(seconds: float) -> None:
         before = finished(store)
         gate.release()
-        wait_until(lambda: finished(store) > before or store.run_info(RUN).state != "running")
+        assert eventually(lambda: finished(store) > before or store.run_info(RUN).state != "running")
 
     monkeypatch.setattr(manage, "_pause", pause)
     thread.start()
-    wait_until(lambda: finished(store) == 0)
+    assert eventually(lambda: finished(store) == 0)
     yield thread
     gate.release(100)
     thread.join()
@@ -57,13 +57,6 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 def finished(store: Store) -> int:
     progress = store.progress(RUN)
     return -1 if progress is None else progress.finished
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_json_object_a_refresh_until_the_run_ends(nws, begun: threading.Thread) -> None:

@@ -288,16 +288,6 @@ def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store
         drive(store, here(store))
 
 
-def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, plan: Plan) -> None:
-    start(store, plan, shards=3)
-    drivers = here(store, lambda shard: shard.shard == 2 and store.cancel_run(NAME, HOST))
-    assert drive(store, drivers).state == "interrupted"
-    assert drivers.driven == [1, 2]
-    assert {shard.state for shard in store.shards(NAME)[2:]} == {"interrupted"}
-    assert drive(store, again := here(store)).state == "done"
-    assert again.driven[-1] == 3
-
-
 def test_articles_that_failed_are_tried_again_by_resume(store: Store, plan: Plan, undisturbed: Stored) -> None:
     last = list(plan.corpora[0])[-1]
     start(store, plan, shards=2)
