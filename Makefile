@@ -61,7 +61,7 @@ test-faults: setup
 test-gpu: setup
 	$(BIN)/python -m pytest -m gpu
 
-# The default run draws 500 cases. SEED=… draws others.
+# The default run draws 100 cases, make test-slow 400. SEED=… draws others.
 fuzz: setup
 	NWS_FUZZ_CASES=10000 NWS_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest --timeout 3600 tests/jobs/test_fuzz.py
 
@@ -69,10 +69,9 @@ fuzz: setup
 chaos: setup
 	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m chaos --seed $(SEED) --kills $(KILLS)
 
-# Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed. ACTORS=… makes the runs
-# large: seven simulated hours each.
+# Drivers, pool and store on simulated fleets in virtual time; some tenths of a second a seed.
 simulate: setup
-	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS) $(ACTORS:%=--actors %)
+	HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m simulation --seed $(SEED) --seeds $(SEEDS)
 
 check: setup
 	$(BIN)/ruff check .
@@ -108,8 +107,7 @@ bench-page: setup
 
 # What one driver gets from more actors: simulated, drawn in docs/pictures/forecast.png. MEASURE=1 measures on Ray, too.
 forecast: setup
-	$(if $(MEASURE),$(BIN)/python -m bench.rate_by_actors)
-	PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m bench.forecast
+	PYTHONPATH=$(CURDIR)/tests/support $(BIN)/python -m bench.forecast $(MEASURE:1=--measure)
 
 # README's pictures: the page of a run on ARTICLES, a file, and the viewer of the bundled ones; needs Chromium.
 pictures: setup

@@ -1,7 +1,6 @@
 """Runs the migrations, for `nws` on a connection it hands over, or for the `alembic` command on NWS_STORE."""
 
 import os
-from typing import Any
 
 from alembic import context
 from sqlalchemy import Connection
@@ -13,15 +12,7 @@ from jobs.store.tables import Base
 
 
 def run(connection: Connection) -> None:
-    is_postgres = connection.dialect.name == "postgresql"
-
-    def is_compared(found: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:
-        """On Postgres summaries have a partition for each run, and no foreign keys, see `jobs.store.schema`."""
-        if kind == "table" and reflected and compare_to is None and is_postgres:
-            return not name.startswith("summaries_")
-        return not (is_postgres and kind == "foreign_key_constraint" and found.parent.name == "summaries")
-
-    context.configure(connection=connection, target_metadata=Base.metadata, include_object=is_compared)
+    context.configure(connection=connection, target_metadata=Base.metadata)
     with context.begin_transaction():
         context.run_migrations()
 

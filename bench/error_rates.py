@@ -138,22 +138,22 @@ def rates(noise: Noise, articles: int, sweeps: int) -> Rates:
     none, flat = np.zeros(len(LENGTHS)), np.full(len(LENGTHS), 0.3)
     peak = 0.15 + 0.15 * np.exp(-((np.array(LENGTHS) - 9) ** 2) / 8)
     verdicts = []
-    found: dict[str, list[tuple[int, ...]]] = {"none": [], "flat": [], "peak": []}
+    recommended: dict[str, list[tuple[int, ...]]] = {"none": [], "flat": [], "peak": []}
     for _ in range(sweeps):
         points = sweep(noise(rng, articles), none, LEAD)
         (compared,) = compare_systems(points, points, [("a", LEAD)])
-        verdicts.append(any(at.significant for at in compared.lengths))
+        verdicts.append(any(length.significant for length in compared.lengths))
         for name, gain in (("none", none), ("flat", flat), ("peak", peak)):
             numbers = magic_numbers(sweep(noise(rng, articles), gain, RANDOM))
-            found[name].append(next(number.recommended for number in numbers if number.system == "a"))
-    told = [of for of in found["peak"] if of]
+            recommended[name].append(next(number.recommended for number in numbers if number.system == "a"))
+    not_silent = [lengths for lengths in recommended["peak"] if lengths]
     return Rates(
         verdict=float(np.mean(verdicts)),
-        recommended=float(np.mean([bool(of) for of in found["none"]])),
-        dropped=float(np.mean([bool(of) and of != LENGTHS for of in found["flat"]])),
-        missed=float(np.mean([bool(of) and 9 not in of for of in found["peak"]])),
-        silent=float(np.mean([not of for of in found["peak"]])),
-        size=float(np.mean([len(of) for of in told])) if told else float("nan"),
+        recommended=float(np.mean([bool(lengths) for lengths in recommended["none"]])),
+        dropped=float(np.mean([bool(lengths) and lengths != LENGTHS for lengths in recommended["flat"]])),
+        missed=float(np.mean([bool(lengths) and 9 not in lengths for lengths in recommended["peak"]])),
+        silent=float(np.mean([not lengths for lengths in recommended["peak"]])),
+        size=float(np.mean([len(lengths) for lengths in not_silent])) if not_silent else float("nan"),
     )
 
 

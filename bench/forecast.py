@@ -6,15 +6,22 @@ what `bench.writer` has for further rows on Postgres, whose server it waits for.
 Beside it are the rates of 1, 2 and 4 actors of a real Ray, whose stubs sleep, and forecasts of these, with the driver's
 CPU time of the same runs.
 
-`make forecast`, or `make forecast MEASURE=1` to measure anew (`bench.rate_by_actors`).
+`make forecast`, or `make forecast MEASURE=1` to measure anew on a Ray for each number of actors: a minute in all.
 """
 
+import functools
 import json
+import os
+import platform
+import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from rich.console import Console
 from simulation.cases import draw_small
 from simulation.chance import Hazards
 from simulation.clocks import virtual
@@ -25,13 +32,22 @@ from simulation.stage import Stage
 from simulation.world import World
 
 from bench import stub_work
-from bench.machine import RESULTS
+from bench.machine import RESULTS, cpu_model
+from bench.overhead import WORDS, Meter, cost
+from cluster.session import local_session
 from core.types import Article
+from jobs.drive import pools
+from jobs.recipes.job import plan_job
+from jobs.store import open_store
 
+KEPT = RESULTS / "rate_by_actors.json"
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"
 ROWS_MEASURED, ROWS_PAPER = 4, 132
 T4_SECONDS = 0.25  # for an article of the recipe `paper`, by its count of FLOPs: docs/scale.md
 FORECAST_ACTORS = (1, 2, 4, 8, 16, 50, 100, 150, 250, 500)
+# On Ray: stubs sleep for so long that two CPUs are enough for four actors.
+MEASURED_ACTORS = (1, 2, 4)
+SECONDS, BUNDLE_SIZE, ARTICLES_AN_ACTOR = 0.05, 8, 400
 
 
 def simulated(stage: Stage, actors: int, seconds: float, driver_ms: float, bundle_size: int) -> float:
@@ -75,12 +91,41 @@ def _bundles() -> Iterator[tuple[Article, ...]]:
         yield (Article("d", "s", str(number), "One two three.", ("One.",)),)
 
 
-def beside(stage: Stage, here: dict[str, Any]) -> list[dict[str, Any]]:
+def measured(actors: int) -> dict[str, float]:
+    """The rate of actors on a Ray here, and the driver's CPU time of an article in ms; of the last three quarters."""
+    with tempfile.TemporaryDirectory(prefix="nws-bench-") as folder:
+        articles, count = Path(folder) / "articles.jsonl", actors * ARTICLES_AN_ACTOR
+        stub_work.write_articles(articles, count, WORDS)
+        asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE, "rulers": []}
+        asked |= {"importance": ["textrank", "centroid"], "accelerator": "cpu", "actors": actors}
+        meter = Meter(max(1, count // 20))
+        wide = functools.partial(local_session, num_cpus=max(MEASURED_ACTORS))  # whatever the machine has
+        with open_store(f"sqlite:///{folder}/nws.db") as store, mock.patch.object(pools, "local_session", wide):
+            meter.submit(store, plan_job("phase1", "sample", asked), Console(stderr=True))
+    article = cost(meter.samples, count // 4)
+    return {"actors": actors, "measured": 1000 / article.wall, "driver_ms": article.driver_cpu}
+
+
+def measure() -> None:
+    """Keep the rates of actors whose stubs sleep, for a process that has not begun to simulate."""
+    os.environ["NWS_STUB_SECONDS"] = str(SECONDS)
+    about = {
+        "CPU": f"{cpu_model()}, {os.cpu_count()} CPUs",
+        "python": platform.python_version(),
+        "load before": round(os.getloadavg()[0], 2),
+        "seconds an article": SECONDS,
+        "bundle size": BUNDLE_SIZE,
+    }
+    report = {"about": about, "points": [measured(actors) for actors in MEASURED_ACTORS]}
+    KEPT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def with_forecasts(stage: Stage, measurements: dict[str, Any]) -> list[dict[str, Any]]:
     """What was measured on Ray, with a forecast of each point."""
-    seconds, size = here["about"]["seconds an article"], here["about"]["bundle size"]
+    seconds, size = measurements["about"]["seconds an article"], measurements["about"]["bundle size"]
     return [
         point | {"simulated": simulated(stage, point["actors"], seconds, point["driver_ms"], size)}
-        for point in here["points"]
+        for point in measurements["points"]
     ]
 
 
@@ -99,45 +144,50 @@ def forecast(stage: Stage) -> dict[str, Any]:
     return {"driver_ms": driver_ms, "seconds an article": T4_SECONDS, "points": points}
 
 
-def draw(found: dict[str, Any]) -> None:
+def draw(report: dict[str, Any]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 4.2), layout="constrained")
     axes = figure.subplots()
-    points, seconds = found["forecast"]["points"], found["forecast"]["seconds an article"]
+    points, seconds = report["forecast"]["points"], report["forecast"]["seconds an article"]
     actors = [point["actors"] for point in points]
     axes.plot(actors, [count / seconds for count in actors], ":", color="0.6", label="actors alone (0.25 s an article)")
     axes.plot(actors, [point["simulated"] for point in points], "o-", color="C0", label="forecast, recipe paper, T4s")
-    if "measured" in found:
-        here = found["measured"]["points"]
-        label = f"forecast, stubs of {found['measured']['seconds an article']:g} s"
+    if "measured" in report:
+        measured_points = report["measured"]["points"]
+        label = f"forecast, stubs of {report['measured']['seconds an article']:g} s"
         axes.plot(
-            [point["actors"] for point in here], [point["simulated"] for point in here], "s--", color="C1", label=label
+            [point["actors"] for point in measured_points],
+            [point["simulated"] for point in measured_points],
+            "s--",
+            color="C1",
+            label=label,
         )
         axes.plot(
-            [point["actors"] for point in here],
-            [point["measured"] for point in here],
+            [point["actors"] for point in measured_points],
+            [point["measured"] for point in measured_points],
             "x",
             color="C3",
             ms=9,
             label="measured on Ray here",
         )
-    axes.axhline(1000 / found["forecast"]["driver_ms"], color="C0", lw=0.8, alpha=0.5)
+    axes.axhline(1000 / report["forecast"]["driver_ms"], color="C0", lw=0.8, alpha=0.5)
     axes.set(xscale="log", yscale="log", xlabel="actors of one driver", ylabel="articles a second")
     axes.legend(frameon=False)
     figure.savefig(PICTURE, dpi=120, metadata={"Software": None})
 
 
 def main() -> None:
-    kept = RESULTS / "rate_by_actors.json"
+    if "--measure" in sys.argv:
+        measure()
     with Stage(1) as stage:
-        found = {"forecast": forecast(stage)}
-        if kept.exists():
-            here = json.loads(kept.read_text(encoding="utf-8"))
-            found["measured"] = here["about"] | {"points": beside(stage, here)}
-    text = json.dumps(found, indent=2) + "\n"
+        report = {"forecast": forecast(stage)}
+        if KEPT.exists():
+            measurements = json.loads(KEPT.read_text(encoding="utf-8"))
+            report["measured"] = measurements["about"] | {"points": with_forecasts(stage, measurements)}
+    text = json.dumps(report, indent=2) + "\n"
     (RESULTS / "forecast.json").write_text(text, encoding="utf-8")
-    draw(found)
+    draw(report)
     print(text)
 
 

@@ -26,10 +26,8 @@ from bench.sweep import TOLERANCE, datasets
 from core.metrics.specs import METRICS, PARTS
 from core.sweep import Sweeper, take_share
 from core.systems.rulers import RULERS
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import upgrade_schema
 
 WITHOUT, KEPT, RULED = ARMS = ("without", "content kept", "content kept and rulers")
@@ -107,7 +105,7 @@ def arm_of(name: str, dataset: str, articles: int) -> Arm:
 
 def plan_of(dataset: str, articles: int, *, with_rulers: bool) -> Plan:
     asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16}
-    return make_plan(load_recipe(Phase1Recipe, "sample", asked if with_rulers else {**asked, "rulers": []}))
+    return plan_job("phase1", "sample", asked if with_rulers else {**asked, "rulers": []})
 
 
 def read_scores(path: Path) -> Iterator[tuple[tuple[str, str, int], tuple[float, ...]]]:

@@ -58,10 +58,13 @@ def main() -> None:
 def scored(stored: Sequence[ArticleTexts], kinds: dict[str, SystemKind], layer: int, others: int) -> list[Point]:
     """The run's summaries, but for those of rulers and of random draws, with a setting's scores."""
     config = MetricsConfig(BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), layer), RougeConfig())
-    articles = {one.id: Article(one.dataset, one.split, one.key, one.text, one.references) for one in stored}
+    articles = {
+        article.id: Article(article.dataset, article.split, article.key, article.text, article.references)
+        for article in stored
+    }
     metrics = StandardMetrics(config, find_device("cpu"), [draw_panel(stored[0].dataset, articles.values())])
     with mock.patch("core.metrics.kept.OTHERS", others):
-        return [point for one in stored for point in _points(metrics, articles[one.id], one, kinds)]
+        return [point for article in stored for point in _points(metrics, articles[article.id], article, kinds)]
 
 
 def _points(

@@ -29,10 +29,8 @@ from bench.machine import CpuSeconds, cpu_model, keep
 from core.types import Landed
 from jobs.drive import driver
 from jobs.drive.run import Outcome
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import RunWriter, Store, open_store, upgrade_schema
 
 BUNDLE_SIZE, ACTORS, WORDS = 32, 2, 100
@@ -154,7 +152,7 @@ def main() -> None:
         stub_work.write_articles(articles, options.articles, WORDS)
         asked = {"datasets": [{"name": str(articles)}], "n": [7], "bundle_size": BUNDLE_SIZE}
         asked |= {"importance": ["textrank", "centroid"], "rulers": []}
-        plan = make_plan(load_recipe(Phase1Recipe, "sample", {**asked, "accelerator": "cpu", "actors": ACTORS}))
+        plan = plan_job("phase1", "sample", {**asked, "accelerator": "cpu", "actors": ACTORS})
         meter = Meter(max(1, options.articles // SAMPLES))
         url = options.store or f"sqlite:///{folder}/nws.db"
         upgrade_schema(url)

@@ -60,8 +60,8 @@ def _fill_shard(store: Store, shard: str, articles: int, rng: np.random.Generato
         with store.writing() as connection:
             connection.execute(insert(ScoreColumnRow), rows)
     ids = [f"{number:016x}" for number in rng.integers(0, 2**63, articles)]
-    known: dict[str, object] = {"systems": list(SYSTEMS), "datasets": ["cnn", "xsum"], "articles": ids}
-    known["of_dataset"] = [number % 2 for number in range(articles)]
+    named = [(("cnn", "xsum")[number % 2], article_id) for number, article_id in enumerate(ids)]
+    known = {"systems": list(SYSTEMS), "articles": named}
     summaries = articles * len(SYSTEMS) * len(LENGTHS)
     with store.writing() as connection:
         whole = {"run_id": shard, "name": "about", "part": 0, "column_values": json.dumps(known).encode()}

@@ -95,12 +95,12 @@ def measure(url: str, kind: str, landed: Sequence[Landed], together: int, server
 
 
 def _size(store: Store, run_id: str) -> int:
-    """Bytes on disk: of the run's partition with its indexes, or of a SQLite file."""
+    """Bytes on disk: of the table `summaries` with its indexes, or of a SQLite file."""
     if store.url.startswith("sqlite"):
         with contextlib.closing(sqlite3.connect(store.url.removeprefix("sqlite:///"))) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return Path(store.url.removeprefix("sqlite:///")).stat().st_size
-    with store.query(f"SELECT pg_total_relation_size('\"summaries_{run_id}\"')") as answer:
+    with store.query("SELECT pg_total_relation_size('summaries')") as answer:
         ((size,),) = answer.rows
     return int(str(size))
 

@@ -91,8 +91,7 @@ def _resume_shards(
     resuming: options.ResumeOptions,
 ) -> "Outcome":
     from cluster.job_api import Head
-    from jobs.drive.shard_drivers import drivers_here, drivers_there
-    from jobs.drive.sharded_run import drive_sharded_run
+    from jobs.drive.sharded_run import drive_sharded_run, drivers_here, drivers_there
 
     opened.require_free(run, socket.gethostname(), resuming.take_over)
     refuse_no_wait(target)
@@ -131,7 +130,7 @@ def drive(
     ray or inline: on this machine alone.
     """
     from jobs.drive.run import hold_run
-    from jobs.drive.shard_drivers import drive_shards
+    from jobs.drive.sharded_run import drive_shards
     from jobs.drive.ship import take_store_url
     from jobs.store import open_store
 

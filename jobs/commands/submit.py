@@ -84,7 +84,7 @@ def _submit(
     with busy("Loading libraries", at_once=True):
         from cluster.job_api import Head
         from jobs.drive import driver
-        from jobs.drive.sharded_run import create_sharded_run
+        from jobs.drive.driver import create_sharded_run
         from jobs.recipes.job import plan_job
         from jobs.report.warnings import require_labels_fit
         from jobs.store import new_run_id, open_store
@@ -150,9 +150,8 @@ def _describe(
     plan: "Plan", store: str, target: options.TargetOptions, as_json: bool, shards: options.ShardOptions
 ) -> None:
     """Print what would run, and what that would take."""
-    from jobs.drive.driver import fetch_models
+    from jobs.drive.driver import fetch_models, shards_of
     from jobs.drive.dry_run import describe, estimate, print_description, print_estimate
-    from jobs.drive.sharded_run import shards_of
 
     described = describe(plan)
     if shards.is_sharded:

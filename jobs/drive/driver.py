@@ -1,37 +1,39 @@
-"""The driver of a run: starts or resumes it, trains its policies, and takes it through its stages.
+"""The driver of a run: it starts or resumes the run, trains its policies, and takes it through its stages.
 
-It is the only writer of its run. What it has stored is never computed again, so the same function starts a run and
-resumes one.
+It is the only writer of its run. Rows that are stored are never computed again, so the same function starts and resumes
+a run. A sharded run is created here, and driven by `jobs.drive.sharded_run`.
 """
 
 import functools
+import itertools
 import os
 import socket
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
 from rich.console import Console
 
 from core.article_ids import ArticleIds
+from core.errors import RecipeError
 from core.models import model_folder
 from core.stage import Stage
+from core.text.dataset import OpenDataset
 from jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from jobs.drive.reuse import obstacles, works
 from jobs.drive.run import Outcome, Run, take_run
-from jobs.drive.stages import (
-    lacking_kept,
-    require_complete,
-    run_stage,
-    score_kept,
-)
+from jobs.drive.stages import lacking_kept, require_complete, run_stage, score_kept
 from jobs.drive.trackers import Trackers, curve_scalars
 from jobs.installation import code_version
 from jobs.recipes.job import plan_again
-from jobs.recipes.plan import Plan, require_same_revisions, sha256_of
-from jobs.store import PolicyInfo, Store, new_run_id
+from jobs.recipes.plan import Plan, dataset_revisions, require_same_revisions, sha256_of
+from jobs.store import PolicyInfo, RunSpec, Store, new_run_id
 from jobs.store.runs import SILENT_SECONDS
+
+MOST_SHARDS = 10_000
+"""The most shards of a run: each is a row that `nws ls` adds up, and takes seconds to begin."""
 
 
 def start(
@@ -174,7 +176,7 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
 
 
 def _tell_of_reuse(run: Run, plan: Plan) -> None:
-    """Mark a run as mixed that began with other code or libraries, and say which of its rows are copied from no run."""
+    """Mark a run as mixed that began with other code or libraries, and say which of its rows are not copied."""
     info = run.store.run_info(run.id)
     libraries = info.revisions["libraries"], plan.revisions["libraries"]
     changed = changed_software(info.code_version, code_version(), *libraries)
@@ -189,12 +191,12 @@ def _tell_of_reuse(run: Run, plan: Plan) -> None:
 
 
 def changed_software(before: str, code: str, recorded: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """What a run would go on with in another version than it began with: by its name and new version, the old one.
+    """The software whose version differs from that at the beginning of a run: the old version by name and new version.
 
     Args:
         before: the versions of the code that have worked on the run.
-        code: the version that is to go on with it.
-        recorded: the versions of the libraries when it began.
+        code: the version of the code now.
+        recorded: the versions of the libraries at the beginning.
         now: their versions now.
     """
     changed = [name for name in {**recorded, **now} if recorded.get(name) != now.get(name)]
@@ -212,3 +214,88 @@ def _is_trained(policies: Sequence[PolicyInfo], plan: Plan) -> bool:
 
 def _no_pool(stage: object) -> NoReturn:
     raise AssertionError("a run that has everything needs no pool")
+
+
+def create_sharded_run(
+    store: Store,
+    run_id: str,
+    plan: Plan,
+    spec: RunSpec,
+    drivers: int,
+    shards: int | None,
+    shard_articles: int | None,
+) -> list[str]:
+    """Add a run, for so many drivers, and its shards; the ids of the shards.
+
+    Raises:
+        NwsError: a model is missing, the articles cannot be divided, or the store refuses. There is no run then.
+    """
+    if spec.address is None:
+        fetch_models(plan.training_and_stages)  # once, before several drivers would
+    divided = shards_of(plan, spec, shards, shard_articles)
+    panels = plan.with_panels().panels or ()
+    return store.create_sharded_run(spec, run_id, drivers, plan.language, panels, plan.systems, divided)
+
+
+def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[tuple[RunSpec, int]]:
+    """The shards of a run: so many, or as many as it takes for each to have at most so many articles.
+
+    The datasets lie one behind the other, and a shard is what stands between two places of that row. It has a part of
+    one dataset, or of several. No shard is empty: there are fewer of them if there are fewer bundles.
+
+    Args:
+        plan: of the whole run.
+        spec: the same; the specs of shards differ by their articles.
+        shards: how many.
+        articles: of each, a number that is rounded up to whole bundles; `shards` is None then.
+
+    Raises:
+        RecipeError: articles are streamed, or there would be too many shards.
+    """
+    streamed = [corpus.name for corpus in plan.corpora if corpus.ids is None]
+    if streamed:
+        raise RecipeError(f"Shards need to know all articles, and {', '.join(streamed)} is streamed: download it.")
+    counts = [len(corpus.ids) for corpus in plan.corpora if corpus.ids is not None]
+    size = plan.recipe.bundle_size
+    bundles = sum(-(-count // size) for count in counts)
+    if shards is None:
+        assert articles is not None
+        shards = -(-bundles // -(-articles // size))
+    shards = min(shards, bundles)
+    if shards > MOST_SHARDS:
+        raise RecipeError(f"That is {shards} shards; there may be {MOST_SHARDS}.")
+    return [_shard(plan, spec, parts) for parts in parts_of(counts, size, shards)]
+
+
+def parts_of(counts: Sequence[int], size: int, shards: int) -> Iterator[list[tuple[int, int, int]]]:
+    """The parts of each shard: the number of a dataset, and from which of its articles to before which they go.
+
+    Args:
+        counts: how many articles each dataset has.
+        size: articles of a bundle.
+        shards: how many, at most as many as there are bundles. They differ by one bundle at most.
+    """
+    bundles = [(number, first) for number, count in enumerate(counts) for first in range(0, count, size)]
+    bounds = [shard * len(bundles) // shards for shard in range(shards + 1)]
+    for begin, end in itertools.pairwise(bounds):
+        parts = []
+        for number, group in itertools.groupby(bundles[begin:end], key=lambda bundle: bundle[0]):
+            firsts = [first for _, first in group]
+            parts.append((number, firsts[0], min(firsts[-1] + size, counts[number])))
+        yield parts
+
+
+def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> tuple[RunSpec, int]:
+    datasets, corpora = [], list[OpenDataset]()
+    for number, begin, end in parts:
+        dataset, corpus = plan.recipe.datasets[number], plan.corpora[number]
+        datasets.append(replace(dataset, skip=dataset.skip + begin, limit=end - begin))
+        corpora.append(replace(corpus, revision=corpus.part_revision(end)))
+    recipe = plan.recipe.model_copy(update={"datasets": tuple(datasets)})
+    own = replace(
+        spec,
+        recipe=recipe.model_dump(mode="json"),
+        recipe_hash=recipe.hash,
+        revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
+    )
+    return own, sum(end - begin for _, begin, end in parts)

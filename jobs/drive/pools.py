@@ -1,6 +1,6 @@
-"""Where a run runs: in this process, on a Ray of its own, or on the Ray cluster that its driver was started on.
+"""The pools of workers of a run: in this process, on a Ray of its own, or on the cluster of its driver.
 
-While a pool works, its workers are watched: how busy they are, and what they compute with.
+A watch looks at the workers of a pool: how busy they are, and what software they compute with.
 """
 
 import functools
@@ -31,7 +31,7 @@ from jobs.recipes.base import RunRecipe
 from jobs.store import ActorShare
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
-# CUDA itself, about 0.5 GB, and what the passes take: an actor with four models of BERT-base's size had 3.4 GB on an
+# CUDA itself, about 0.5 GB, and the memory of passes: an actor with four models of BERT-base's size had 3.4 GB on an
 # H100 in float32, of which weights 1.8, and 2.1 GB in float16, of which weights 0.9. With some room.
 _BESIDE_WEIGHTS = 2_600_000_000
 # A batch of a generator is as large as memory lets it be. With less than this it is so small that the GPU waits.
@@ -42,15 +42,15 @@ _BETWEEN_LOOKS_SECONDS = 1.0
 MIXED = "No other run copies rows of this one"
 
 Engine = Literal["ray", "inline", "cluster"]
-# What makes, of a stage, a device and a share of its memory, the work of a stage; called in the driver's process.
+# Makes the work of a stage from the stage, a device and a share of its memory; called in the driver's process.
 MakeWork: TypeAlias = Callable[[Stage, str, float | None], Work]
 
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """Where a run runs: its `device`, in words, and functions that open the pool of a stage or of a training.
+    """The pools of a run: its `device`, in words, and functions that open the pool of a stage or of a training.
 
-    `arithmetic` says how the workers will multiply (`cluster.worker_info.WorkerInfo`), None where only they can tell.
+    `arithmetic` says how the workers will multiply (`cluster.worker_info.WorkerInfo`); None if only they can tell.
     """
 
     device: str | None
@@ -75,9 +75,9 @@ def open_pools(
     make_work: MakeWork = stage_work,
     stages: Sequence[Stage] = (),
 ) -> Iterator[Pools]:
-    """The machines that a recipe asks for.
+    """The pools on the machines that a recipe asks for.
 
-    `stages` are those that will be worked on, their models fetched: actors share a GPU only if the models have room.
+    `stages` are those of the run, whose models are on this machine: actors share a GPU only if the models have room.
 
     Raises:
         ClusterError: Ray cannot start or be joined, or has not what the recipe asks for.
@@ -116,7 +116,7 @@ def open_pools(
 def choose_actors(
     session: Session, recipe: RunRecipe, stages: Sequence[Stage], say: Callable[[str], None]
 ) -> ActorPlan:
-    """What each actor pins, and how many there are. Says why so many share a GPU, where the recipe leaves that open.
+    """The resources of each actor, and the number of actors. Says why so many share a GPU if no recipe sets it.
 
     Raises:
         ClusterError: there is not what the recipe asks for.
@@ -140,7 +140,7 @@ def choose_actors(
 
 
 def actor_bytes(stages: Sequence[Stage], has_bfloat16: bool) -> int:
-    """About how many bytes of a GPU's memory an actor needs: in the stage that needs the most.
+    """The bytes of a GPU's memory that an actor needs, about: those of the stage that needs the most.
 
     Args:
         stages: those of a run; a model that is not on this machine is fetched.
@@ -165,14 +165,10 @@ def _parameters(ref: ModelRef) -> int:
 
 
 def _arithmetic_here(device: str) -> str:
-    """How this process multiplies there. The imports bring torch along."""
-    if device == "cuda":
-        from core.arithmetic import describe_gpu_arithmetic
+    """How this process multiplies on that device. The imports bring torch along."""
+    from core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
 
-        return describe_gpu_arithmetic()
-    from core.arithmetic import describe_arithmetic
-
-    return describe_arithmetic()
+    return describe_gpu_arithmetic() if device == "cuda" else describe_arithmetic()
 
 
 @contextmanager
@@ -189,7 +185,7 @@ def _session(engine: Engine, console: Console) -> Iterator[Session]:
 
 
 class PoolWatch:
-    """Looks at the actors of one pool. `device` is what each of them pins, in words."""
+    """A watch on the actors of one pool. `device` has the resources of each, in words."""
 
     def __init__(self, run: Run, device: str | None) -> None:
         self._run = run
@@ -199,7 +195,7 @@ class PoolWatch:
         self._looks: deque[tuple[float, dict[int, float]]] = deque()
 
     def look(self, actors: Actors) -> None:
-        """Called every few seconds, and as often as one likes.
+        """Compare and show the actors as they are now; called every few seconds, or more often.
 
         Raises:
             FencedError: the run is no longer this driver's.
@@ -212,7 +208,7 @@ class PoolWatch:
             self.compare(worker.software for worker in self._workers)
 
     def _show_shares(self, busy: Sequence[Busy]) -> None:
-        """Show, with the run's progress, in which share of the last minute each actor had work."""
+        """Show each actor's share of the last minute with work, beside the run's progress."""
         now = time.monotonic()
         if self._looks and now - self._looks[-1][0] < _BETWEEN_LOOKS_SECONDS:
             return
@@ -232,14 +228,14 @@ class PoolWatch:
         self._run.show(actors=tuple(shares))
 
     def compare(self, reported: Iterable[Software]) -> None:
-        """Compare what processes compute with to what this one does; to be called before their rows are stored.
+        """Compare the software of processes with that of this one; to be called before their rows are stored.
 
         Raises:
             FencedError: the run is no longer this driver's.
         """
-        for theirs in set(reported) - self._equal:
-            self._equal.add(theirs)
-            different = differences(theirs, software())
+        for other in set(reported) - self._equal:
+            self._equal.add(other)
+            different = differences(other, software())
             if different and self._run.mix(different):
                 self._run.say(
                     f"Warning: a process of this run computes with {', '.join(different)}, and its driver with "
@@ -248,7 +244,7 @@ class PoolWatch:
 
 
 def note_arithmetic(run: Run, device: str, now: Sequence[str]) -> None:
-    """Tell the store how a run's rows are multiplied from now on, and the user where that is another way than before.
+    """Record how the workers of a run multiply from now on, and warn if that is another way than before.
 
     Raises:
         FencedError: the run is no longer this driver's.
@@ -277,7 +273,7 @@ def look_at_sources(run: Run) -> None:
 
 
 def _share(seconds: float, before: float, span: float) -> float | None:
-    """None in no time. An actor that had worked for longer before is another one now."""
+    """The share of a span with work, None if it has no length. An actor with less work than before is a new one."""
     if span == 0:
         return None
     return min(1.0, (seconds - before if seconds >= before else seconds) / span)

@@ -1,7 +1,7 @@
-"""The bundles of a stage: copy what other runs of the store have of them, and divide the rest into parts to compute.
+"""The bundles of a stage: copies of summaries that other runs of the store have, and parts that are computed.
 
-An article gets its copies in the transaction that stores the rest of it, so it still has all summaries of a stage or
-none, whoever dies in between. The SQL of it: `jobs.store.copies`.
+An article gets its copies in the transaction that stores its other summaries. So it has all summaries of a stage or
+none, whoever dies in between. The SQL is in `jobs.store.articles`.
 
 A row may be copied from another run if six things are equal: NWS's code, the libraries, the models, the system, the
 arithmetic and the article. The first four are its system's key (`SystemRow.work`, see `works`); the other two are
@@ -39,7 +39,7 @@ Bundles: TypeAlias = Iterator[tuple[Article, ...]]
 Place: TypeAlias = tuple[str, int]
 
 ROWS_AT_ONCE = 10_000
-"""Of a transaction that copies, 0.14 s of CPU on SQLite: its other writers wait for it."""
+"""The rows of a transaction that copies: 0.14 s of CPU on SQLite, for which its other writers wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Part:
 
     Attributes:
         bundles: without the articles that are finished.
-        stage: what is computed of them.
-        reusable: what is copied beside it.
+        stage: the systems and lengths that are computed.
+        reusable: the rows that are copied beside them.
     """
 
     bundles: Bundles
@@ -94,7 +94,7 @@ def _stream_bundles(
 
 
 def _in_unfinished(ids: IdNumbers, size: int, finished: ArticleIds) -> NDArray[np.bool_]:
-    """Whether the bundle of each article holds one that is not finished, (articles,)."""
+    """Whether the bundle of each article has an unfinished article, (articles,)."""
     unfinished = ~finished.holds(ids)
     any_in_bundle: NDArray[np.bool_] = np.logical_or.reduceat(unfinished, np.arange(0, len(ids), size))
     return np.repeat(any_in_bundle, size)[: len(ids)]
@@ -106,7 +106,7 @@ def works(plan: Plan) -> dict[str, str]:
 
 
 def obstacles(plan: Plan) -> dict[str, list[str]]:
-    """Why rows are not copied, and those of which systems. Policies, which are trained for their run, are not named."""
+    """Why rows are not copied: the systems by the reason. Policies, which are trained for their run, are left out."""
     named: dict[str, list[str]] = {}
     for _, system, obstacle in _systems(plan):
         if obstacle and not system.signature.startswith(POLICY):
@@ -131,11 +131,11 @@ def _key(plan: Plan, stage: Stage, system: Writer) -> str:
 
 
 def _systems(plan: Plan) -> Iterator[tuple[Stage, Writer, str]]:
-    """Every system of a run, with its stage, and why none of its rows may be copied; "" where they may."""
-    of_run = _obstacle_of_run(plan)
+    """Every system of a run with its stage, and why its rows may not be copied; "" if they may."""
+    obstacle_of_run = _obstacle_of_run(plan)
     for stage in plan.stages:
         for system in stage.writers:
-            yield stage, system, of_run or _obstacle(stage, system)
+            yield stage, system, obstacle_of_run or _obstacle(stage, system)
 
 
 def _obstacle_of_run(plan: Plan) -> str:
@@ -159,7 +159,7 @@ def _obstacle(stage: Stage, system: Writer) -> str:
 
 
 def find_reusable(run: Run, plan: Plan, stage: Stage, arithmetic: Callable[[], str | None]) -> Reusable | None:
-    """What other runs may have of a stage; None if they have nothing, or if the run must compute everything itself."""
+    """The rows of other runs that a stage may copy; None if there are none, or the run computes everything itself."""
     info = run.store.run_info(run.id)
     keys = [key for system, key in works(plan).items() if system in stage.signatures]
     sources = run.store.runs_of_equal_work(run.id, keys) if info.reuse and keys else {}
@@ -167,12 +167,14 @@ def find_reusable(run: Run, plan: Plan, stage: Stage, arithmetic: Callable[[], s
         return None
     # Of this machine, which imports torch. Of another, that of the rows so far, or of the newest run: if its workers
     # multiply in another way, the run says so, and is a mixed one.
-    known = arithmetic() or next(reversed(info.arithmetic), None) or next(iter(sources.values()))
-    alike = tuple(source for source, way in sources.items() if way == known)
+    way = arithmetic() or next(reversed(info.arithmetic), None) or next(iter(sources.values()))
+    equal_sources = tuple(source for source, source_way in sources.items() if source_way == way)
     if isinstance(stage.generator, Endpoint):
-        alike = alike[:1]  # of the cuts of one text, which an endpoint writes anew each time it is asked
-    of_stage = tuple(keys), stage.signatures, (UNCUT, *stage.lengths), len(stage.places)
-    return Reusable(alike, known, *of_stage) if alike else None
+        # An endpoint writes another text each time, and the cuts of an article are to be of one text.
+        equal_sources = equal_sources[:1]
+    if not equal_sources:
+        return None
+    return Reusable(equal_sources, way, tuple(keys), stage.signatures, (UNCUT, *stage.lengths), len(stage.places))
 
 
 def divide(
@@ -183,12 +185,14 @@ def divide(
     finished: ArticleIds,
     announced: "array[int]",
 ) -> tuple[ArticleIds, list[Part]]:
-    """Copy the articles of which all summaries are known, and divide the bundles with others into two parts.
+    """Copy the articles of which other runs have all summaries, and divide the other bundles into two parts.
 
-    In one part something is known of each bundle, and only the rest is computed; in the other, nothing is. Of an
-    endpoint, one part has all texts from other runs, and they are only scored; the other is asked for what is missing.
+    In the first part other runs have some summaries of each bundle, and only the rest is computed; in the second they
+    have none. Of an endpoint, the first part has all texts from other runs, which are only scored, and the second asks
+    for the missing ones.
 
-    Returns the articles that are finished now, and the parts.
+    Returns:
+        The articles that are finished now, and the parts.
     """
     endpoint = stage.generator
     paid = PaidTexts(run, stage, endpoint) if isinstance(endpoint, Endpoint) else None
@@ -199,9 +203,9 @@ def divide(
     # Of each bundle that is not copied whole: whether something is known of it.
     are_known, copied = bytearray(), array("Q")
     at_once = max(1, ROWS_AT_ONCE // (len(everything) * plan.recipe.bundle_size))
-    while some := list(itertools.islice(bundles, at_once)):
+    while batch := list(itertools.islice(bundles, at_once)):
         run.check()
-        unfinished = [_without(bundle, finished) for bundle in some]
+        unfinished = [_without(bundle, finished) for bundle in batch]
         lacking = _copy_whole(run, stage, reusable, list(itertools.chain.from_iterable(unfinished)), copied)
         if paid is not None:
             lacking = paid.lacking(lacking)
@@ -242,10 +246,10 @@ def _without(bundle: Sequence[Article], finished: ArticleIds) -> tuple[Article, 
 def _copy_whole(
     run: Run, stage: Stage, reusable: Reusable | None, articles: Sequence[Article], copied: "array[int]"
 ) -> dict[str, frozenset[Place]]:
-    """Copy the articles of which all summaries are known. Returns what each of the others lacks, by its id."""
+    """Copy the articles of which other runs have all summaries. Returns what each of the others lacks, by its id."""
     ids = [article.id for article in articles]
-    known = run.store.known_summaries(reusable, ids) if reusable else {}
-    lacking = {id_: stage.places - known.get(id_, set()) for id_ in ids}
+    copyable = run.store.known_summaries(reusable, ids) if reusable else {}
+    lacking = {id_: stage.places - copyable.get(id_, set()) for id_ in ids}
     whole = [article for article in articles if not lacking[article.id]]
     if whole:
         run.record([(whole, BundleResult((), ()))], stage.name, stage.signatures, reusable)
@@ -254,7 +258,7 @@ def _copy_whole(
 
 
 class PaidTexts:
-    """What an endpoint has written in other runs that asked it for the same: URL, model, prompt and parameters.
+    """The texts of an endpoint in other runs that sent it the same requests: URL, model, prompt and parameters.
 
     Attributes:
         system: the endpoint's name.
@@ -268,12 +272,12 @@ class PaidTexts:
         self._sources = run.store.runs_that_asked(run.id, self.system) if reuses else []
 
     def lacking(self, ids: Iterable[str]) -> dict[str, frozenset[Place]]:
-        """For each article, which texts of it nobody has."""
+        """The texts of each article that no other run has, by its id."""
         paid = self._read(list(ids))
         return {id_: frozenset((self.system, n) for n in self._asked if n not in paid.get(id_, {})) for id_ in ids}
 
     def given(self, bundle: tuple[Article, ...]) -> tuple[Article, ...]:
-        """The articles with the texts that are known of them."""
+        """The articles with the texts that other runs have."""
         paid = self._read([article.id for article in bundle])
         return tuple(self._with_drafts(article, paid.get(article.id, {})) for article in bundle)
 

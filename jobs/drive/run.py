@@ -1,6 +1,6 @@
-"""A run in the hands of its driver: what it writes to the store, its heartbeat, and how it begins and ends.
+"""A run that this process drives: its rows and log, its heartbeat, its beginning and its end.
 
-What keeps two drivers from writing at once is the fence: `jobs.store.lifecycle`.
+The fence keeps two drivers from writing at once: `jobs.store.lifecycle`.
 """
 
 import contextlib
@@ -35,9 +35,10 @@ _INTERRUPTIONS = (KeyboardInterrupt, SystemExit, CancelledError)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run stands when its driver ends.
+    """The state of a run when its driver ends.
 
-    `articles` are those with summaries, `reused` summaries are copies. `seconds` is how long drivers worked on it.
+    `articles` counts those with all summaries, `reused` the summaries that are copies. `seconds` is the time that
+    drivers worked on it.
     """
 
     run_id: str
@@ -50,12 +51,13 @@ class Outcome:
 
 
 def outcome_of(run: RunInfo) -> Outcome:
-    """How a run stands now."""
+    """The state of a run now."""
     seconds = run.worked_seconds + seconds_of_driver(run)
     return Outcome(run.id, run.state, run.articles_done, run.summaries, run.reused, run.failures, seconds)
 
 
 def _without_names(message: str, article: Article) -> str:
+    """The message without the id and the key of the article."""
     names = "|".join(re.escape(name) for name in (article.id, article.key) if name)
     return re.sub(rf"(?<!\w)(?:{names})(?!\w)", "", message)
 
@@ -64,14 +66,14 @@ class Run(RunWriter):
     """A run that this process drives. While its `with` block runs, a thread tells the store that the driver lives.
 
     Its methods and those of its `store` wait for a store that is away, for an hour at most. The heartbeat does not: it
-    keeps what was said for a later beat.
+    keeps its lines for a later beat.
 
-    A thread beats on while the driver hangs. So it pauses while the driver has not `moved` for `stuck_after` seconds:
-    the run can then be resumed elsewhere.
+    The thread would beat on while the driver hangs. So it pauses while the driver has not `moved` for `stuck_after`
+    seconds: the run can then be resumed elsewhere.
 
-    So many articles that fail one after the other for one reason end its work (`stop_after_equal_failures`).
+    `stop_after_equal_failures` articles that fail in a row for one reason end the work.
 
-    What is said goes to the `console`, and progress to `progress_console`, by default the same.
+    Lines go to the `console`, and progress to `progress_console`, by default the same.
     """
 
     def __init__(
@@ -158,7 +160,7 @@ class Run(RunWriter):
             )
 
     def check(self) -> None:
-        """Called by the driver now and then, as a sign that it moves.
+        """Note that the driver moves, and stop it if it has to stop.
 
         Raises:
             StoreError: another driver took the run over (`FencedError`), or the store refuses.

@@ -1,61 +1,154 @@
 """A sharded run in work: its parent process starts drivers, each of which claims shards until none is left.
 
 Each shard is an ordinary run, and the drivers find it in the store. So the parent process computes nothing, and drivers
-go on without it.
+go on without it. They are processes on this machine, or jobs of a Ray cluster.
 """
 
 import functools
-import itertools
+import os
 import socket
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 from rich.console import Console
 
-from core.errors import (
-    CancelledError,
-    ClusterError,
-    RecipeError,
-    StoreError,
-)
-from core.text.dataset import OpenDataset
-from jobs.drive.driver import fetch_models
-from jobs.drive.run import Outcome, Run, take_run
-from jobs.drive.shard_drivers import ShardDriver, StartDriver, is_driven_now
-from jobs.recipes.plan import Plan, dataset_revisions
-from jobs.store import RunInfo, RunSpec, Store, has_lost_driver
+from cluster.job_api import Head
+from core.errors import CancelledError, ClusterError, FencedError, NwsError, StoreError, StoreUnavailableError
+from jobs.drive.run import Outcome, Run, held, take_run
+from jobs.drive.ship import death_of, options_of, ship_job
+from jobs.installation import ROOT
+from jobs.store import RunInfo, Store, has_lost_driver, is_driven
 
+NWS = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.cli import main; main()"]
+"""The command line of a driver."""
+_WAIT_SECONDS = 2.0
+_LAST_CHARACTERS = 2_000
 MOST_STARTS = 3
-"""Of each driver, on average: another one is started where one has died."""
+"""The starts of each driver, on average: another one is started for one that has died."""
 _PAUSE_SECONDS = 0.5
 _STOP_SECONDS = 60.0
-MOST_SHARDS = 10_000
-"""Each is a row that `nws ls` adds up, and takes seconds to begin."""
 
 
-def create_sharded_run(
-    store: Store,
-    run_id: str,
-    plan: Plan,
-    spec: RunSpec,
-    drivers: int,
-    shards: int | None,
-    shard_articles: int | None,
-) -> list[str]:
-    """Add a run, for so many drivers, and its shards; the ids of the shards.
+@dataclass(frozen=True, slots=True)
+class ShardDriver:
+    """A driver that was started.
+
+    Attributes:
+        name: e.g. `pid 123`.
+        ended: returns None while it works, an empty text after it has ended in order, else how it died.
+    """
+
+    name: str
+    ended: Callable[[], str | None]
+
+
+StartDriver: TypeAlias = Callable[[int], ShardDriver]
+"""Starts a driver, with the epoch of the sharded run. It may raise ClusterError."""
+
+
+def drivers_here(
+    store: Store, run_id: str, engine: str, accelerator: str | None = None, actors: int | None = None
+) -> StartDriver:
+    """Processes, which outlive this one. `accelerator` and `actors` replace the recipe's."""
+
+    def start(epoch: int) -> ShardDriver:
+        said = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed when the process has ended)
+        options = ["--epoch", str(epoch), "--engine", engine, *options_of(accelerator, actors)]
+        process = subprocess.Popen(
+            [*NWS, "drive", run_id, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env=os.environ | {"NWS_STORE": store.url},  # with its password: arguments can be read
+            start_new_session=True,  # Ctrl-C is for the parent process, which passes it on
+        )
+
+        def ended() -> str | None:
+            code = process.poll()
+            if code is None:
+                return None
+            with said:
+                said.seek(0)
+                words = said.read()[-_LAST_CHARACTERS:].decode(errors="replace").strip()
+            return f"ended with code {code}: {words}" if code else ""
+
+        return ShardDriver(f"pid {process.pid}", ended)
+
+    return start
+
+
+def drivers_there(
+    store: Store, run_id: str, head: Head, accelerator: str | None = None, actors: int | None = None
+) -> StartDriver:
+    """Jobs of a cluster, which share its machines; each waits for its own as long as the cluster lets it."""
+    run = store.run_info(run_id)
+
+    def start(epoch: int) -> ShardDriver:
+        name = ship_job(store, head, run, epoch, options_of(accelerator, actors))
+        return ShardDriver(f"job {name}", functools.partial(death_of, head, name))
+
+    return start
+
+
+def is_driven_now(run: RunInfo) -> bool:
+    """Whether a run has a driver that seems to be alive, as seen from this machine."""
+    return is_driven(run, socket.gethostname(), datetime.now(UTC))
+
+
+def drive_shards(
+    store: Store, run_id: str, epoch: int, drive: Callable[[Store, str, int], Outcome], console: Console
+) -> Outcome | None:
+    """Drive shards of a run, one after the other, until none is left to claim and no other driver may lose its own.
+
+    If nobody else does, the driver that has waited for the last of them ends the run, too.
+
+    Args:
+        store: where the run is.
+        run_id: the parent of the shards.
+        epoch: of the process that has started this one.
+        drive: drives a shard that was claimed with this epoch, in a store that waits for its database.
+        console: where errors of shards are printed.
+
+    Returns:
+        The outcome of the shard with which this driver was interrupted; None if it was not.
 
     Raises:
-        NwsError: a model is missing, the articles cannot be divided, or the store refuses. There is no run then.
+        StoreUnavailableError: the store did not come back.
     """
-    if spec.address is None:
-        fetch_models(plan.training_and_stages)  # once, before several drivers would
-    divided = shards_of(plan, spec, shards, shard_articles)
-    panels = plan.with_panels().panels or ()
-    return store.create_sharded_run(spec, run_id, drivers, plan.language, panels, plan.systems, divided)
+    host, pid = socket.gethostname(), os.getpid()
+    patient = store.waiting(functools.partial(console.print, markup=False))
+    is_waiting = True
+    while is_waiting:
+        shard, is_waiting = patient.claim_shard(run_id, epoch, host, pid)
+        if shard is None:
+            time.sleep(_WAIT_SECONDS if is_waiting else 0)
+            continue
+        try:
+            with held(store, shard.id, shard.driver_epoch, console):
+                outcome = drive(patient, shard.id, shard.driver_epoch)
+        except StoreUnavailableError:
+            raise
+        except NwsError as error:  # of this shard: it is stored
+            console.print(f"{shard.id}: {error}", markup=False)
+            continue
+        if outcome.state == "interrupted" and patient.run_info(shard.id).cancel_requested_at is None:
+            return outcome  # by a signal
+    _end_run(patient, run_id, epoch, console)
+    return None
+
+
+def _end_run(store: Store, run_id: str, epoch: int, console: Console) -> None:
+    """End a run whose shards are all done, unless its parent process does: it may have died."""
+    if not is_driven_now(store.run_info(run_id)) and all(shard.state == "done" for shard in store.shards(run_id)):
+        with suppress(FencedError):  # another driver has ended it
+            take_run(store, run_id, console, lambda run: run.say("Ended by a driver of its shards"), epoch=epoch)
 
 
 def drive_sharded_run(
@@ -102,16 +195,16 @@ def _see_to_shards(run: Run, start: StartDriver, drivers: int, address: str | No
             finished, failed = _counts(shards)
             new = max(0, failed - before[1])
             advance(max(0, finished - before[0] - new), new)
-            at = run.store.progress_of([shard.id for shard in shards if shard.state == "running"]).values()
+            reports = run.store.progress_of([shard.id for shard in shards if shard.state == "running"]).values()
             run.show(
-                actors=tuple(actor for one in at for actor in one.actors),
-                newest=max((one.newest for one in at if one.newest), default=None),
+                actors=tuple(actor for report in reports for actor in report.actors),
+                newest=max((report.newest for report in reports if report.newest), default=None),
             )
     _require_done(run, shards, deaths)
 
 
 def _counts(shards: Sequence[RunInfo]) -> tuple[int, int]:
-    """How many articles are done or failed, and how many failed."""
+    """The number of articles that are done or failed, and of those that failed."""
     failed = sum(shard.failures for shard in shards)
     return sum(shard.articles_done for shard in shards) + failed, failed
 
@@ -122,7 +215,7 @@ def _rounds(run: Run, start: StartDriver, at_once: int, deaths: list[str]) -> It
     `deaths` gets how each of them died.
     """
     shards = run.store.shards(run.id)
-    told = {(shard.id, shard.driver_epoch) for shard in shards if shard.finished_at is not None}
+    reported = {(shard.id, shard.driver_epoch) for shard in shards if shard.finished_at is not None}
     warned = set[str]()
     wanted = min(at_once, sum(shard.state != "done" for shard in shards))
     starts = 0
@@ -133,8 +226,8 @@ def _rounds(run: Run, start: StartDriver, at_once: int, deaths: list[str]) -> It
         shards = run.store.shards(run.id)
         yield shards
         for shard in shards:
-            if shard.finished_at is not None and (shard.id, shard.driver_epoch) not in told:
-                told.add((shard.id, shard.driver_epoch))
+            if shard.finished_at is not None and (shard.id, shard.driver_epoch) not in reported:
+                reported.add((shard.id, shard.driver_epoch))
                 run.say(_how_it_ended(shard))
                 _pass_on_warnings(run, shard, warned)
         drivers = [driver for driver, death in ended if death is None]
@@ -211,67 +304,3 @@ def _require_done(run: Run, shards: Sequence[RunInfo], deaths: Sequence[str]) ->
             f"Of the {len(shards)} shards of {run.id}, {len(undone)} are not done ({'; '.join(why[:3])}). "
             f"Resume it with: nws resume {run.id}"
         )
-
-
-def shards_of(plan: Plan, spec: RunSpec, shards: int | None, articles: int | None) -> list[tuple[RunSpec, int]]:
-    """The shards of a run: so many, or as many as it takes for each to have at most so many articles.
-
-    The datasets lie one behind the other, and a shard is what stands between two places of that row. It has a part of
-    one dataset, or of several. No shard is empty: there are fewer of them if there are fewer bundles.
-
-    Args:
-        plan: of the whole run.
-        spec: the same; the specs of shards differ by their articles.
-        shards: how many.
-        articles: of each, a number that is rounded up to whole bundles; `shards` is None then.
-
-    Raises:
-        RecipeError: articles are streamed, or there would be too many shards.
-    """
-    streamed = [corpus.name for corpus in plan.corpora if corpus.ids is None]
-    if streamed:
-        raise RecipeError(f"Shards need to know all articles, and {', '.join(streamed)} is streamed: download it.")
-    counts = [len(corpus.ids) for corpus in plan.corpora if corpus.ids is not None]
-    size = plan.recipe.bundle_size
-    bundles = sum(-(-count // size) for count in counts)
-    if shards is None:
-        assert articles is not None
-        shards = -(-bundles // -(-articles // size))
-    shards = min(shards, bundles)
-    if shards > MOST_SHARDS:
-        raise RecipeError(f"That is {shards} shards; there may be {MOST_SHARDS}.")
-    return [_shard(plan, spec, parts) for parts in parts_of(counts, size, shards)]
-
-
-def parts_of(counts: Sequence[int], size: int, shards: int) -> Iterator[list[tuple[int, int, int]]]:
-    """The parts of each shard: the number of a dataset, and from which of its articles to before which they go.
-
-    Args:
-        counts: how many articles each dataset has.
-        size: articles of a bundle.
-        shards: how many, at most as many as there are bundles. They differ by one bundle at most.
-    """
-    bundles = [(number, first) for number, count in enumerate(counts) for first in range(0, count, size)]
-    bounds = [shard * len(bundles) // shards for shard in range(shards + 1)]
-    for begin, end in itertools.pairwise(bounds):
-        parts = []
-        for number, of_dataset in itertools.groupby(bundles[begin:end], key=lambda bundle: bundle[0]):
-            firsts = [first for _, first in of_dataset]
-            parts.append((number, firsts[0], min(firsts[-1] + size, counts[number])))
-        yield parts
-
-
-def _shard(plan: Plan, spec: RunSpec, parts: Sequence[tuple[int, int, int]]) -> tuple[RunSpec, int]:
-    datasets, corpora = [], list[OpenDataset]()
-    for number, begin, end in parts:
-        dataset, corpus = plan.recipe.datasets[number], plan.corpora[number]
-        datasets.append(replace(dataset, skip=dataset.skip + begin, limit=end - begin))
-        corpora.append(replace(corpus, revision=corpus.part_revision(end)))
-    recipe = plan.recipe.model_copy(update={"datasets": tuple(datasets)})
-    own = replace(
-        spec,
-        recipe=recipe.model_dump(mode="json"),
-        recipe_hash=recipe.hash,
-        revisions={**spec.revisions, "datasets": dataset_revisions(corpora)},
-    )
-    return own, sum(end - begin for _, begin, end in parts)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # a sweep must not wait for torch
 
 # A name, a step, which is an update of a training, from 0, or n of a curve, and a value.
 Scalar: TypeAlias = tuple[str, int, float]
-Failures: TypeAlias = tuple[type[Exception], ...]
 
 # What TensorBoard and MLflow both take in a name.
 _NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
@@ -26,8 +25,8 @@ _NO_PART_OF_A_NAME = re.compile(r"[^-/\w.]")
 _USER = re.compile(r"//[^/@\s]+@")
 
 
-# One run in a tracker, opened by what made its numbers. Its `failures` are what its library raises where it cannot be
-# written or reached. `close` ends the run there, as done or as one that may be resumed, and says where it is.
+# One run in a tracker, opened by what made its numbers. `close` ends the run there, as done or as one that may be
+# resumed, and says where it is.
 Tracker: TypeAlias = "TensorBoard | Mlflow | Wandb"
 
 
@@ -39,10 +38,6 @@ class TensorBoard:
 
         self._writer = SummaryWriter(f"tensorboard/{run.id}")
         self._writer.add_text("made_by", f"```\n{json.dumps(_facts(run), indent=2, ensure_ascii=False)}\n```")
-
-    @staticmethod
-    def failures() -> Failures:
-        return (OSError,)
 
     def log(self, scalars: Sequence[Scalar]) -> None:
         for name, step, value in scalars:
@@ -66,17 +61,11 @@ class Mlflow:
 
         self._client = MlflowClient()
         self._experiment = name = os.environ.get("MLFLOW_EXPERIMENT_NAME", "nws")
-        known = self._client.get_experiment_by_name(name)
-        experiment = known.experiment_id if known else self._client.create_experiment(name)
+        existing = self._client.get_experiment_by_name(name)
+        experiment = existing.experiment_id if existing else self._client.create_experiment(name)
         tags = {"nws.run": run.id, "job": run.job, **({"mlflow.note.content": run.note} if run.note else {})}
         self._id = self._client.create_run(experiment, tags=tags, run_name=run.name or run.id).info.run_id
         self._client.log_batch(self._id, params=[Param(name, value) for name, value in _facts(run).items()])
-
-    @staticmethod
-    def failures() -> Failures:
-        from mlflow.exceptions import MlflowException
-
-        return (OSError, MlflowException)
 
     def log(self, scalars: Sequence[Scalar]) -> None:
         from mlflow.entities import Metric
@@ -110,12 +99,6 @@ class Wandb:
         self._run.config.update(_facts(run), allow_val_change=True)
         self._names: set[str] = set()
 
-    @staticmethod
-    def failures() -> Failures:
-        import wandb
-
-        return (OSError, wandb.Error)
-
     def log(self, scalars: Sequence[Scalar]) -> None:
         for name, step, value in scalars:
             if name not in self._names:
@@ -140,8 +123,8 @@ def require_trackers(names: Iterable[str]) -> None:
     """
     for name in names:
         if name not in TRACKERS:
-            known = f"The trackers are {', '.join(TRACKERS)}.{did_you_mean(name, TRACKERS)}"
-            raise RecipeError(f"There is no tracker {name!r}. {known}", settings=("log_to",))
+            choices = f"The trackers are {', '.join(TRACKERS)}.{did_you_mean(name, TRACKERS)}"
+            raise RecipeError(f"There is no tracker {name!r}. {choices}", settings=("log_to",))
         if importlib.util.find_spec(name) is None:
             raise RecipeError(f"{name} is not installed: pip install 'nws[{name}]'.", settings=("log_to",))
 
@@ -181,7 +164,7 @@ class Trackers:
     def _without_failing(self, name: str) -> Iterator[None]:
         try:
             yield
-        except TRACKERS[name].failures() as error:
+        except Exception as error:  # whatever a tracker's library raises
             self._opened.pop(name, None)
             reason = _USER.sub("//", " ".join(f"{type(error).__name__}: {error}".split()))[:300]
             self._say(
@@ -207,7 +190,7 @@ def curve_scalars(means: Mapping[tuple[str, str, int], Mapping[str, float]]) -> 
 
 
 def _facts(run: RunInfo) -> dict[str, str]:
-    """What made the numbers of a run, as texts: seed, code, recipe, revisions and signatures, by dotted names."""
+    """Seed, code, recipe, revisions and signatures of a run, as texts by dotted names."""
     parts = ("job", "seed", "code_version", "recipe", "revisions", "signatures")
     return dict(_flat({part: getattr(run, part) for part in parts}))
 

@@ -1,6 +1,6 @@
-"""Training the policies of a run: each round of updates is stored before the next one begins.
+"""The training of a run's policies: each round of updates is stored before the next one begins.
 
-They come back from the store as systems that write.
+Trained policies are read from the store again, as systems that write.
 """
 
 import functools
@@ -32,8 +32,8 @@ from jobs.store import PolicyCheckpoint, RoundResult, Store
 
 CHECKPOINT_BYTES = 64 * 1024
 """Checkpoints take at most this many bytes for each update of a pair, on average."""
-_TOLD = 10
-"""How often a training reports its progress."""
+_REPORTS = 10
+"""The number of times that a training reports its progress."""
 
 
 def train_policies(
@@ -51,15 +51,15 @@ def train_policies(
     """
     assert plan.training is not None
     assert plan.training.reward is not None
-    known = {checkpoint.name: checkpoint for checkpoint in run.store.checkpoints(run.id)}
+    checkpoints = {checkpoint.name: checkpoint for checkpoint in run.store.checkpoints(run.id)}
     run.say("Stage training: loading models, and preparing the training articles.")
     if not plan.training.reward.reads_references:
         run.say("The reward reads no reference of the training articles.")
     with pools.open_episodes(plan.training) as pool:
-        articles = _prepared(run, plan, plan.training, pool, bool(known))
+        articles = _prepared(run, plan, plan.training, pool, bool(checkpoints))
         watch = PoolWatch(run, pools.device)
         watch.look(pool.actors)
-        learners = [_learner(config, plan.training, known.get(config.name)) for config in plan.trainings]
+        learners = [_learner(config, plan.training, checkpoints.get(config.name)) for config in plan.trainings]
         total = sum(learner.training.updates(len(articles)) for learner in learners)
         done = sum(learner.update for learner in learners)
         learn = functools.partial(pool.learn, look_around=run.check)
@@ -88,8 +88,8 @@ def _prepared(
     What an update is made of depends on which these are, so once a training has begun they stay the same.
     """
     articles = [article for corpus in plan.train_corpora for article in corpus]
-    known = run.store.failures(run.id)
-    failed = {failure.article_id for failure in known if failure.stage == stage.name} if has_begun else set()
+    failures = run.store.failures(run.id)
+    failed = {failure.article_id for failure in failures if failure.stage == stage.name} if has_begun else set()
     wanted = [article for article in articles if article.id not in failed]
     with run.progress(stage.name, len(wanted)) as advance:
         for prepared in pool.prepare(wanted, run.check):
@@ -126,14 +126,14 @@ def _is_done(learner: Learner, articles: Sequence[Article]) -> bool:
 def _decoded(
     run: Run, pool: EpisodePool, finished: Sequence[Learner], articles: Sequence[Article]
 ) -> dict[str, list[Decoded]]:
-    """What finished policies write greedily for their training articles, by name."""
+    """The greedy summaries of their training articles by finished policies, by name."""
     if not finished:
         return {}
-    asked = [
+    requests = [
         (learner.broadcast(), [(article, n) for article in articles for n in learner.training.lengths])
         for learner in finished
     ]
-    decoded = pool.decode(asked, run.check)
+    decoded = pool.decode(requests, run.check)
     return {learner.training.name: texts for learner, texts in zip(finished, decoded, strict=True)}
 
 
@@ -180,7 +180,7 @@ def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> 
     for result in updated:
         training, numbers = result.learner.training, result.statistics
         total = training.updates(len(articles))
-        if result.learner.update * _TOLD // total > numbers.update * _TOLD // total:
+        if result.learner.update * _REPORTS // total > numbers.update * _REPORTS // total:
             run.say(
                 f"{training.name}: update {result.learner.update}/{total}, reward {numbers.reward:.3f}, "
                 f"entropy {numbers.entropy:.2f}, gradient norm {numbers.grad_norm:.2f}"
@@ -188,12 +188,12 @@ def _tell(run: Run, updated: Sequence[Updated], articles: Sequence[Article]) -> 
 
 
 def describe_training(config: TrainingConfig, plan: Plan, articles: int) -> dict[str, Any]:
-    """What is stored with a policy, so that it can be used without the run's recipe, articles and machines.
+    """The values that are stored with a policy, so that it can be used without its run.
 
     Args:
-        config: how it is trained.
-        plan: of its run.
-        articles: how many it is trained on.
+        config: the configuration of its training.
+        plan: the plan of its run.
+        articles: the number of articles that it is trained on.
     """
     stage, recipe = plan.training, plan.recipe
     assert stage is not None
@@ -270,16 +270,8 @@ def _stored_checkpoint(
     run_id: str, stored: PolicyCheckpoint, bertscore: BertScoreConfig, fluency: Fluency | None
 ) -> Checkpoint:
     config: Mapping[str, Any] = stored.config
-    stored_reading = config["reading"]
-    reading = Reading(
-        language=stored_reading["language"],
-        pipeline=stored_reading["pipeline"],
-        encoder=ModelRef(**stored_reading["encoder"]),
-        bertscore=bertscore,
-        units=stored_reading["units"],
-        fluency=fluency,
-        length_unit=stored_reading["length_unit"],
-    )
+    values = config["reading"] | {"encoder": ModelRef(**config["reading"]["encoder"])}
+    reading = Reading(**values, bertscore=bertscore, fluency=fluency)
     return Checkpoint(
         name=config["system"],
         config=PolicyConfig(**config["training"]["policies"]),

@@ -33,14 +33,14 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """What became of the articles of a file.
+    """The state of the articles of a file.
 
     Attributes:
-        summaries: how many were written now.
-        now: of how many articles.
-        there: how many articles had all of theirs before.
-        others: lines of the file that are of other articles, systems, lengths or code.
-        failures: of each article that has none, its key and why.
+        summaries: the number that was written now.
+        now: the number of their articles.
+        there: the number of articles that had all summaries before.
+        others: the lines of the file about other articles, systems, lengths or code.
+        failures: the key of each article without summaries, and the reason.
     """
 
     summaries: int
@@ -51,7 +51,7 @@ class WrittenFile:
 
     @property
     def articles(self) -> int:
-        """How many are done with."""
+        """The number of articles that are done or failed."""
         return self.there + self.now + len(self.failures)
 
 
@@ -100,13 +100,13 @@ def read_articles(path: Path, text_field: str | None = None, key_field: str | No
 def write_summaries(
     articles: Sequence[Article], stage: Stage, out: TextIO, there: Iterable[str]
 ) -> Iterator[WrittenFile]:
-    """Write a line for each article and n, and yield how it stands after each few articles.
+    """Write a line for each article and n, and yield the state after each few articles.
 
     Args:
-        articles: see `read_articles`.
-        stage: what writes, see `jobs.recipes.sweep_plan.stage_to_write`.
-        out: where lines go.
-        there: lines of an earlier time, of which the last one may be torn.
+        articles: those of a file, see `read_articles`.
+        stage: the system that writes, see `jobs.recipes.sweep_plan.stage_to_write`.
+        out: the file of the new lines.
+        there: its earlier lines, of which the last one may be torn.
 
     Raises:
         NwsError: a model cannot be loaded, or the device fails.
@@ -120,12 +120,12 @@ def write_summaries(
     from core.worker_factories import checked
 
     device = find_device("cuda" if torch.cuda.is_available() else "cpu")
-    of_stage = _of_stage(stage, device)
+    origin = _origin(stage, device)
     rows = list(_rows(there))
-    known = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= of_stage.items()}
-    asked = {(article.key, article.content_hash, n) for article in articles for n in stage.lengths}
-    others = len(rows) - len(known & asked)
-    missing = [of for of in articles if not {(of.key, of.content_hash, n) for n in stage.lengths} <= known]
+    written = {(row["id"], row["text_hash"], row["n"]) for row in rows if row.items() >= origin.items()}
+    needed = {article.key: {(article.key, article.content_hash, n) for n in stage.lengths} for article in articles}
+    others = len(rows) - sum(len(lines & written) for lines in needed.values())
+    missing = [article for article in articles if not needed[article.key] <= written]
     require_same_data(dict(stage.language_data))
     segment = Segmenter(stage.pipeline, stage.units) if stage.systems else unsegmented
     check_and_segment = checked(stage.language, segment, needs_reference=False)
@@ -140,17 +140,17 @@ def write_summaries(
         now += len(segmented.articles)
         drafts = writer.write(segmented.articles) if segmented.articles else []
         for article, _, draft in drafts:
-            if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in known:
-                out.write(json.dumps(_row(article, of_stage, draft), ensure_ascii=False) + "\n")
+            if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in written:
+                out.write(json.dumps(_row(article, origin, draft), ensure_ascii=False) + "\n")
                 summaries += 1
         out.flush()
         yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures))
 
 
-def _of_stage(stage: Stage, device: "torch.device") -> dict[str, str]:
-    """What a line says of how it was written: all that decides it besides the article and n.
+def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
+    """The fields of a line that name all that decides it besides the article and n.
 
-    Of libraries, files by which texts are cut, and arithmetic it has a hash.
+    Libraries, the files that cut texts, and arithmetic are in them as a hash.
     """
     from core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
     from core.text.segmentation import pipeline_revision
@@ -166,10 +166,10 @@ def _of_stage(stage: Stage, device: "torch.device") -> dict[str, str]:
     return {"system": system, "unit": stage.length_unit, "made_by": "|".join(parts)}
 
 
-def _row(article: Article, of_stage: Mapping[str, str], draft: Draft) -> dict[str, Any]:
+def _row(article: Article, origin: Mapping[str, str], draft: Draft) -> dict[str, Any]:
     counts = {"n": draft.n, "words": count_words(draft.text), "characters": count_characters(draft.text)}
     answers = {name: draft.extra[name] for name in BACKEND if name in draft.extra}
-    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": draft.text, **of_stage, **answers}
+    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": draft.text, **origin, **answers}
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:

@@ -7,30 +7,23 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
 
 from core.errors import StoreError
 
 DEFAULT_STORE = "sqlite:///nws.db"
 
 _USABLE = "use sqlite:///FILE or postgresql://USER@HOST/DATABASE"
-_DRIVERS = {
-    "sqlite": "sqlite",
-    "postgres": "postgresql+psycopg",
-    "postgresql": "postgresql+psycopg",
-    "postgresql+psycopg": "postgresql+psycopg",
-}
+# Users, hosts and databases with other characters are percent-encoded: what stands unencoded may be a part of a
+# password that was typed in a wrong place.
+_POSTGRES = re.compile(r"postgres(ql|ql\+psycopg)?://([\w.%+-]*(:[^@/?]*)?@)?[\w.,:%\[\]-]*(/[\w.%+-]*)?(\?[^@]*)?")
 # Options of libpq that hold no secret. Any other is hidden: `passwd=` is a password, too, and so is what stands behind
 # a ? in one.
 _SHOWN_OPTIONS = frozenset(
     {"application_name", "connect_timeout", "dbname", "host", "port", "sslmode", "sslrootcert", "user"}
 )
-# What users, hosts and databases are named like. A password that was typed in a wrong place may be anything else.
 _PLAIN = re.compile(r"[\w.@+/-]*")
-
-
-# A file's name without the rest of its URL. A password is never alone: there is a user, a host or an = beside it.
-_WORD = re.compile(r"\w[\w.-]*")
+# A file's name with or without the rest of its URL. A password is never alone: a user, a host or an = is beside it.
+_FILE_ALONE = re.compile(r"(sqlite:/*)?[\w./\\-]*")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,41 +51,50 @@ def parse_address(url: str | Path | None) -> Address:
     """Read a store URL; `postgresql://` means psycopg 3, and a relative SQLite path is taken from here.
 
     Raises:
-        StoreError: The URL cannot be read, or names a database that NWS does not support. Of what may be a password in
-            the wrong place, the message quotes nothing.
+        StoreError: The URL cannot be read, or names a database that NWS does not support. The message quotes none that
+            may hold a password.
     """
-    if not isinstance(url, str):
-        raise StoreError(f"a store's URL is text, and this is {type(url).__name__}: {_USABLE}")
-    if any("\ud800" <= character <= "\udfff" for character in url):  # bytes that are no UTF-8
-        raise StoreError(f"a store's URL is no text that can be read: write it in UTF-8, and {_USABLE}")
-    if url.count("@") > 1:
-        raise StoreError(f"the store URL {_mask(url)!r} has more than one @: write one in a password as %40")
+    if not isinstance(url, str) or any("\ud800" <= character <= "\udfff" for character in url):
+        raise StoreError(f"a store's URL is text in UTF-8, and this {type(url).__name__} is none: {_USABLE}")
+    if url.startswith("sqlite:"):
+        return _file_address(url)
+    if not _POSTGRES.fullmatch(url):
+        raise _unreadable(url)
     try:
         parsed = make_url(url)
-    except (ArgumentError, ValueError):
-        # `from None`: the parser's own message can quote a part of the password.
-        meant = f"; for this file: sqlite:///{url}" if _WORD.fullmatch(url) else ""
-        raise StoreError(f"cannot read the store URL {_mask(url)!r}: {_USABLE}{meant}") from None
-    shown = _shown(parsed)
-    if parsed.drivername not in _DRIVERS:
-        raise StoreError(f"the store URL {shown!r} names an unsupported database: {_USABLE}")
-    after_host = re.sub(r"^[^:]*://[^/?]*", "", url)
-    if re.search(":.*@" if parsed.drivername == "sqlite" else "@", after_host):
-        # What stands before the @ was meant as user and password.
-        raise StoreError(f"cannot read the store URL {_mask(url)!r}: there is a / or : too many or too few; {_USABLE}")
-    parsed = parsed.set(drivername=_DRIVERS[parsed.drivername])
-    if parsed.drivername != "sqlite":
-        return Address(parsed, shown, None)
-    name = parsed.database
-    if parsed.host or parsed.query or not name or name == ":memory:" or name.startswith("file:") or "\0" in name:
+    except ValueError:  # a port that is no number; `from None`, for the message quotes it
+        raise _unreadable(url) from None
+    shown = parsed.set(query={key: value for key, value in _options(parsed) if _is_shown(key, value)})
+    return Address(parsed.set(drivername="postgresql+psycopg"), shown.render_as_string(hide_password=True), None)
+
+
+def _file_address(url: str) -> Address:
+    name = url.removeprefix("sqlite:///")
+    if name in (url, "", ":memory:") or name.startswith("file:") or re.search(r"[?\0]|:.*@", name):
         raise StoreError(
-            f"the store URL {shown!r} does not name a file: write sqlite:/// (three slashes) and a path, "
+            f"the store URL {_quoted(url)} does not name a file: write sqlite:/// (three slashes) and a path, "
             f"without options, e.g. {DEFAULT_STORE}"
         )
     path = Path(name).absolute()
     if path.is_dir():
-        raise StoreError(f"the store {shown} is a folder: name a file in it, e.g. {shown}/nws.db")
-    return Address(parsed.set(database=str(path)), shown, path)
+        raise StoreError(f"the store {url} is a folder: name a file in it, e.g. {url}/nws.db")
+    return Address(URL.create("sqlite", database=str(path)), url, path)
+
+
+def _unreadable(url: str) -> StoreError:
+    meant = f"; for this file: sqlite:///{url}" if re.fullmatch(r"\w[\w.-]*", url) else ""
+    return StoreError(
+        f"cannot read the store URL {_quoted(url)}: it is mistyped, or names an unsupported database. Write @, : and / "
+        f"of a password as %40, %3A and %2F, and {_USABLE}{meant}"
+    )
+
+
+def _quoted(url: str) -> str:
+    return repr(url) if _FILE_ALONE.fullmatch(url) else "(not shown: it may hold a password)"
+
+
+def _is_shown(option: str, value: str) -> bool:
+    return option in _SHOWN_OPTIONS and bool(_PLAIN.fullmatch(value))
 
 
 def _options(url: URL) -> Iterator[tuple[str, str]]:
@@ -100,29 +102,3 @@ def _options(url: URL) -> Iterator[tuple[str, str]]:
     for key, values in url.query.items():
         for value in (values,) if isinstance(values, str) else values:
             yield key, value
-
-
-def _shown(url: URL) -> str:
-    is_file = url.drivername == "sqlite" and not url.host
-    shown = {key: value if _PLAIN.fullmatch(value) else "***" for key, value in _options(url) if key in _SHOWN_OPTIONS}
-    hidden = {} if url.query.keys() <= _SHOWN_OPTIONS else {"***": "***"}
-    url = url.set(
-        username=_plain(url.username),
-        password="***" if url.password else None,
-        host=_plain(url.host),
-        database=url.database if is_file else _plain(url.database),
-        query=shown | hidden,
-    )
-    return url.render_as_string(hide_password=True).replace("%2A%2A%2A", "***")
-
-
-def _plain(name: str | None) -> str | None:
-    return name if name is None or _PLAIN.fullmatch(name) else "***"
-
-
-def _mask(text: str) -> str:
-    """Of a text that is no usable URL, what cannot be a password: a file's name, or the kind of database."""
-    if _WORD.fullmatch(text) or re.fullmatch(r"(sqlite:/*)?[\w./\\-]*\.(db|sqlite3?)|", text):
-        return text
-    kind = re.match(rf"({'|'.join(map(re.escape, sorted(_DRIVERS, reverse=True)))}):/*", text)
-    return f"{kind[0]}***" if kind else "***"

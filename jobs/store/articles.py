@@ -1,32 +1,56 @@
-"""The articles of a run with their summaries: single ones, and many at a time.
+"""The articles of a run with their summaries, and the summaries of other runs that it may copy.
 
 Each query finds its rows by an index: a store may hold ten million summaries.
+
+Rows of two runs are equal if they have the same key (`SystemRow.work`, see `jobs.drive.reuse`), article, n and
+arithmetic (`core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text
+depends on its batch. Nor is what a run has that is `mixed`. Only rows that a run has computed itself are copied, so
+`reused_from` always names the run where a number was made.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import JSON, ColumnElement, Connection, Row, Select, and_, exists, func, or_, select, union
+from sqlalchemy import (
+    JSON,
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    union,
+)
 
-from core.metrics.specs import BY_COLUMN
+from core.errors import StoreError
+from core.metrics.specs import BY_COLUMN, OPTIONAL
 from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
+from jobs.store.engine import id_batches
 from jobs.store.runs import runs_with_rows
 from jobs.store.tables import ArticleRow, FailureRow, RunBestRow, RunRow, SummaryRow, SystemRow
 
-_LEAST_OF_ID = 4
-"""Characters of an id that may stand for it: fewer are a part of many texts, too."""
+_ARTICLES_AT_ONCE = 1_000
+_SHORTEST_ID = 4
+"""The fewest characters of an id that may stand for it: fewer are a part of many texts, too."""
 _HEX = frozenset("0123456789abcdef")
 _TEXTS_AT_ONCE = 200
+"""The number of articles that one step of a search reads."""
 SUMMARY_COLUMNS: Mapping[str, type] = {
     column.name: dict if isinstance(column.type, JSON) else column.type.python_type
     for column in SummaryRow.__table__.columns
-    if column.name != "raw_text"
 }
-"""The columns of `summaries` that readers get, in its order, each with the type of its values."""
+"""The columns of `summaries` in its order, each with the type of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,103 +73,210 @@ class ArticleTexts:
         return replace(self, summaries=summaries)
 
 
+@dataclass(frozen=True, slots=True)
+class Reusable:
+    """The rows of other runs that a stage may copy.
+
+    Attributes:
+        sources: the runs that may have such rows.
+        arithmetic: how the workers of these runs multiplied.
+        works: the keys of those systems of the stage whose rows may be copied, see `jobs.drive.reuse`.
+        systems: all systems of the stage.
+        lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
+        rows: the number of summaries that the stage has of an article.
+    """
+
+    sources: tuple[str, ...]
+    arithmetic: str
+    works: tuple[str, ...]
+    systems: tuple[str, ...]
+    lengths: tuple[int, ...]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class PaidText:
+    """A summary that an endpoint has written in another run: its text, its cost in seconds, and its `extra`."""
+
+    run_id: str
+    text: str
+    seconds: float
+    extra: Mapping[str, Any]
+
+
+def _lists(*names: str) -> list[BindParameter[str]]:
+    """Parameters that are lists of texts: Postgres asks for the type where one is empty."""
+    return [bindparam(name, expanding=True, type_=String) for name in names]
+
+
+# Literal for its CROSS JOIN: SQLite reads the tables in this order, and so goes to summaries by their key. Left to
+# itself it might read all rows of a run.
+_EQUAL = """
+FROM summaries AS s
+CROSS JOIN systems AS y
+WHERE s.run_id IN :sources AND s.article_id IN :articles AND s.n IN :lengths AND s.reused_from IS NULL
+    AND COALESCE(s.extra ->> 'dtype', 'float32') = 'float32'
+    AND y.run_id = s.run_id AND y.system = s.system AND y.work IN :works"""
+_PARAMETERS = (*_lists("sources", "articles", "works"), bindparam("lengths", expanding=True))
+_KNOWN = text(f"SELECT s.article_id, s.system, s.n {_EQUAL}").bindparams(*_PARAMETERS)
+# Those of `SummaryRow` that a copy has as they were; content kept only where the others are the same.
+_COPIED = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
+_OF_PANEL = "CASE WHEN s.run_id IN :of_same_panel THEN s.{name} END"
+_VALUES = (_OF_PANEL.format(name=name) if name in OPTIONAL else f"s.{name}" for name in _COPIED)
+_COPY = text(f"""
+INSERT INTO summaries (run_id, reused_from, {", ".join(_COPIED)})
+SELECT :run_id, s.run_id, {", ".join(_VALUES)} {_EQUAL}
+ORDER BY s.run_id
+ON CONFLICT DO NOTHING
+""").bindparams(*_PARAMETERS, *_lists("of_same_panel"))
+
+
 class Articles(Database):
-    """The methods of a store that read articles with their texts and summaries."""
+    """The methods of a store that read articles with their texts and summaries, and find those of other runs."""
 
     @reads
     def article_texts(self, connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
-        """Articles with all that a run wrote of them, in the order of the ids; only those with a summary in the run."""
+        """The articles of these ids with their summaries, in the order of the ids, without those that have none."""
         # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
-        in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
-        columns = (SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS)
-        query = select(*columns).where(in_run, SummaryRow.article_id.in_(article_ids))
+        summary_columns = (SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS)
+        query = select(*summary_columns).where(in_run(connection, run_id), SummaryRow.article_id.in_(article_ids))
         summaries: dict[str, list[Mapping[str, Any]]] = {}
         for row in connection.execute(query):
             summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row))
-        told = (ArticleRow.dataset, ArticleRow.split, ArticleRow.key, ArticleRow.text)
-        query = select(ArticleRow.id, ArticleRow.reference_summaries, *told).where(ArticleRow.id.in_(list(summaries)))
+        columns = (ArticleRow.dataset, ArticleRow.split, ArticleRow.key, ArticleRow.text)
+        query = select(ArticleRow.id, ArticleRow.reference_summaries, *columns).where(
+            ArticleRow.id.in_(list(summaries))
+        )
         articles = {
-            of: ArticleTexts(of, dataset, split, key, text, tuple(references), tuple(summaries[of]))
-            for of, references, dataset, split, key, text in connection.execute(query)
+            id_: ArticleTexts(id_, dataset, split, key, text, tuple(references), tuple(summaries[id_]))
+            for id_, references, dataset, split, key, text in connection.execute(query)
         }
         return [articles[article_id] for article_id in article_ids if article_id in articles]
 
     @reads
     def articles_without(self, connection: Connection, run_id: str, metric: str) -> list[str]:
-        """The ids of the articles with summaries in a run of which any lacks a score, rising."""
+        """The ids, in rising order, of the articles with a summary in a run that lacks a score by the metric."""
         lacks = SummaryRow.__table__.columns[metric].is_(None)
         query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id, lacks)
         return sorted(connection.execute(query).scalars())
 
     @reads
     def systems(self, connection: Connection, run_id: str) -> dict[str, SystemKind]:
-        """The kind of each system that has written anything."""
-        in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
-        written = exists().where(in_run, SummaryRow.system == SystemRow.system)
+        """The kind of each system of a run that has summaries."""
+        written = exists().where(in_run(connection, run_id), SummaryRow.system == SystemRow.system)
         query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id, written)
         return {row.system: row.kind for row in connection.execute(query)}
 
     @reads
     def lengths(self, connection: Connection, run_id: str, system: str) -> list[int]:
         """Every n at which a system has summaries, rising."""
-        by_system = (SummaryRow.run_id.in_(runs_with_rows(connection, run_id)), SummaryRow.system == system)
-        return sorted(connection.execute(select(SummaryRow.n).distinct().where(*by_system)).scalars())
+        query = select(SummaryRow.n).distinct().where(in_run(connection, run_id), SummaryRow.system == system)
+        return sorted(connection.execute(query).scalars())
 
     @reads
     def find_articles(self, connection: Connection, run_id: str, wanted: str, most: int) -> list[Article]:
-        """The articles that fit `wanted`, at most `most`: those whose key or id it is, or whose id begins with it.
+        """At most `most` articles of a run, by a key, an id, the beginning of an id, or a part of the text.
 
-        That takes four characters of an id or more. If there is none, those whose text contains it, ignoring case and
-        white space: for that all texts of the run are read.
+        The beginning of an id has four characters or more. Texts are searched only if no key and no id fits. Case and
+        white space do not matter then, and all texts of the run are read.
         """
         is_named = or_(ArticleRow.key == wanted, ArticleRow.id == wanted)
-        if len(wanted) >= _LEAST_OF_ID and _HEX.issuperset(wanted):
+        if len(wanted) >= _SHORTEST_ID and _HEX.issuperset(wanted):
             # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
             is_named = or_(is_named, and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
-        queries = [
-            select(ArticleRow).where(ArticleRow.id.in_(_article_ids(part))).order_by(ArticleRow.id)
-            for part in runs_with_rows(connection, run_id)
-        ]
-        if rows := [row for query in queries for row in connection.execute(query.where(is_named).limit(most))]:
-            return _first(map(_article, rows), most)
-        found = (article for query in queries for article in _with_text(connection, query, wanted))
-        return _first(itertools.islice(found, most), most)
+        ids = _article_ids(runs_with_rows(connection, run_id))
+        query = select(ArticleRow).where(ArticleRow.id.in_(ids)).order_by(ArticleRow.id)
+        if rows := connection.execute(query.where(is_named).limit(most)).all():
+            return list(map(_article, rows))
+        return list(itertools.islice(_with_text(connection, query, wanted), most))
 
     @reads
     def summaries(self, connection: Connection, run_id: str, article_id: str) -> list[Summary]:
         """All summaries of an article."""
-        in_run = SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
-        query = select(SummaryRow).where(in_run, SummaryRow.article_id == article_id)
+        query = select(SummaryRow).where(in_run(connection, run_id), SummaryRow.article_id == article_id)
         return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
 
+    @reads
+    def runs_of_equal_work(self, connection: Connection, run_id: str, works: Sequence[str]) -> dict[str, str]:
+        """The runs that have computed rows of any of these keys, the newest first, and the arithmetic of each."""
+        own_parent = select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
+        query = (
+            select(RunRow.id, RunRow.arithmetic)
+            .where(RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.work.in_(works))), RunRow.id != run_id)
+            .where(RunRow.mixed.is_(False), RunRow.summaries > RunRow.reused)
+            # One run computes all its articles, so shards of one run do not copy from each other.
+            .where(or_(own_parent.is_(None), RunRow.parent.is_(None), RunRow.parent != own_parent))
+            .order_by(RunRow.created_at.desc(), RunRow.id.desc())
+        )
+        return {source: ways[0] for source, ways in connection.execute(query) if ways}
 
-def _first(articles: Iterable[Article], most: int) -> list[Article]:
-    return sorted(articles, key=lambda article: article.id)[:most]
+    @reads
+    def known_summaries(
+        self, connection: Connection, reusable: Reusable, article_ids: Sequence[str]
+    ) -> dict[str, set[tuple[str, int]]]:
+        """For each article, the system and n of every summary that can be copied; articles without any are left out."""
+        places: dict[str, set[tuple[str, int]]] = {}
+        for parameters in _parameters(connection, reusable, article_ids):
+            for article_id, system, n in connection.execute(_KNOWN, parameters):
+                places.setdefault(article_id, set()).add((system, n))
+        return places
+
+    @reads
+    def runs_that_asked(self, connection: Connection, run_id: str, system: str) -> list[str]:
+        """The other runs in which an endpoint got the same requests, the newest first."""
+        query = select(RunRow.id, RunRow.seed, RunRow.revisions).where(
+            RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.system == system))
+        )
+        runs = connection.execute(query.order_by(RunRow.created_at.desc(), RunRow.id.desc())).all()
+        requests = {run.id: (run.seed, run.revisions["generators"][system]) for run in runs}
+        return [source for source in requests if source != run_id and requests[source] == requests[run_id]]
+
+    @reads
+    def paid_texts(
+        self, connection: Connection, sources: Sequence[str], system: str, article_ids: Sequence[str]
+    ) -> dict[str, dict[int, PaidText]]:
+        """The texts of an endpoint in these runs, by article and n. Of several runs, the first counts."""
+        paid: dict[str, dict[int, PaidText]] = {}
+        origin = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
+        columns = (SummaryRow.article_id, SummaryRow.n, origin, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
+        in_sources = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
+        for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
+            query = select(SummaryRow.run_id, *columns).where(*in_sources, SummaryRow.article_id.in_(ids))
+            rows = connection.execute(query).all()
+            for _, article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
+                paid.setdefault(article_id, {}).setdefault(n, PaidText(*values))
+        return paid
 
 
-def _article_ids(run_id: str) -> Select[Any]:
-    """The ids of a run's articles with summaries or failures."""
-    failed = select(FailureRow.article_id).where(FailureRow.run_id == run_id)
-    either = union(articles_of_runs(SummaryRow, RunRow.id == run_id), failed).subquery()
+def in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
+    """The condition for the summaries of a run, or of its shards."""
+    return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
+
+
+def _article_ids(run_ids: Sequence[str]) -> Select[Any]:
+    """The ids of the articles of which runs without shards have summaries or failures."""
+    failed = select(FailureRow.article_id).where(FailureRow.run_id.in_(run_ids))
+    either = union(articles_of_runs(SummaryRow, RunRow.id.in_(run_ids)), failed).subquery()
     return select(either.c.id)
 
 
 def articles_of_runs(table: type[SummaryRow | RunBestRow], *conditions: ColumnElement[bool]) -> Select[tuple[str]]:
-    """The articles that the runs which fit the conditions have in a table whose key begins with run and article.
+    """The ids of the articles of some runs in a table whose key begins with run and article.
 
-    Each is looked up from the one before: a key has an entry for every summary, a hundred times as many as articles.
+    The conditions choose the runs. Each id is looked up from the one before, since the index has an entry for every
+    summary, a hundred times as many as articles.
     """
     first = select(func.min(table.article_id)).where(table.run_id == RunRow.id).scalar_subquery()
     begin = select(RunRow.id.label("run_id"), first.label("id")).where(*conditions)
-    found = begin.cte(f"of_{table.__name__}", recursive=True)
-    behind = (table.run_id == found.c.run_id, table.article_id > found.c.id)
-    following = select(func.min(table.article_id)).where(*behind).scalar_subquery()
-    found = found.union_all(select(found.c.run_id, following).where(found.c.id.is_not(None)))
-    return select(found.c.id).where(found.c.id.is_not(None))
+    articles = begin.cte(f"ids_of_{table.__name__}", recursive=True)
+    is_behind = (table.run_id == articles.c.run_id, table.article_id > articles.c.id)
+    following = select(func.min(table.article_id)).where(*is_behind).scalar_subquery()
+    articles = articles.union_all(select(articles.c.run_id, following).where(articles.c.id.is_not(None)))
+    return select(articles.c.id).where(articles.c.id.is_not(None))
 
 
 def _with_text(connection: Connection, articles_of_run: Select[Any], wanted: str) -> Iterator[Article]:
-    """Found here and not in SQL: SQLite folds the case of ASCII only, and blanks may be new lines."""
+    """The articles whose text contains `wanted`. SQL cannot tell: SQLite folds the case of ASCII letters only."""
     sought = _folded(wanted)
     with closing(connection.execute(articles_of_run, execution_options={"yield_per": _TEXTS_AT_ONCE})) as rows:
         yield from (_article(row) for row in rows if sought in _folded(row.text))
@@ -169,3 +300,43 @@ def _summary(row: Row[Any]) -> Summary:
 def _with_chosen_scores(row: Row[Any]) -> dict[str, Any]:
     extra = dict(row.extra)
     return {**row._mapping, **extra.pop(CHOSEN_SCORES, {}), "extra": extra}
+
+
+def _parameters(connection: Connection, reusable: Reusable, article_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The parameters of `_EQUAL`, for a batch of articles each."""
+    # Asked anew: a source that is still running may have got a worker with another arithmetic or other code.
+    query = select(RunRow.id, RunRow.arithmetic).where(RunRow.id.in_(reusable.sources), RunRow.mixed.is_(False))
+    sources = [source for source, ways in connection.execute(query) if ways == [reusable.arithmetic]]
+    parameters = {"sources": sources, "lengths": reusable.lengths, "works": reusable.works}
+    return [{**parameters, "articles": ids} for ids in id_batches(article_ids, _ARTICLES_AT_ONCE)]
+
+
+def copy(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
+    """Copy the summaries of these stored articles that the run lacks and other runs have.
+
+    Content kept is copied from runs with the same panel.
+    """
+    own_panel = select(RunRow.panel).where(RunRow.id == run_id).scalar_subquery()
+    of_same_panel = select(RunRow.id).where(RunRow.id.in_(reusable.sources), RunRow.panel == own_panel)
+    runs = {"run_id": run_id, "of_same_panel": list(connection.execute(of_same_panel).scalars())}
+    for parameters in _parameters(connection, reusable, article_ids):
+        connection.execute(_COPY, runs | parameters)
+
+
+def require_complete(connection: Connection, run_id: str, reusable: Reusable, article_ids: Sequence[str]) -> None:
+    """Refuse a transaction that would leave an article with some of its stage's summaries.
+
+    Raises:
+        StoreError: summaries that were to be copied have gone, or are of a mixed run now.
+    """
+    for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
+        in_stage = (SummaryRow.system.in_(reusable.systems), SummaryRow.article_id.in_(ids))
+        query = select(func.count()).where(SummaryRow.run_id == run_id, *in_stage)
+        stored = connection.execute(query).scalar_one()
+        expected = len(ids) * reusable.rows
+        if stored != expected:
+            raise StoreError(
+                f"of {len(ids)} articles, run {run_id!r} would have {stored} summaries and not {expected}: some that "
+                f"were to be copied from {', '.join(reusable.sources)} were deleted meanwhile, or are of "
+                f"other code or machines now. Compute them with: nws resume {run_id}"
+            )

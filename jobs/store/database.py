@@ -1,4 +1,4 @@
-"""An open database, whose methods are transactions, and how these wait for one that is away.
+"""An open database, whose methods are transactions. They can wait while the database is away.
 
 A store has one writer and one reader.
 """
@@ -25,7 +25,7 @@ Owner = TypeVar("Owner", bound="Retrying")
 
 
 class Retrying(Protocol):
-    """What has methods that are transactions."""
+    """An object whose methods are transactions."""
 
     def retried(self, attempt: Callable[[], Result]) -> Result:
         """The result of `attempt`."""

@@ -93,7 +93,7 @@ def reader_engine(address: Address) -> Engine:
 
 
 def file_identity(address: Address) -> tuple[int, int] | None:
-    """Device and inode of a SQLite store's file; None where there is none, and of Postgres, whose server sees to it."""
+    """Device and inode of the file of a SQLite store; None if there is no file, and for Postgres."""
     if address.path is None:
         return None
     try:
@@ -140,27 +140,24 @@ def insert_new(connection: Connection, table: type[Base], rows: list[dict[str, A
 
 def is_storable(text: str) -> bool:
     """Whether every database can keep the text as it is: without NUL, and without half of a surrogate pair."""
-    if text.isascii():
-        return "\0" not in text
     try:
-        text.encode("utf-8")
+        return b"\0" not in text.encode("utf-8")
     except UnicodeEncodeError:
         return False
-    return "\0" not in text
 
 
-def require_storable(values: Mapping[str, object], what: str) -> None:
-    """Refuse `what` where one of its values is a number or a text that a database cannot keep exactly.
+def require_storable(values: Mapping[str, object], owner: str) -> None:
+    """Refuse values that a database cannot keep exactly; `owner` says in the error whose they are.
 
     Raises:
         StoreError: a number is NaN or infinite, or a text holds NUL or half of a surrogate pair.
     """
     for name, value in values.items():
         if isinstance(value, Real) and not math.isfinite(value):
-            raise StoreError(f"{what} has {name} = {value}: only finite numbers are stored")
+            raise StoreError(f"{owner} has {name} = {value}: only finite numbers are stored")
         texts = value if isinstance(value, tuple) else (value,)
         if not all(is_storable(text) for text in texts if isinstance(text, str)):
-            raise StoreError(f"{what} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
+            raise StoreError(f"{owner} holds a NUL or half a surrogate pair, which a database cannot keep: use UTF-8")
 
 
 def escaped(text: str) -> str:
@@ -169,18 +166,18 @@ def escaped(text: str) -> str:
 
 
 def id_batches(ids: Sequence[str], at_once: int = 10_000) -> Iterator[Sequence[str]]:
-    """Ids, as many at once as go into one statement: SQLite takes 32,766 parameters, Postgres 65,535."""
+    """The ids in batches that go into one statement: SQLite takes 32,766 parameters, Postgres 65,535."""
     for start in range(0, len(ids), at_once):
         yield ids[start : start + at_once]
 
 
 def not_text(error: UnicodeEncodeError) -> StoreError:
-    """What to say where half of a surrogate pair was to go to the database: it stands for a byte that is no UTF-8."""
+    """The error of a text with half of a surrogate pair, which stands for a byte that is no UTF-8."""
     return StoreError(f"{escaped(str(error.object))!r} is no text that a database can read ({error.reason}): use UTF-8")
 
 
 def _is_away(error: SQLAlchemyError) -> bool:
-    """Whether the database may do the same later: it is restarted, out of reach, busy, or its disk is full."""
+    """Whether a later attempt may succeed: the database restarts, is out of reach or busy, or its disk is full."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     if isinstance(error.orig, sqlite3.Error):
@@ -192,7 +189,7 @@ def _is_away(error: SQLAlchemyError) -> bool:
 
 
 def database_message(error: SQLAlchemyError, address: Address) -> str:
-    """What the database itself said, on one line, without SQL, parameters or password."""
+    """The message of the database itself, on one line, without SQL, parameters or password."""
     cause = error.orig if isinstance(error, StatementError) and error.orig is not None else error
     message = address.scrub(" ".join(str(cause).split()))
     if message == "database is locked":
@@ -242,7 +239,7 @@ def _postgres_engine(address: Address, **options: object) -> Engine:
 
 
 def _plain_numbers(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    """Read `numeric` as SQLite gives it, as int or float: Postgres has it for sums and means of integers."""
+    """Make psycopg read `numeric`, the type of sums and means of integers, as int or float, as SQLite does."""
     from psycopg.abc import Buffer
     from psycopg.adapt import Loader
 
@@ -262,7 +259,7 @@ def _postgres_read_only(connection: DBAPIConnection, _: ConnectionPoolEntry) -> 
 
 
 def _create_private(path: Path, address: Address) -> None:
-    """SQLite itself would let everybody read the file; its -wal and -shm files get the mode that the file has."""
+    """Create the file of a SQLite store for its owner alone; its -wal and -shm files get the same mode."""
     if path.exists():
         return
     try:

@@ -1,8 +1,8 @@
-"""What happens to a run: it is created, claimed, submitted again, given more systems, stopped, removed; its fence."""
+"""The life of a run, from its creation to its removal, and the fence of its driver."""
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +24,6 @@ from jobs.store.runs import (
     require_epoch,
     seconds_of_driver,
 )
-from jobs.store.schema import drop_unused, make_partition, truncate_partitions
 from jobs.store.tables import (
     ArticleRow,
     Base,
@@ -36,9 +35,8 @@ from jobs.store.tables import (
     SummaryRow,
 )
 
-# What refers to another table comes before it.
-_OF_A_RUN = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
-_WITH_ARTICLES = (SummaryRow, FailureRow, RunBestRow, EpisodeRow)
+# Tables come before those that they refer to.
+_TABLES_OF_RUNS = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
 
 
 class Lifecycle(Database):
@@ -69,12 +67,11 @@ class Lifecycle(Database):
 
         Args:
             connection: given by `writes`.
-            run_id: which.
-            host: name of the driver's machine.
-            pid: the driver's process there.
-            take_over: take it from a driver that seems to be alive, too.
-            epoch: take it only if it still has this epoch, which is the caller's: a job's from its submission, or that
-                of an earlier claim.
+            run_id: the run.
+            host: the name of the driver's machine.
+            pid: the id of the driver's process there.
+            take_over: whether a driver that seems to be alive is replaced.
+            epoch: the epoch that the run must still have: that of a job's submission, or of an earlier claim.
 
         Returns:
             The driver's epoch, for its `RunWriter`. Every earlier epoch of the run is fenced off.
@@ -96,7 +93,7 @@ class Lifecycle(Database):
             StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
         """
         lock_run(connection, run_id)
-        run = read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
+        run = read_free_run(connection, run_id, host, take_over)
         state = "pending" if run.state == "running" else run.state  # of a driver that is gone, or fenced off now
         values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None, "state": state}
         nobody = {"driver_host": None, "driver_pid": None}
@@ -115,8 +112,8 @@ class Lifecycle(Database):
         lock_run(connection, run_id)
         run = read_free_run(connection, run_id, host)
         if run.shards is not None or run.parent is not None or run.state == "pending":
-            what = "sharded" if run.shards else "a shard" if run.parent else "pending, and has not begun yet"
-            raise StoreError(f"nothing can be added to run {run_id!r}: it is {what}")
+            reason = "sharded" if run.shards else "a shard" if run.parent else "pending, and has not begun yet"
+            raise StoreError(f"nothing can be added to run {run_id!r}: it is {reason}")
         changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
         values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
         # No article is done while it lacks a system.
@@ -138,13 +135,15 @@ class Lifecycle(Database):
             with self.writing() as connection:
                 in_work = read_shards(connection, run_id, RunRow.state.in_(("pending", "running")))
                 # First the shards: their drivers, too, lock a shard before its parent.
-                awaited = [_cancel(connection, one, host) for one in (*(shard.id for shard in in_work), run_id)]
+                ids = (*(shard.id for shard in in_work), run_id)
+                are_driven = [_cancel(connection, cancelled, host) for cancelled in ids]
             keep_means(self, run_id)
-            return any(awaited)
+            return any(are_driven)
 
         return self.retried(attempt)
 
-    def remove_run(self, run_id: str, host: str) -> int:
+    @writes
+    def remove_run(self, connection: Connection, run_id: str, host: str) -> int:
         """Delete a run with all its rows, and the articles that are in no run any more; a sharded run with its shards.
 
         While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
@@ -156,12 +155,6 @@ class Lifecycle(Database):
             StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard; or
                 there is no such run.
         """
-        removed = self._remove_run(run_id, host)
-        drop_unused(self)
-        return removed
-
-    @writes
-    def _remove_run(self, connection: Connection, run_id: str, host: str) -> int:
         lock_run(connection, run_id)
         run = read_run(connection, run_id)
         shards = read_shards(connection, run_id)
@@ -169,8 +162,7 @@ class Lifecycle(Database):
         ids = [*(shard.id for shard in shards), run_id]
         # First, as drivers do, so that no two wait for each other.
         is_last_in_work = _lock_articles(connection, ids)
-        truncate_partitions(connection, ids)
-        for table in _OF_A_RUN:
+        for table in _TABLES_OF_RUNS:
             connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
         connection.execute(delete(RunRow).where(RunRow.parent == run_id))
         connection.execute(delete(RunRow).where(RunRow.id == run_id))
@@ -184,19 +176,17 @@ def insert_run(connection: Connection, spec: RunSpec, run_id: str, **place: str 
         StoreError: A part of it is not JSON.
     """
     columns = _columns_of(spec)
-    make_partition(connection, run_id)
     connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **columns, **place))
 
 
 def _columns_of(spec: RunSpec) -> dict[str, Any]:
-    """What a run is made of, as columns of its row.
+    """The columns of the row of a new run.
 
     Raises:
         StoreError: A database cannot keep its name or note.
     """
     require_storable({"name": spec.name, "note": spec.note}, f"what a {spec.job} run is called")
-    columns = {field.name: getattr(spec, field.name) for field in fields(spec)}
-    return columns | {name: dict(columns[name]) for name in ("recipe", "revisions", "signatures")}
+    return asdict(spec)
 
 
 def new_run_id(job: str) -> str:
@@ -248,8 +238,8 @@ def claim_row(
 def _cancel(connection: Connection, run_id: str, host: str) -> bool:
     """Ask the run's driver to stop, or end a run that has none. Returns whether there is a driver to wait for."""
     now = datetime.now(UTC)
-    of_run = RunRow.id == run_id
-    connection.execute(update(RunRow).where(of_run).values(cancel_requested_at=now))
+    is_run = RunRow.id == run_id
+    connection.execute(update(RunRow).where(is_run).values(cancel_requested_at=now))
     run = read_run(connection, run_id)
     if is_driven(run, host, now):
         return True
@@ -257,7 +247,7 @@ def _cancel(connection: Connection, run_id: str, host: str) -> bool:
         # The next epoch, so that a driver that was only silent cannot write any more.
         values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
         nobody = {"driver_host": None, "driver_pid": None}
-        connection.execute(update(RunRow).where(of_run).values(**values, **nobody, error="cancelled"))
+        connection.execute(update(RunRow).where(is_run).values(**values, **nobody, error="cancelled"))
         forget(connection, run_id)
     return False
 
@@ -278,10 +268,10 @@ def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
     if changed.rowcount == 1:
         return
     run = read_run(connection, run_id)
-    by = f"taken over by pid {run.driver_pid} on {run.driver_host}" if run.driver_pid else "cancelled or resubmitted"
-    what = f"was {by} meanwhile" if run.driver_epoch != epoch else f"is {run.state!r}, no longer 'running'"
+    cause = f"taken over by pid {run.driver_pid} on {run.driver_host}" if run.driver_pid else "cancelled or resubmitted"
+    state = f"was {cause} meanwhile" if run.driver_epoch != epoch else f"is {run.state!r}, no longer 'running'"
     raise FencedError(
-        f"run {run_id!r} {what} (driver {run.driver_epoch}; this is driver {epoch}): this driver must stop, and its "
+        f"run {run_id!r} {state} (driver {run.driver_epoch}; this is driver {epoch}): this driver must stop, and its "
         f"results from now on are not stored. Resume the run with: nws resume {run_id}"
     )
 
@@ -298,40 +288,31 @@ def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> No
         )
     now = datetime.now(UTC)
     # Of a sharded run that has ended or lost its driver, a shard that is pending waits for nobody.
-    is_in_work = any(one.state == "running" and not is_stale(one, host, now) for one in (run, *shards))
+    is_in_work = any(each.state == "running" and not is_stale(each, host, now) for each in (run, *shards))
     if run.state == "pending" or is_in_work:
         raise StoreError(f"run {run.id!r} is {run.state}. Stop it and its shards first: nws cancel {run.id}")
 
 
 def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
-    """Keep others from storing articles, if no other run is in work, so that articles may be removed; whether none is.
+    """Lock the articles if no run but these is in work; whether that is so, and articles may be removed.
 
-    On Postgres nothing else keeps an article whose removal has begun from being used. On SQLite nobody else writes.
+    On Postgres nothing else would stop another run from using an article that is being removed. On SQLite this
+    transaction is the only one that writes.
     """
     states = RunRow.state.in_(("pending", "running"))
     in_work = select(func.count()).select_from(RunRow).where(states, RunRow.id.not_in(ids))
     if connection.execute(in_work).scalar_one():
         return False
     if connection.dialect.name == "postgresql":
-        # In the order in which a driver comes to them. Those that refer to articles get an index, and lose it again.
-        connection.exec_driver_sql("LOCK TABLE failures, run_best_n, episodes IN ACCESS EXCLUSIVE MODE")
         connection.exec_driver_sql("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE")
     return not connection.execute(in_work).scalar_one()
 
 
 def _remove_orphans(connection: Connection) -> int:
-    used = (articles_of_runs(SummaryRow), articles_of_runs(RunBestRow))
-    others = (select(FailureRow.article_id), select(EpisodeRow.article_id))
-    orphans = select(ArticleRow.id).except_(*used, *others)
+    """Delete the articles that are in no run; their number."""
+    with_rows = (articles_of_runs(SummaryRow), articles_of_runs(RunBestRow))
+    with_events = (select(FailureRow.article_id), select(EpisodeRow.article_id))
+    orphans = select(ArticleRow.id).except_(*with_rows, *with_events)
     number: int = connection.execute(select(func.count()).select_from(orphans.subquery())).scalar_one()
-    if not number:
-        return 0
-    # The database looks each article up in the tables that refer to it, whose keys begin with the run.
-    referring = [table for table in _WITH_ARTICLES if table is not SummaryRow or connection.dialect.name == "sqlite"]
-    names = [table.__tablename__ for table in referring]
-    for name in names:
-        connection.exec_driver_sql(f"CREATE INDEX ix_{name}_for_removal ON {name} (article_id)")
-    connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans)))
-    for name in names:
-        connection.exec_driver_sql(f"DROP INDEX ix_{name}_for_removal")
+    connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans)))  # sqlite3 does not count for a WITH
     return number

@@ -15,7 +15,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Float,
     and_,
@@ -33,9 +32,10 @@ from sqlalchemy import (
 
 from core.metrics.specs import F1S, KEPT
 from core.types import SystemKind
+from jobs.store.articles import in_run
 from jobs.store.database import Database, reads
 from jobs.store.engine import insert_new
-from jobs.store.runs import read_shards, runs_with_rows
+from jobs.store.runs import ENDED, read_shards
 from jobs.store.tables import (
     AnswerRow,
     Base,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from core.analysis.answer import Answer
 
 ROWS_AT_ONCE = 10_000
-"""Of a transaction: SQLite inserts them in less than 0.1 s."""
+"""The rows of one transaction: SQLite inserts them in less than 0.1 s."""
 
 _LIVE: tuple[tuple[type[Base], str], ...] = (
     (RunMeanRow, "live_means"),
@@ -69,15 +69,15 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class AskedWords:
-    """How well a system keeps to n, in words or characters as its run counts.
+    """How well a system keeps to n, in the unit of its run's lengths.
 
     Attributes:
         system: its name.
-        n: how many it was asked for.
-        summaries: how often.
-        written: mean number of them that it wrote, before any was cut away.
-        exactly, over: the shares, in [0, 1], of the summaries that had n, and more.
-        off: mean number that it wrote too many or too few.
+        n: the number of words or characters that it was asked for.
+        summaries: the number of its summaries at n.
+        written: their mean length before any was cut.
+        exactly, over: the shares, in [0, 1], of summaries of length n, and of longer ones.
+        off: the mean absolute difference between their length and n.
     """
 
     system: str
@@ -91,14 +91,14 @@ class AskedWords:
 
 @dataclass(frozen=True, slots=True)
 class EndpointUse:
-    """What a system behind an endpoint took for some articles, at all n.
+    """The cost of a system behind an endpoint, over all n.
 
     Attributes:
         system: its name.
-        articles: how many.
-        requests: how many it was sent.
-        read, written: tokens, as the endpoint counts them; 0 where it does not.
-        models: how many different ones have answered, by the names that the endpoint gives; 0 where it gives none.
+        articles: the number of articles.
+        requests: the number of requests that it was sent.
+        read, written: tokens, as the endpoint counts them; 0 if it does not.
+        models: the number of different models that have answered, by the names that the endpoint gives; 0 without any.
     """
 
     system: str
@@ -126,8 +126,8 @@ class KeptShare:
 
 
 _ASKED, _WRITTEN = (
-    func.coalesce(*(SummaryRow.extra[f"{unit}_{what}"].as_integer() for unit in ("words", "characters")))
-    for what in ("asked", "written")
+    func.coalesce(*(SummaryRow.extra[f"{unit}_{count}"].as_integer() for unit in ("words", "characters")))
+    for count in ("asked", "written")
 )
 _REQUESTS = SummaryRow.extra["requests"].as_integer()
 _PROMPT = SummaryRow.extra["prompt_tokens"].as_integer()
@@ -146,18 +146,18 @@ class Means(Database):
         query = select(*(_CURVE.c[name] for name in ("dataset", "system", "n", *_NUMBERS)))
         rows = connection.execute(query.where(_CURVE.c.run_id == run_id))
         names = [name.removesuffix("_mean") for name in _NUMBERS]
-        means = {(dataset, system, n): dict(zip(names, of, strict=True)) for dataset, system, n, *of in rows}
+        means = {(dataset, system, n): dict(zip(names, values, strict=True)) for dataset, system, n, *values in rows}
         return dict(sorted(means.items()))
 
     @reads
     def asked_words(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
-        """How well those of some systems keep to n that were asked for n words or characters, by system and n."""
+        """How well systems keep to n that were asked for n words or characters, by system and n."""
         written = cast(_WRITTEN, Float)
         shares = [cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED)]
         means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))
         query = (
             select(SummaryRow.system, SummaryRow.n, func.count(), *means)
-            .where(_in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
+            .where(in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
             .group_by(SummaryRow.system, SummaryRow.n)
             .order_by(SummaryRow.system, SummaryRow.n)
         )
@@ -165,7 +165,7 @@ class Means(Database):
 
     @reads
     def endpoint_use(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[EndpointUse]:
-        """What the endpoints of some systems took, by system; none of systems that have no endpoint.
+        """The cost of each of these systems that has an endpoint, by system.
 
         An answer that was cut to every n counts once, with the row that has it uncut.
         """
@@ -173,7 +173,7 @@ class Means(Database):
         sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _PROMPT, _COMPLETION))
         query = (
             select(SummaryRow.system, articles, *sums, func.count(_ANSWERED_BY.distinct()))
-            .where(_in_run(connection, run_id), SummaryRow.system.in_(systems))
+            .where(in_run(connection, run_id), SummaryRow.system.in_(systems))
             .where(_REQUESTS.is_not(None))
             .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
             .group_by(SummaryRow.system)
@@ -183,31 +183,27 @@ class Means(Database):
 
     @reads
     def answer(self, connection: Connection, run_id: str) -> "Answer":
-        """As it was stored when the run ended, or else as its summaries have it now."""
-        found = _stored_answer(connection, run_id)
-        return computed_answer(connection, run_id) if found is None else found
+        """The answer of a run: the stored one, if the run has ended, or else one computed from its summaries."""
+        stored = _stored_answer(connection, run_id)
+        return computed_answer(connection, run_id) if stored is None else stored
 
     @reads
     def stored_answer(self, connection: Connection, run_id: str) -> "Answer | None":
-        """As it was stored when the run ended; None where it has to be computed."""
+        """The answer that was stored when the run ended; None if it has to be computed."""
         return _stored_answer(connection, run_id)
 
     @reads
     def kept_shares(self, connection: Connection, run_ids: Collection[str]) -> list[KeptShare]:
-        """What the systems of runs keep of the reference's content, of those whose answer is stored."""
+        """The shares of the reference's content that systems keep, in those of these runs whose answer is stored."""
         kept, half = ContentKeptRow, SmallestNRow
-        of_same = (getattr(half, name) == getattr(kept, name) for name in ("run_id", "dataset", "system", "of"))
+        is_same = (getattr(half, name) == getattr(kept, name) for name in ("run_id", "dataset", "system", "of"))
         query = (
             select(kept.run_id, kept.dataset, kept.system, kept.kind, kept.n, kept.share, half.n.label("half"))
             .join(RunRow, RunRow.id == kept.run_id)
-            .outerjoin(half, and_(*of_same, half.x == 0.5))
+            .outerjoin(half, and_(*is_same, half.x == 0.5))
             .where(kept.run_id.in_(run_ids), kept.of == "reference", RunRow.means_kept)
         )
         return [KeptShare(**row._mapping) for row in connection.execute(query)]
-
-
-def _in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
-    return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
 
 
 def keep_means(store: Database, run_id: str) -> None:
@@ -220,8 +216,7 @@ def keep_means(store: Database, run_id: str) -> None:
     for shard in shards:
         keep_means(store, shard.id)
     with store.reading() as reader:
-        ended = RunRow.state.in_(("done", "failed", "interrupted"))
-        query = select(RunRow.driver_epoch).where(RunRow.id == run_id, ended, ~RunRow.means_kept)
+        query = select(RunRow.driver_epoch).where(RunRow.id == run_id, RunRow.state.in_(ENDED), ~RunRow.means_kept)
         epoch = reader.execute(query).scalar()
         if epoch is None:
             return
@@ -232,8 +227,8 @@ def keep_means(store: Database, run_id: str) -> None:
                         return
                     insert_new(writer, *piece)
     with store.reading() as reader:  # which sees the columns that were stored
-        has_rows = reader.execute(select(exists().where(_in_run(reader, run_id)))).scalar_one()
-        rows = answer_rows(run_id, computed_answer(reader, run_id, whole=run_id)) if has_rows else {}
+        has_rows = reader.execute(select(exists().where(in_run(reader, run_id)))).scalar_one()
+        rows = answer_rows(run_id, computed_answer(reader, run_id)) if has_rows else {}
     with store.writing() as writer:
         if set_kept(writer, run_id, epoch, True):
             for piece in rows.items():
@@ -279,12 +274,12 @@ def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
     return None if stored is None else _adapter().validate_python(stored)
 
 
-def computed_answer(connection: Connection, run_id: str, whole: str | None = None) -> "Answer":
-    """The answer from the summaries of a run; `whole` as in `read_points`."""
+def computed_answer(connection: Connection, run_id: str) -> "Answer":
+    """The answer from the summaries of a run."""
     from core.analysis.answer import answer_of
     from jobs.store.points import read_points
 
-    return answer_of(read_points(connection, run_id, (KEPT.column,), whole=whole))
+    return answer_of(read_points(connection, run_id, (KEPT.column,)))
 
 
 def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
@@ -294,7 +289,7 @@ def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
         SmallestNRow: answer.smallest_rows(),
         AnswerRow: [{"answer": _adapter().dump_python(answer, mode="json")}],
     }
-    return {table: [{"run_id": run_id} | row for row in of_table] for table, of_table in rows.items()}
+    return {table: [{"run_id": run_id} | row for row in part] for table, part in rows.items()}
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
@@ -23,19 +23,19 @@ from core.metrics.specs import BY_COLUMN, F1S, KEPT
 from core.text.length import length_of
 from core.text.words import repeated_word_share
 from core.types import CHOSEN_SCORES, SystemKind
-from jobs.store.runs import length_unit_of, runs_with_rows
+from jobs.store.runs import ENDED, length_unit_of, runs_with_rows
 from jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
 REFERENCES = 1_000
-"""Of so many articles of a dataset the references' length is read."""
+"""The number of articles of a dataset whose references are measured."""
 
 COLUMN_METRICS = (*F1S, KEPT.column)
-"""Those of a report that is asked for nothing else."""
+"""The metrics of a report that is asked for no others."""
 ROWS_OF_PART = 250_000
-"""Of a value in the database: 2 MB of each score."""
+"""The rows of one value in the database: 2 MB of each score."""
 ABOUT = "about"
-"""The name of what says which systems, datasets and articles the numbers in columns stand for: as JSON, one part."""
+"""The name of the column that has, as JSON in one part, the systems, and the datasets and articles, of the codes."""
 COLUMN_TYPES = {"system": "<i2", "article": "<i4", "n": "<i4", "words": "<i4", "text": "<i8"}
 _SCORE_TYPE = "<f8"
 _ANY_KIND: SystemKind = "system"  # until those that the run has are read
@@ -48,15 +48,11 @@ def read_points(
     run_id: str,
     metrics: Sequence[Metric] | None,
     repeated_words: bool = False,
-    whole: str | None = None,
 ) -> Points:
-    """The points of a run.
-
-    `whole` is a run whose columns are known to be whole, although `RunRow.means_kept` does not say so yet.
-    """
+    """The points of a run."""
     metrics = METRICS if metrics is None else metrics
     runs = runs_with_rows(connection, run_id)
-    points = None if repeated_words else _read_columns(connection, runs, metrics, whole)
+    points = None if repeated_words else _read_columns(connection, runs, metrics)
     if points is None:
         read = [_read_rows(connection, part, metrics, repeated_words) for part in runs]
         points = Points.together([part for part in read if len(part)]) if len(read) > 1 else read[0]
@@ -79,8 +75,8 @@ def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], r
     ]
     if not pieces:
         return Points.of(())
-    system, article, n, words, text, *others = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    shares, scores = (others[0], others[1:]) if repeated_words else (None, others)
+    system, article, n, words, text, *values = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    shares, scores = (values[0], values[1:]) if repeated_words else (None, values)
     datasets = read_datasets(connection, run_id)
     return Points(
         systems=tuple(systems),
@@ -102,8 +98,8 @@ def read_pieces(connection: Connection, run_id: str, metrics: Sequence[Metric]) 
     query = select(*place, *map(_score, metrics)).where(SummaryRow.run_id == run_id)
     # In the order of the key, which is nearly that in which they lie: else SQLite goes by system and n, in leaps.
     query = query.order_by(SummaryRow.run_id, SummaryRow.article_id, SummaryRow.system, SummaryRow.n)
-    with closing(connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})) as found:
-        for rows in found.partitions():
+    with closing(connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE})) as result:
+        for rows in result.partitions():
             yield tuple(zip(*rows, strict=True))
 
 
@@ -118,9 +114,10 @@ def _score(metric: Metric) -> ColumnElement[float]:
 def piece_columns(
     piece: Columns, systems: dict[str, int], articles: dict[str, int], repeated_words: bool = False
 ) -> list[NDArray[Any]]:
-    """What `read_pieces` gives as arrays, systems and articles by their numbers, new ones added to those known.
+    """The columns of a piece of `read_pieces` as arrays, with codes for systems and articles.
 
-    With `repeated_words`, the share of them in each text comes before the scores.
+    New names are added to `systems` and `articles`. With `repeated_words` a column comes before the scores: the share
+    of repeated words of each text.
     """
     system, article, n, words, texts, *scores = piece
     return [
@@ -134,9 +131,9 @@ def piece_columns(
     ]
 
 
-def _codes(names: Sequence[str], known: dict[str, int]) -> NDArray[np.int32]:
-    """A number for each name, the same each time; new names are added to those that are known."""
-    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
+def _codes(names: Sequence[str], codes: dict[str, int]) -> NDArray[np.int32]:
+    """The code of each name, (names,); new names are added to `codes`."""
+    return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int32)
 
 
 def read_datasets(connection: Connection, run_id: str) -> dict[str, str]:
@@ -169,35 +166,32 @@ def _reference_lengths(connection: Connection, points: Points) -> dict[str, floa
     medians = {}
     for dataset, ids in first.items():
         references = connection.scalars(select(ArticleRow.reference_summaries).where(ArticleRow.id.in_(ids)))
-        lengths = [length_of(of_article[0], points.length_unit) for of_article in references if of_article]
+        lengths = [length_of(texts[0], points.length_unit) for texts in references if texts]
         if lengths:
             medians[dataset] = float(median(lengths))
     return medians
 
 
-def _read_columns(
-    connection: Connection, run_ids: Sequence[str], metrics: Sequence[str], whole: str | None
-) -> Points | None:
-    """The points of runs, of whose systems the kinds are not known here; None where one has no columns of these.
+def _read_columns(connection: Connection, run_ids: Sequence[str], metrics: Sequence[str]) -> Points | None:
+    """The points of runs from their columns; None if a run lacks one of these columns.
 
-    One column of all runs is read after the other, so that little more than what is returned is held. Columns are
-    whole of runs whose means are kept, and of the run `whole`.
+    The kinds of the systems are not in them. One column of all runs is read after the other, so that little more than
+    the result is held. The columns of a run that has ended are whole if it has `ABOUT`, which is stored last.
     """
     row = ScoreColumnRow
     about = select(row.run_id, row.column_values).join(RunRow, RunRow.id == row.run_id)
-    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, or_(RunRow.means_kept, RunRow.id == whole))
-    found = {run_id: json.loads(values) for run_id, values in connection.execute(about)}
-    if not set(COLUMN_METRICS).issuperset(metrics) or len(found) < len(run_ids):
+    about = about.where(row.run_id.in_(run_ids), row.name == ABOUT, RunRow.state.in_(ENDED))
+    headers = {run_id: json.loads(values) for run_id, values in connection.execute(about)}
+    if not set(COLUMN_METRICS).issuperset(metrics) or len(headers) < len(run_ids):
         return None
     systems: dict[str, int] = {}
     articles: dict[tuple[str, str], int] = {}
-    of_system, of_article = {}, {}
+    system_codes, article_codes = {}, {}
     for run_id in run_ids:
-        known = found.pop(run_id)
-        of_system[run_id] = np.array([systems.setdefault(one, len(systems)) for one in known["systems"]], np.int32)
-        datasets = (known["datasets"][number] for number in known["of_dataset"])
-        pairs = zip(datasets, known["articles"], strict=True)
-        of_article[run_id] = np.array([articles.setdefault(one, len(articles)) for one in pairs], np.int32)
+        header = headers.pop(run_id)
+        system_codes[run_id] = _codes(header["systems"], systems)
+        codes = [articles.setdefault((dataset, id_), len(articles)) for dataset, id_ in header["articles"]]
+        article_codes[run_id] = np.array(codes, np.int32)
 
     def column(name: str, codes: Mapping[str, NDArray[np.int32]] | None = None) -> Any:
         kind = COLUMN_TYPES.get(name, _SCORE_TYPE)
@@ -213,8 +207,8 @@ def _read_columns(
         systems=tuple(systems),
         kinds=(_ANY_KIND,) * len(systems),
         articles=tuple(articles),
-        system=column("system", of_system),
-        article=column("article", of_article),
+        system=column("system", system_codes),
+        article=column("article", article_codes),
         n=column("n"),
         words=column("words"),
         text=column("text"),
@@ -237,10 +231,7 @@ def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str,
         yield _column_rows(run_id, part, pieces)
     if articles:
         datasets = read_datasets(connection, run_id)
-        names = sorted(set(datasets.values()))
-        code = {name: number for number, name in enumerate(names)}
-        about: dict[str, Any] = {"systems": list(systems), "datasets": names, "articles": list(articles)}
-        about["of_dataset"] = [code[datasets[article]] for article in articles]
+        about = {"systems": list(systems), "articles": [(datasets[article], article) for article in articles]}
         yield [{"run_id": run_id, "name": ABOUT, "part": 0, "column_values": json.dumps(about).encode()}]
 
 

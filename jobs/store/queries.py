@@ -1,4 +1,4 @@
-"""SQL for people: the views, and what they write themselves, on a connection that cannot write.
+"""SQL for people: the views, and queries of their own, on a connection that cannot write.
 
 A fresh store is made with the views. Who changes one sets `HEAD_REVISION` in `schema.py`.
 """
@@ -42,8 +42,8 @@ class Queries(Database):
     @reads
     def may_do_everything(self, connection: Connection) -> bool:
         """Whether the store's URL is that of a superuser of Postgres, to whom `nws query` gives more than tables."""
-        asked = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
-        return connection.dialect.name == "postgresql" and bool(connection.exec_driver_sql(asked).scalar_one())
+        is_superuser = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
+        return connection.dialect.name == "postgresql" and bool(connection.exec_driver_sql(is_superuser).scalar_one())
 
     @contextlib.contextmanager
     def query(self, sql: str, timeout: float | None = None) -> Iterator[QueryResult]:
@@ -132,10 +132,10 @@ def _means_and_sd(metric: str, has_sd: bool) -> str:
 
 
 def _of_all_runs(columns: Sequence[str], kept: str, *live: str) -> str:
-    """Kept rows of the runs that have them, live ones of all others."""
-    of_kept = ", ".join(f"k.{name}" for name in columns)
-    of_live = (f" UNION ALL SELECT {', '.join(columns)} FROM {view}" for view in live)
-    return f"SELECT {of_kept} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_kept{''.join(of_live)}"
+    """The SELECT of all runs: the kept rows of those that have them, and the live rows of all others."""
+    kept_columns = ", ".join(f"k.{name}" for name in columns)
+    unions = "".join(f" UNION ALL SELECT {', '.join(columns)} FROM {view}" for view in live)
+    return f"SELECT {kept_columns} FROM {kept} AS k JOIN runs AS r ON r.id = k.run_id WHERE r.means_kept{unions}"
 
 
 def _combined(metric: str, has_sd: bool) -> str:

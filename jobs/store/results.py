@@ -1,4 +1,4 @@
-"""What runs produce, articles, summaries and failures, as rows of the tables; and what is read of them again."""
+"""The results of runs, which are articles, summaries and failures: how they are written as rows, and read again."""
 
 import functools
 import math
@@ -51,11 +51,11 @@ class FailureInfo:
 
 
 class Results(Database):
-    """The methods of a store that read what a run has of its articles."""
+    """The methods of a store that read the results of a run."""
 
     @reads
     def finished_article_ids(self, connection: Connection, run_id: str, systems: Sequence[str] = ()) -> "ArticleIds":
-        """The articles that have their summaries by these systems, all of a stage; by any, unless some are named."""
+        """The ids of the articles with summaries by these systems, all of a stage; by any system if none is named."""
         from core.article_ids import ArticleIds
 
         runs = runs_with_rows(connection, run_id)
@@ -66,10 +66,10 @@ class Results(Database):
     def failures(
         self, connection: Connection, run_id: str, article_id: str | None = None, newest: int | None = None
     ) -> list[FailureInfo]:
-        """The articles that this run could not finish, by dataset and key; or that one, by stage; or the `newest`."""
-        of_failure = (column for column in FailureRow.__table__.columns if column.name != "run_id")
+        """The failures of a run by dataset and key; those of one article, by stage; or the `newest`, newest first."""
+        columns = (column for column in FailureRow.__table__.columns if column.name != "run_id")
         query = (
-            select(ArticleRow.dataset, ArticleRow.key, *of_failure)
+            select(ArticleRow.dataset, ArticleRow.key, *columns)
             .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
             .where(FailureRow.run_id.in_(runs_with_rows(connection, run_id)))
         )
@@ -86,7 +86,7 @@ class Results(Database):
 
     @reads
     def content_hashes(self, connection: Connection, run_id: str) -> dict[str, str]:
-        """Of every article with a summary in a run, by its id: what names it in runs that read it from other files."""
+        """The content hash of each article with a summary in a run, by its id: the same in runs of other files."""
         summarized = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
         query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(summarized))
         return {row.id: row.content_hash for row in connection.execute(query)}
@@ -99,7 +99,7 @@ class Results(Database):
         metrics: "Sequence[Metric] | None" = None,
         repeated_words: bool = False,
     ) -> "Points":
-        """Every summary of a run with its scores in `metrics` (all); if asked for, what share of its words repeat."""
+        """The summaries of a run with their scores by `metrics` (default: all), and shares of repeated words."""
         from jobs.store.points import read_points
 
         return read_points(connection, run_id, metrics, repeated_words)
@@ -119,7 +119,7 @@ def check_result(result: BundleResult) -> None:
 
 
 def _is_plain(summary: Summary) -> bool:
-    """Whether it is seen at once that a store can hold the summary. A sum is finite only if all that it adds are."""
+    """Whether a quick look shows that a store can hold the summary. A sum is finite only if all its terms are."""
     return (
         not summary.extra
         and not summary.chosen_scores
@@ -133,13 +133,13 @@ def count(connection: Connection, run_id: str, article_ids: Sequence[str]) -> di
     """`articles_done`, `summaries`, `reused` and `failures` of a run, over distinct articles."""
     counts = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
     for ids in id_batches(article_ids):
-        found = connection.execute(_counts(), {"run_id": run_id, "article_ids": ids})
-        for name, number in found.one()._mapping.items():
+        row = connection.execute(_counts(), {"run_id": run_id, "article_ids": ids}).one()
+        for name, number in row._mapping.items():
             counts[name] += number
     return counts
 
 
-@functools.cache  # it is asked twice for each bundle, and takes longer to make than to answer
+@functools.cache  # it is executed twice for each bundle, and takes longer to make than to execute
 def _counts() -> Select[tuple[int, int, int, int]]:
     run_id = bindparam("run_id", type_=SummaryRow.run_id.type)
     article_ids = bindparam("article_ids", type_=SummaryRow.article_id.type, expanding=True)
@@ -169,7 +169,7 @@ def _counts() -> Select[tuple[int, int, int, int]]:
 
 
 def _of_stage(run_ids: Sequence[str], systems: Sequence[str]) -> ColumnElement[bool]:
-    """The condition for summaries of a stage, which has these systems or all of its run. An article is done at once."""
+    """The condition for summaries of a stage: by one of these systems, or by any if there are none."""
     in_runs = SummaryRow.run_id.in_(run_ids)
     return and_(in_runs, SummaryRow.system.in_(systems)) if systems else in_runs
 
@@ -177,13 +177,14 @@ def _of_stage(run_ids: Sequence[str], systems: Sequence[str]) -> ColumnElement[b
 def record_failures(
     connection: Connection, run_id: str, failed: Sequence[Failure], stage: str, systems: Sequence[str]
 ) -> None:
+    """Store failures in a stage with these systems, or add their attempts to those that are stored."""
     # A late failure says nothing about an article that has its summaries by now.
     ids = [failure.article_id for failure in failed]
     query = select(SummaryRow.article_id).where(_of_stage([run_id], systems), SummaryRow.article_id.in_(ids))
     done = set(connection.execute(query).scalars()) if ids else set()
-    of_all = {"run_id": run_id, "stage": stage, "failed_at": datetime.now(UTC)}
+    shared = {"run_id": run_id, "stage": stage, "failed_at": datetime.now(UTC)}
     rows = [
-        {**asdict(failure), **of_all, "message": escaped(failure.message)}
+        {**asdict(failure), **shared, "message": escaped(failure.message)}
         for failure in failed
         if failure.article_id not in done
     ]
@@ -202,8 +203,9 @@ def record_failures(
 
 
 def article_row(article: Article) -> dict[str, Any]:
-    same = ("id", "dataset", "split", "key", "text", "content_hash")
-    return {name: getattr(article, name) for name in same} | {"reference_summaries": article.references}
+    """The row of an article."""
+    names = ("id", "dataset", "split", "key", "text", "content_hash")
+    return {name: getattr(article, name) for name in names} | {"reference_summaries": article.references}
 
 
 Key: TypeAlias = tuple[str, str, int]
@@ -223,13 +225,13 @@ _NO_EXTRA = dump_json({})
 
 
 def new_summaries(run_id: str, summaries: Iterable[Summary]) -> NewSummaries:
-    """The rows of a run's summaries, with as few objects a row as it takes. Of several in one place it is the first."""
+    """The rows of a run's summaries by place, with few objects a row. The first summary of a place counts."""
     rows: dict[Key, tuple[Any, ...]] = {}
     for summary in summaries:
         key = (summary.article_id, summary.system, summary.n)
         scores = map(summary.scores.get, BY_COLUMN)
-        of_row = (summary.text, summary.words, summary.seconds, *scores, _extra(summary), None)
-        rows.setdefault(key, (run_id, *key, *of_row))
+        values = (summary.text, summary.words, summary.seconds, *scores, _extra(summary), None)
+        rows.setdefault(key, (run_id, *key, *values))
     return rows
 
 

@@ -1,18 +1,24 @@
-"""What the drivers of runs say, and how far they are."""
+"""The reports of drivers: logs, progress, and policies with their checkpoints, updates and episodes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, and_, column, select, table
 
 from jobs.store.database import Database, reads
-from jobs.store.tables import LogLineRow, ProgressRow
+from jobs.store.engine import require_storable, upsert
+from jobs.store.tables import EpisodeRow, LogLineRow, PolicyRow, ProgressRow
+
+if TYPE_CHECKING:  # they import torch, which a store does not need
+    from core.learning.exchange import ArticleGradient, Decoded
+    from core.learning.learner import UpdateStatistics
 
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """Something a driver said; `said_at` is aware, in UTC."""
+    """A line of a driver's log; `said_at` is aware, in UTC."""
 
     said_at: datetime
     text: str
@@ -20,7 +26,7 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class ActorShare:
-    """An actor whose models are loaded; `busy` is the share of the last minute in which it had work, None at first."""
+    """An actor whose models are loaded; `busy` is its share of the last minute with work, in [0, 1], None at first."""
 
     number: int
     device: str
@@ -35,14 +41,14 @@ class Progress:
     Attributes:
         noted_at: the time of this report by the driver's clock; aware, in UTC.
         stage: of the run.
-        unit: what is counted, `articles` or `updates`.
-        finished: how many of them are done or failed.
-        failed: how many of these failed with this driver.
-        total: how many there are, None if unknown.
-        span_seconds: the last minutes, from a moment at which some had just been finished; 0 before.
-        span_finished: how many were finished since that moment.
+        unit: of the counts, `articles` or `updates`.
+        finished: the number that is done or failed.
+        failed: the number that failed with this driver.
+        total: the number of all, None if unknown.
+        span_seconds: the length of the last minutes, which begin as some had just been finished; 0 before.
+        span_finished: the number that was finished in them.
         actors: those whose models are loaded.
-        newest: the id of an article of those that were stored last, None before.
+        newest: the id of an article that was stored last, None before.
     """
 
     noted_at: datetime
@@ -57,14 +63,100 @@ class Progress:
     newest: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Policies:
+    """A pair of policies after `updates` of its `total_updates`; `lengths` are the n it learns."""
+
+    name: str
+    seed: int
+    lengths: tuple[int, ...]
+    updates: int
+    total_updates: int
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCheckpoint(_Policies):
+    """Enough to resume the training of a pair of policies, or to use it.
+
+    `config` is its training configuration, JSON-able; `state` is its learner, as the bytes of a safetensors file.
+    """
+
+    config: Mapping[str, Any]
+    state: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyInfo(_Policies):
+    """The progress of a pair of policies; `saved_at`, of its newest checkpoint, is aware, in UTC."""
+
+    saved_at: datetime
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundResult:
+    """The result of one round for one pair of policies.
+
+    Attributes:
+        policy: the name of the pair.
+        statistics: of the update.
+        gradients: those of the update; their samples are stored, the gradients are not.
+        decoded: the greedy summaries of the finished pair, which come with its last update.
+        checkpoint: the pair after the update; None if the store keeps the checkpoint that it has.
+    """
+
+    policy: str
+    statistics: "UpdateStatistics"
+    gradients: Sequence["ArticleGradient"]
+    decoded: Sequence["Decoded"] = ()
+    checkpoint: PolicyCheckpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRow:
+    """The sampled episodes of one policy at one n in one update: their number, and means over them.
+
+    `reward_sd` is the sample standard deviation, None where there is but one episode.
+    """
+
+    policy: str
+    seed: int
+    n: int
+    update_number: int
+    episodes: int
+    reward: float
+    reward_sd: float | None
+    advantage_baseline: float
+    entropy: float
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyReward:
+    """The reward of a finished policy's greedy summary of one of its training articles."""
+
+    policy: str
+    seed: int
+    article_id: str
+    n: int
+    reward: float
+
+
+Policy = TypeVar("Policy", PolicyCheckpoint, PolicyInfo)
+_CURVE_COLUMNS = tuple(field.name for field in fields(CurveRow))
+_CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
+
+
 class DriverReports(Database):
-    """The methods of a store that read what drivers said, and how far they are."""
+    """The methods of a store that read the log and the progress of drivers, their policies, and how these learnt.
+
+    They sort in Python: in Postgres the order of text depends on the locale of the database.
+    """
 
     @reads
     def log(self, connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
-        """What the drivers of a run said, numbered from 1; only what came after number `after`.
+        """The lines that the drivers of a run said, numbered from 1; only those after number `after`.
 
-        Of a sharded run, that is what the process said that has started the drivers of its shards.
+        Of a sharded run, the process said them that has started the drivers of its shards.
         """
         query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
         rows = connection.execute(query.order_by(LogLineRow.number))
@@ -78,15 +170,97 @@ class DriverReports(Database):
         return [LogLine(row.said_at, row.text) for row in reversed(rows)]
 
     def progress(self, run_id: str) -> Progress | None:
-        """What the run's driver is, or was, at; None if it has not told yet."""
+        """The last progress that the driver of a run reported; None before the first."""
         return self.progress_of([run_id]).get(run_id)
 
     @reads
     def progress_of(self, connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
-        """What the drivers of these runs are, or were, at; without those that have not told yet."""
-        found = {}
-        for row in connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id.in_(run_ids))):
-            values = {name: value for name, value in row._mapping.items() if name != "run_id"}
-            values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
-            found[row.run_id] = Progress(**values)
-        return found
+        """The last progress that the drivers of these runs reported, by run, without those that have reported none."""
+        progress = {}
+        query = select(ProgressRow.run_id, ProgressRow.noted_at, ProgressRow.numbers)
+        for run_id, noted_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
+            actors = tuple(ActorShare(**actor) for actor in numbers["actors"])
+            progress[run_id] = Progress(noted_at, **(numbers | {"actors": actors}))
+        return progress
+
+    @reads
+    def checkpoints(self, connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
+        """The newest checkpoint of each policy of a run, by name."""
+        return _read_policies(connection, run_id, PolicyCheckpoint)
+
+    @reads
+    def policy_infos(self, connection: Connection, run_id: str) -> list[PolicyInfo]:
+        """The progress of each policy of a run, by name."""
+        return _read_policies(connection, run_id, PolicyInfo)
+
+    @reads
+    def learning_curve(self, connection: Connection, run_id: str) -> list[CurveRow]:
+        """The rewards of a run's sampled episodes, by policy, n and update."""
+        query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
+        rows = [CurveRow(*row) for row in connection.execute(query)]
+        return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
+
+    @reads
+    def greedy_rewards(self, connection: Connection, run_id: str) -> list[GreedyReward]:
+        """The rewards of the greedy summaries of finished policies, by policy, article and n."""
+        query = (
+            select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)
+            .join(PolicyRow, and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == EpisodeRow.policy))
+            .where(EpisodeRow.run_id == run_id, EpisodeRow.decoding == "greedy")
+        )
+        rewards = [GreedyReward(*row) for row in connection.execute(query)]
+        return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
+
+
+def _read_policies(connection: Connection, run_id: str, kind: type[Policy]) -> list[Policy]:
+    columns = (PolicyRow.__table__.columns[field.name] for field in fields(kind))
+    rows = connection.execute(select(*columns).where(PolicyRow.run_id == run_id))
+    return sorted(
+        (kind(**{**row._mapping, "lengths": tuple(row.lengths)}) for row in rows), key=lambda policy: policy.name
+    )
+
+
+def check_round(results: Sequence[RoundResult]) -> None:
+    """Refuse results that a store cannot hold exactly, before anything is written.
+
+    Raises:
+        StoreError: A number is NaN or infinite, or a text holds NUL or a lone surrogate (Postgres stores neither).
+    """
+    for result in results:
+        for row in (update_row(result), *episode_rows(result)):
+            require_storable(row, f"update {row['update_number']} of policy {row['policy']!r}")
+
+
+def save_checkpoints(connection: Connection, run_id: str, checkpoints: Sequence[PolicyCheckpoint]) -> None:
+    """Insert checkpoints, or replace those of fewer updates."""
+    if not checkpoints:
+        return
+    now = datetime.now(UTC)
+    rows = [asdict(checkpoint) | {"run_id": run_id, "saved_at": now} for checkpoint in checkpoints]
+    statement = upsert(connection, PolicyRow)
+    new = statement.excluded
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["run_id", "name"],
+            set_={name: new[name] for name in rows[0] if name not in ("run_id", "name")},
+            where=new["updates"] > PolicyRow.updates,
+        ),
+        rows,
+    )
+
+
+def update_row(result: RoundResult) -> dict[str, Any]:
+    numbers = asdict(result.statistics)
+    return {"policy": result.policy, "update_number": numbers.pop("update"), **numbers}
+
+
+def episode_rows(result: RoundResult) -> Iterator[dict[str, Any]]:
+    policy = {"policy": result.policy}
+    for gradient in result.gradients:
+        place = policy | {"update_number": result.statistics.update, "article_id": gradient.article_id, "n": gradient.n}
+        for number, sample in enumerate(gradient.samples):
+            yield place | {"sample": number, "decoding": "sampled"} | asdict(sample)
+    nothing = dict.fromkeys(("advantage_baseline", "advantage", "entropy", "log_probability"))
+    for decoded in result.decoded:
+        place = policy | {"update_number": result.statistics.update + 1, "sample": 0, "decoding": "greedy"}
+        yield place | asdict(decoded) | nothing

@@ -1,10 +1,10 @@
-"""Runs as they stand: what is known of each, and whether a driver works on it."""
+"""Runs as they stand, and whether a driver works on them."""
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
@@ -18,15 +18,16 @@ SILENT_SECONDS = 60.0
 """A driver without a heartbeat for this long counts as dead. It beats every few seconds."""
 
 DRIVER_DIED = "DriverDiedError"
-"""What the error of a run begins with whose driver has ended without a word, see `jobs.drive.watchdog`."""
+"""The beginning of the error of a run whose driver has ended without a word, see `jobs.drive.watchdog`."""
 
 RunState = Literal["pending", "running", "done", "failed", "interrupted"]
 FinalState = Literal["done", "failed", "interrupted"]
+ENDED: tuple[FinalState, ...] = get_args(FinalState)
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """What a run is made of, all of it JSON-able: enough to run it again and to name what made each number.
+    """The definition of a run, all of it JSON-able: enough to run it again, and to name what made each number.
 
     `revisions` names libraries, models, datasets and the segmentation; `signatures` gives each metric's options;
     `systems` says how many systems it has: an article is done when it has summaries by as many. `address` is that of
@@ -55,7 +56,7 @@ def length_unit_of(recipe: Mapping[str, Any]) -> LengthUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunInfo(RunSpec):
-    """A run as it stands: what it is made of, and how far it is. Times are aware, in UTC.
+    """A run as it stands: its definition and its progress. Times are aware, in UTC.
 
     A shard names the sharded run in `parent`, and is its number `shard`, from 1. Of a sharded run, `shards` says how
     many it has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
@@ -130,7 +131,7 @@ class Runs(Database):
         parents: dict[str, str | None] = {run_id: parent for run_id, parent in rows}
         if name in parents:
             return name
-        fitting = [one for one in parents if one.startswith(name) or one.split("-")[-1].startswith(name)]
+        fitting = [id_ for id_ in parents if id_.startswith(name) or id_.split("-")[-1].startswith(name)]
         # A shard's id begins as its parent's.
         matches = [run_id for run_id in fitting if parents[run_id] is None] or fitting
         if len(matches) == 1:
@@ -147,7 +148,7 @@ class Runs(Database):
         runs = _infos(connection, query.where(RunRow.parent.is_(None)))
         if not with_shards:
             return runs
-        return [one for run in runs for one in (run, *(read_shards(connection, run.id) if run.shards else ()))]
+        return [each for run in runs for each in (run, *(read_shards(connection, run.id) if run.shards else ()))]
 
     def newest_id(self, with_summaries: bool = False, is_training: bool = False) -> str:
         """The id of the newest run; of those with summaries, or of trainings, if asked for.
@@ -170,26 +171,26 @@ class Runs(Database):
 
         Args:
             connection: given by `reads`.
-            words: parts of words, too.
-            first: how many are passed over.
-            count: the most that are returned.
+            words: whole words or parts of words.
+            first: the number of runs to pass over.
+            count: the most runs to return.
 
         Returns:
-            The newest first, and how many there are in all.
+            The runs, the newest first, and the number of all that fit.
         """
         row = RunRow
-        held = (row.id, row.job, row.state, row.name, row.note)
-        wanted = [or_(*(column.icontains(word, autoescape=True) for column in held)) for word in words]
-        wanted.append(row.parent.is_(None))
-        total = connection.execute(select(func.count()).select_from(row).where(*wanted)).scalar_one()
-        query = select(*_COLUMNS).where(*wanted).order_by(*_NEWEST_FIRST).offset(first).limit(count)
+        columns = (row.id, row.job, row.state, row.name, row.note)
+        conditions = [or_(*(column.icontains(word, autoescape=True) for column in columns)) for word in words]
+        conditions.append(row.parent.is_(None))
+        total = connection.execute(select(func.count()).select_from(row).where(*conditions)).scalar_one()
+        query = select(*_COLUMNS).where(*conditions).order_by(*_NEWEST_FIRST).offset(first).limit(count)
         return _infos(connection, query), total
 
     @reads
     def find_run(self, connection: Connection, recipe_hash: str) -> str | None:
         """The newest run of this recipe, None where there is none."""
-        of_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.parent.is_(None))
-        return connection.execute(select(RunRow.id).where(*of_recipe).order_by(*_NEWEST_FIRST).limit(1)).scalar()
+        has_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.parent.is_(None))
+        return connection.execute(select(RunRow.id).where(*has_recipe).order_by(*_NEWEST_FIRST).limit(1)).scalar()
 
     @reads
     def require_free(self, connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
@@ -198,17 +199,18 @@ class Runs(Database):
         Raises:
             StoreError: A driver works on it, or there is no such run.
         """
-        return read_run(connection, run_id) if take_over else read_free_run(connection, run_id, host)
+        return read_free_run(connection, run_id, host, take_over)
 
 
 def read_run(connection: Connection, run_id: str) -> RunInfo:
-    found = _infos(connection, select(*_COLUMNS).where(RunRow.id == run_id))
-    if not found:
+    """One run, see `Runs.run_info`."""
+    infos = _infos(connection, select(*_COLUMNS).where(RunRow.id == run_id))
+    if not infos:
         alone = select(RunRow.id).where(RunRow.parent.is_(None))
         newest = ", ".join(connection.execute(alone.order_by(*_NEWEST_FIRST).limit(5)).scalars())
-        known = f"the newest are {newest}" if newest else "it holds no run yet"
-        raise StoreError(f"the store has no run {run_id!r}: {known}")
-    return found[0]
+        held = f"the newest are {newest}" if newest else "it holds no run yet"
+        raise StoreError(f"the store has no run {run_id!r}: {held}")
+    return infos[0]
 
 
 def read_shards(connection: Connection, parent: str, *conditions: ColumnElement[bool]) -> list[RunInfo]:
@@ -230,9 +232,9 @@ def _infos(connection: Connection, query: Select[Any]) -> list[RunInfo]:
     shards: dict[str, list[Row[Any]]] = {}
     row = RunRow
     own = (row.parent, row.device, row.arithmetic, row.code_version, row.mixed)
-    of_shard = (*own, *(getattr(row, name) for name in _COUNTS))
+    columns = (*own, *(getattr(row, name) for name in _COUNTS))
     for ids in id_batches(alone):
-        for shard in connection.execute(select(*of_shard).where(row.parent.in_(ids)).order_by(row.shard)):
+        for shard in connection.execute(select(*columns).where(row.parent.in_(ids)).order_by(row.shard)):
             shards.setdefault(shard.parent, []).append(shard)
     return [_with_shards(run, shards[run.id]) if run.id in shards else run for run in runs]
 
@@ -250,14 +252,14 @@ def _with_shards(run: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
     )
 
 
-def read_free_run(connection: Connection, run_id: str, host: str) -> RunInfo:
-    """The run, if no driver works on it.
+def read_free_run(connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
+    """The run, if no driver works on it or one may be replaced.
 
     Raises:
         StoreError: One does, or there is no such run.
     """
     run = read_run(connection, run_id)
-    if is_driven(run, host, datetime.now(UTC)):
+    if not take_over and is_driven(run, host, datetime.now(UTC)):
         raise StoreError(
             f"run {run_id!r} is being driven by pid {run.driver_pid} on {run.driver_host}, last heard of at "
             f"{run.heartbeat_at:%Y-%m-%d %H:%M:%S} UTC: wait for it, stop it with `nws cancel {run_id}`, or replace it "

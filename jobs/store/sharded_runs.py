@@ -1,4 +1,4 @@
-"""Sharded runs: how one is created with its shards, what these know of it, and how drivers claim the next of them.
+"""Sharded runs: how they are created, what their shards share, and how drivers claim the next shard.
 
 A sharded run is a run whose articles are divided among other runs, its shards, which name it as their parent. It is
 claimed, fenced, cancelled and ended as every other run, by the process that starts the drivers of its shards.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
     from core.text.language import Language
 
 MOST_FAILED = 3
-"""Shards that fail in a row, with none done in between, before no more are claimed: their reason is that of all."""
+"""The number of shards that fail in a row, with none done in between, after which no more are claimed."""
 
 
 class ShardedRuns(Database):
@@ -42,8 +42,8 @@ class ShardedRuns(Database):
     ) -> list[str]:
         """Add a pending run and its pending shards, all or nothing; the ids of the shards, in order.
 
-        Of each shard, what it is made of and how many articles it has. The language and the panels, one for each
-        dataset, are decided by all articles, and shards know but their own.
+        `shards` has the definition and the number of articles of each. The language and the panels, one for each
+        dataset, follow from all articles, of which a shard knows only its own.
 
         Raises:
             StoreError: A part of it is not JSON.
@@ -79,14 +79,14 @@ class ShardedRuns(Database):
         """The language and the panels that the parent of a shard has decided; None of a run that is no shard."""
         from core.metrics.kept import Panel
 
-        of_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
-        row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(of_parent)).one_or_none()
+        is_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
+        row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(is_parent)).one_or_none()
         if row is None:
             return None, None
         panels = []
         for dataset, articles in row.panels:
-            found = (Article(name, split, key, text, tuple(all_of)) for name, split, key, text, all_of in articles)
-            panels.append(Panel(dataset, tuple(found)))
+            panel = (Article(name, split, key, text, tuple(refs)) for name, split, key, text, refs in articles)
+            panels.append(Panel(dataset, tuple(panel)))
         return row.language, tuple(panels)
 
     @writes
@@ -171,9 +171,9 @@ def _next_shard(connection: Connection, parent: str, host: str, pid: int) -> str
     waiting = select(RunRow.id).where(RunRow.parent == parent, or_(RunRow.state == "pending", is_own))
     first = waiting.order_by(RunRow.state.desc(), RunRow.shard).limit(1)
     # On SQLite, which knows no such lock, the transaction has begun as the only one that writes.
-    found = connection.execute(first.with_for_update(skip_locked=True)).scalar()
-    if found is not None:
-        return str(found)
+    shard_id = connection.execute(first.with_for_update(skip_locked=True)).scalar()
+    if shard_id is not None:
+        return str(shard_id)
     now = datetime.now(UTC)
     begun = read_shards(connection, parent, RunRow.state.in_(("running", "failed")))
     lost = (shard for shard in begun if has_lost_driver(shard, host, now))

@@ -1,4 +1,4 @@
-"""The open store, and what the driver of a run writes through: runs, articles and results in SQLite or Postgres."""
+"""The open store of runs, articles and results in SQLite or Postgres, and the writer of a run's driver."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,9 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 from core.metrics.specs import OPTIONAL
 from core.types import Landed, Summary, SystemKind
 from jobs.store.address import parse_address
-from jobs.store.articles import Articles
-from jobs.store.checkpoints import Checkpoints, RoundResult, check_round, episode_rows, save_checkpoints, update_row
-from jobs.store.copies import Copies, Reusable, copy, require_complete
+from jobs.store.articles import Articles, Reusable, copy, require_complete
 from jobs.store.database import Database, in_transactions
 from jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer_engine
 from jobs.store.lifecycle import Lifecycle, check_fence
@@ -31,9 +29,18 @@ from jobs.store.results import (
     store_kept,
     stored_keys,
 )
-from jobs.store.run_progress import DriverReports, LogLine, Progress
+from jobs.store.run_progress import (
+    DriverReports,
+    LogLine,
+    Progress,
+    RoundResult,
+    check_round,
+    episode_rows,
+    save_checkpoints,
+    update_row,
+)
 from jobs.store.runs import FinalState, Runs, read_run
-from jobs.store.schema import check_schema, create_if_fresh, lock_own_partition
+from jobs.store.schema import check_schema, create_if_fresh
 from jobs.store.sharded_runs import ShardedRuns
 from jobs.store.tables import (
     ArticleRow,
@@ -84,7 +91,7 @@ class RunWriter:
         systems: Mapping[str, SystemKind],
         works: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Say what the driver runs on (None: not known yet), with which code, and what each system of the run is.
+        """Record the device of the run (None: not known yet), its code, and the kind of each of its systems.
 
         A code version that is not the run's first is added to it: its rows come from both. `works` has the keys of
         those systems whose rows may be copied by other runs (`jobs.drive.reuse`).
@@ -100,48 +107,49 @@ class RunWriter:
 
     @fenced
     def set_total(self, connection: Connection, articles: int) -> None:
-        """Say how many articles the run is about."""
+        """Record the number of the run's articles."""
         self._set(connection, total_articles=articles)
 
     @fenced
     def set_panel(self, connection: Connection, panel: str) -> None:
-        """Say which articles content kept is measured with. What was measured with others is forgotten."""
-        known = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
-        if known not in (None, panel):
+        """Record the articles that content kept is measured with. Scores that were measured with others are removed."""
+        stored = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
+        if stored not in (None, panel):
             in_run = SummaryRow.run_id == self.id
             connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys(OPTIONAL)))
         self._set(connection, panel=panel)
 
     @fenced
     def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:
-        """Say what the run's workers are, and how they multiply; that is added to how others did before."""
+        """Record the run's workers, and add the ways in which they multiply to those of earlier workers."""
         run = read_run(connection, self.id)
         ways = list(dict.fromkeys([*run.arithmetic, *arithmetic]))
         self._set(connection, device=device, arithmetic=ways, mixed=run.mixed or len(ways) > 1)
 
     @fenced
     def mix(self, connection: Connection, software: Sequence[str]) -> bool:
-        """Say that the run is computed with other software, too. It is added to its code; whether any of it is new.
+        """Record that the run is computed with other software, too; whether any of it is new.
 
-        Nobody can tell from then on which rows are of which: no other run copies any of them.
+        Nobody can tell from then on which software made which row, so no other run copies any of them.
         """
         self._set(connection, mixed=True)
         return self._add_versions(connection, software)
 
     @fenced
     def heartbeat(self, connection: Connection, lines: Sequence[LogLine] = (), at: Progress | None = None) -> bool:
-        """Say that the driver is alive, what it has to tell, and what it is at; whether it was asked to stop."""
+        """Record a sign of life with lines of the log and the progress; whether the driver was asked to stop."""
         if lines:
             in_run = LogLineRow.run_id == self.id
             last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(in_run)).scalar_one()
-            same = {"run_id": self.id, "driver_epoch": self.epoch}
+            key = {"run_id": self.id, "driver_epoch": self.epoch}
             rows = [
-                {**same, "number": number, "said_at": line.said_at, "text": escaped(line.text)}
+                {**key, "number": number, "said_at": line.said_at, "text": escaped(line.text)}
                 for number, line in enumerate(lines, start=last + 1)
             ]
             connection.execute(insert(LogLineRow), rows)
         if at is not None:
-            values = asdict(at)
+            numbers = asdict(at)
+            values = {"noted_at": numbers.pop("noted_at"), "numbers": numbers}
             statement = upsert(connection, ProgressRow).values(run_id=self.id, **values)
             connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
         return read_run(connection, self.id).cancel_requested_at is not None
@@ -155,7 +163,7 @@ class RunWriter:
         systems: Sequence[str] = (),
         reusable: Reusable | None = None,
     ) -> None:
-        """Store what bundles became in a stage with these systems (none: all of the run), all of it or nothing.
+        """Store the results of bundles in a stage with these systems (none: all of the run), all or nothing.
 
         A summary that is there already stays as it is, so a bundle may be recorded again. An article that does not fail
         loses its failure; one that fails again adds its attempts; a failure of an article that has summaries is
@@ -170,7 +178,6 @@ class RunWriter:
         for _, result in landed:
             check_result(result)
         new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
-        lock_own_partition(connection)
         # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
         articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
         ids = [article_id for article_id, _ in articles]
@@ -196,7 +203,6 @@ class RunWriter:
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
         """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
-        lock_own_partition(connection)
         store_kept(connection, self.id, summaries)
 
     @fenced
@@ -207,7 +213,7 @@ class RunWriter:
         gives way to one of more updates: a round may be recorded again.
 
         Raises:
-            StoreError: A number is not finite, a text or a configuration cannot be stored, or an article is not there.
+            StoreError: A number is not finite, a text or a configuration cannot be stored.
         """
         check_round(results)
         run_key = {"run_id": self.id}
@@ -235,10 +241,10 @@ class RunWriter:
 
     def _add_versions(self, connection: Connection, versions: Sequence[str]) -> bool:
         """Add to what the run was computed with so far; whether any of it is new."""
-        known = read_run(connection, self.id).code_version.split(", ")
-        every = list(dict.fromkeys([*known, *versions]))
+        recorded = read_run(connection, self.id).code_version.split(", ")
+        every = list(dict.fromkeys([*recorded, *versions]))
         self._set(connection, code_version=", ".join(every))
-        return every != known
+        return every != recorded
 
 
 class Store(
@@ -248,8 +254,6 @@ class Store(
     Results,
     Articles,
     Means,
-    Checkpoints,
-    Copies,
     ShardedRuns,
     Queries,
 ):
@@ -267,7 +271,7 @@ class Store(
     """
 
     def writer(self, run_id: str, epoch: int) -> RunWriter:
-        """What the driver that has claimed a run, and got this epoch, writes through."""
+        """The writer of the driver that has claimed a run and got this epoch."""
         return RunWriter(self, run_id, epoch)
 
 

@@ -54,7 +54,6 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[str]: JSON,
         list[int]: JSON,
-        list[dict[str, Any]]: JSON,
     }
 
 
@@ -127,11 +126,11 @@ class _OfRun:
 
 
 class ShardedRunRow(_OfRun, Base):
-    """What a sharded run has decided from all of its articles, for its shards, which know but their own.
+    """The values that follow from all articles of a sharded run, for its shards, which know only their own.
 
-    `drivers` is how many are at work at once, `language` that of every article. `panels` has the name of each dataset
-    and the articles of its panel (`core.metrics.kept`). They are not in `runs`, whose rows are written with each beat
-    of a heart.
+    `drivers` is the number at work at once, `language` that of every article. `panels` has the name of each dataset
+    and the articles of its panel (`core.metrics.kept`). They are not in `runs`, whose rows are written with each
+    heartbeat.
     """
 
     __tablename__ = "sharded_runs"
@@ -142,10 +141,10 @@ class ShardedRunRow(_OfRun, Base):
 
 
 class SystemRow(_OfRun, Base):
-    """What a system of a run is to a reader, see `core.types.SystemKind`, and what decides its rows.
+    """A system of a run with its kind, see `core.types.SystemKind`.
 
-    `work` is the key of all that does but arithmetic, article and n (`jobs.drive.reuse`). It is null where rows are
-    never copied.
+    `work` is the key of all that decides its rows but arithmetic, article and n (`jobs.drive.reuse`). It is null if the
+    rows are never copied.
     """
 
     __tablename__ = "systems"
@@ -157,7 +156,11 @@ class SystemRow(_OfRun, Base):
 
 
 class ArticleRow(Base):
-    """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash."""
+    """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash.
+
+    No foreign key leads here: in `summaries` it would cost a quarter of the time to store a row. A driver stores an
+    article before what refers to it, and who removes articles locks the table (`jobs.store.lifecycle`).
+    """
 
     __tablename__ = "articles"
     __table_args__ = (Index(None, "content_hash"),)
@@ -181,26 +184,16 @@ class _ScoreColumns:
         vars()[_column] = mapped_column(Double, nullable=_column in OPTIONAL)
 
 
-_SUMMARY_KEYS = ((("run_id",), ("runs.id",)), (("article_id",), ("articles.id",)))
+class SummaryRow(_OfRun, _ScoreColumns, Base):
+    """A summary of one article by one system at one length.
 
-
-class SummaryRow(_ScoreColumns, Base):
-    """What one system wrote for one article at one length.
-
-    `extra` is what the system has to tell; under `CHOSEN_SCORES` it has the values of metrics from outside, by name.
-    `reused_from` is the run that computed it, where this one copied it from there, with what it cost there (`seconds`).
-    `raw_text` is for a text as its author wrote it, before NWS cut or cleaned it; nothing writes it yet.
+    `extra` has further data of the system and, under `CHOSEN_SCORES`, the values of metrics from outside, by name.
+    `reused_from` is the run that computed the row, if this run copied it; `seconds` is its cost there.
     """
 
     __tablename__ = "summaries"
-    __table_args__ = (
-        # On Postgres there are none, see `jobs.store.schema`.
-        *(ForeignKeyConstraint(*key).ddl_if(dialect="sqlite") for key in _SUMMARY_KEYS),
-        Index(None, "run_id", "system", "n"),
-        {"postgresql_partition_by": "LIST (run_id)"},
-    )
+    __table_args__ = (Index(None, "run_id", "system", "n"),)
 
-    run_id: Mapped[str] = mapped_column(primary_key=True)
     article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
@@ -209,7 +202,6 @@ class SummaryRow(_ScoreColumns, Base):
     seconds: Mapped[float]
     extra: Mapped[dict[str, Any]] = mapped_column(sort_order=1)  # behind the scores
     reused_from: Mapped[str | None] = mapped_column(sort_order=1)
-    raw_text: Mapped[str | None] = mapped_column(sort_order=1)
 
 
 class FailureRow(_OfRun, Base):
@@ -217,7 +209,7 @@ class FailureRow(_OfRun, Base):
 
     __tablename__ = "failures"
 
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     stage: Mapped[str] = mapped_column(primary_key=True)
     error_class: Mapped[str]
     message: Mapped[str]
@@ -254,7 +246,7 @@ class RunBestRow(_OfRun, Base):
 
     __tablename__ = "run_best_n"
 
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     system: Mapped[str] = mapped_column(primary_key=True)
     dataset: Mapped[str]
     n: Mapped[int]
@@ -272,7 +264,7 @@ class ScoreColumnRow(_OfRun, Base):
 
 
 class _OfAnswer(_OfRun):
-    """The system of a dataset that a row is about, and of what it keeps a share: the next columns."""
+    """The next columns of the key: a system on a dataset, and of what it keeps a share."""
 
     dataset: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
     system: Mapped[str] = mapped_column(primary_key=True, sort_order=-1)
@@ -315,7 +307,7 @@ class SmallestNRow(_OfAnswer, Base):
 
 
 class AnswerRow(_OfRun, Base):
-    """Of a run that has ended: all of its answer, of which `content_kept` and `smallest_n` have the most (`Answer`)."""
+    """Of a run that has ended: all of its answer (`Answer`); `content_kept` and `smallest_n` have most of it."""
 
     __tablename__ = "answers"
 
@@ -323,7 +315,7 @@ class AnswerRow(_OfRun, Base):
 
 
 class LogLineRow(_OfRun, Base):
-    """Something a driver said about its run, in the order of `number`."""
+    """A line of the log of a run, in the order of `number`."""
 
     __tablename__ = "log_lines"
 
@@ -334,20 +326,12 @@ class LogLineRow(_OfRun, Base):
 
 
 class ProgressRow(_OfRun, Base):
-    """What the driver of a run is at, noted with its heartbeat, see `jobs.store.run_progress.Progress`."""
+    """The progress of a run, stored with its driver's heartbeat; `numbers` has the other fields of `Progress`."""
 
     __tablename__ = "progress"
 
     noted_at: Mapped[datetime]
-    stage: Mapped[str]
-    unit: Mapped[str]
-    finished: Mapped[int]
-    failed: Mapped[int]
-    total: Mapped[int | None]
-    span_seconds: Mapped[float]
-    span_finished: Mapped[int]
-    actors: Mapped[list[dict[str, Any]]]
-    newest: Mapped[str | None]
+    numbers: Mapped[dict[str, Any]]
 
 
 class PolicyRow(_OfRun, Base):
@@ -404,7 +388,7 @@ class EpisodeRow(Base):
     run_id: Mapped[str] = mapped_column(primary_key=True)
     policy: Mapped[str] = mapped_column(primary_key=True)
     update_number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    article_id: Mapped[str] = mapped_column(ForeignKey("articles.id"), primary_key=True)
+    article_id: Mapped[str] = mapped_column(String(16), primary_key=True)
     n: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     sample: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     decoding: Mapped[str]

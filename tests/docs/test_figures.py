@@ -87,30 +87,3 @@ def test_a_large_store_is_as_fast_as_measured() -> None:
         assert f"`nws report` of {row} summaries | {cost['wall']:.0f} s, {cost['peak_mb']:.0f} MB |" in told
     best_n = costs["store: best_n"]["wall"], costs["query: count of best_n"]["wall"]
     assert f"{best_n[1]:.1f} s to count them, {best_n[0]:.1f} s to read them" in told
-
-
-def test_the_gpus_do_what_was_measured() -> None:
-    told = page("docs/gpu.md")
-    runs = results("gpu-ray")["runs"]
-    rows = [
-        f"| {run['precision']} | {run['actors']} | {run['articles_per_second']} | {run['busy'] * 100:.0f} % | "
-        f"{run['memory_gb']} GB |"
-        for run in runs
-    ]
-    repeated = {row for row, run in zip(rows, runs, strict=True) if run["articles_per_second"] == 88.0}
-    assert [row for row in rows if row not in told] == [*repeated]
-    four = [
-        f"{run['articles_per_second']}"
-        for run in results("gpu-ray-h100")["runs"]
-        if run["models"] == "BERT-base" and run["actors"] == 4
-    ]
-    assert f"Through Ray it did {four[0]} in float32 and {four[1]} in float16 with 4 actors" in told
-    h200, h100 = results("gpu"), results("gpu-h100")
-    for speed in h200["speeds"]:
-        cells = f"{speed['precision']} | {speed['articles_per_second']:.1f} | {speed['busy_share'] * 100:.0f} % |"
-        times = speed["articles_per_second"] / h200["libraries"]
-        assert f"| {cells} {times:.1f} times |" in told
-    assert f"in float32, did {h200['libraries']:.2f}" in told
-    rates = [speed["articles_per_second"] for speed in h100["speeds"]]
-    assert f"float32 {rates[0]:.1f} articles/s, TF32 {rates[1]:.1f}, float16 {rates[2]:.1f}" in told
-    assert f"in float32, {h100['libraries']:.2f}" in told

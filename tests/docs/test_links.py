@@ -1,11 +1,12 @@
-"""Every link of the pages leads to a file and a heading that exist."""
+"""Every link of the pages leads to a file and a heading that exist, and each decision links to its code."""
 
 import re
 from pathlib import Path
 
 import pytest
-from doc_pages import PAGES, prose
+from doc_pages import PAGES, ROOT, prose
 
+DECISIONS = sorted(ROOT.glob("docs/decisions/*.md"))
 LINK = re.compile(r"\]\((?P<path>[^()\s#]*)(?:#(?P<anchor>[^()\s]*))?\)")
 
 
@@ -37,3 +38,17 @@ def broken_links(page: str, path: Path) -> list[str]:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_every_link_leads_somewhere(path: Path) -> None:
     assert broken_links(path.read_text(encoding="utf-8"), path) == []
+
+
+def test_every_page_is_in_the_table() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(docs/decisions/([\w-]+\.md)\)", contributing))
+    assert linked == {page.name for page in DECISIONS}
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_every_decision_links_to_its_code(page: Path) -> None:
+    """That the links lead somewhere is tested with those of all pages."""
+    parts = page.read_text(encoding="utf-8").split("\n## ")[1:]
+    assert parts
+    assert [part.splitlines()[0] for part in parts if not re.search(r"^Code: (?s:.*)\]\(\.\./\.\./", part, re.M)] == []

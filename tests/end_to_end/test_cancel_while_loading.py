@@ -11,9 +11,7 @@ from ray_cluster import workers
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(300)]
@@ -22,7 +20,7 @@ STORE = ("--store", "sqlite:///nws.db", "--json")
 
 
 def test_a_run_is_cancelled_while_its_models_load(tmp_path: Path) -> None:
-    expected = undisturbed(make_plan(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]})), tmp_path, STUB_WORK)
+    expected = undisturbed(plan_job("phase1", "sample", {"n": [1, 7]}), tmp_path, STUB_WORK)
     submit = ("submit", "phase1", "--n", "1,7", "--accelerator", "cpu", "--actors", "1", *STORE)
     driver = start(tmp_path, *submit, program=STUB, NWS_STUB_LOAD_SECONDS="10000")
     try:

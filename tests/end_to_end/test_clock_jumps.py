@@ -1,30 +1,56 @@
 """A wall clock that jumps under a driver, forward and back, costs no row; at worst the driver is replaced."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hostile_server import eventually
 from nws_process import STUB, end, finish, start, wait_for_rows
-from shifted_clock import ShiftedClock
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
 from core.errors import StoreError
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import Store, open_store
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
 HOUR = 3600
 RESUME = ("--engine", "inline", "--json", "--store", "sqlite:///nws.db")
+_LIBRARIES = ("/usr/lib/*-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib64/faketime/libfaketimeMT.so.1")
+
+
+class ShiftedClock:
+    """The wall clock of processes that are started with `environment`, which may jump; their monotonic clock goes on.
+
+    libfaketime reads from a file how far it is off. Skips the test where there is none.
+    """
+
+    def __init__(self, file: Path) -> None:
+        found = [path for pattern in _LIBRARIES for path in Path("/").glob(pattern.lstrip("/"))]
+        if not found:
+            pytest.skip("libfaketime is not installed (Debian: apt-get install faketime)")
+        self._file = file
+        self.jump(0)
+        self.environment = {
+            "LD_PRELOAD": str(found[0]),
+            "FAKETIME_TIMESTAMP_FILE": str(file),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }
+
+    def jump(self, seconds: int) -> None:
+        """So many seconds after the true time from now on."""
+        draft = self._file.with_suffix(".draft")
+        draft.write_text(f"{seconds:+d}s")
+        os.replace(draft, self._file)
 
 
 @pytest.mark.parametrize("jumps", [(HOUR, -HOUR), (-HOUR, HOUR)])
 def test_a_clock_that_jumps_costs_no_row(jumps: tuple[int, int], tmp_path: Path) -> None:
-    expected = undisturbed(make_plan(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]})), tmp_path, STUB_WORK)
+    expected = undisturbed(plan_job("phase1", "sample", {"n": [1, 7]}), tmp_path, STUB_WORK)
     clock = ShiftedClock(tmp_path / "clock")
     # So slow that it cannot end before the others come.
     driver = start(

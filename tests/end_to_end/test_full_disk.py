@@ -10,9 +10,7 @@ from small_disk import fill, small_disk
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import open_store, upgrade_schema
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
@@ -23,7 +21,7 @@ SAYS = {"sqlite": "database or disk is full", "postgres": "No space left on devi
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])
 def test_a_run_waits_for_room_on_a_full_disk(database: str, tmp_path: Path) -> None:
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"n": [1, 7]}))
+    plan = plan_job("phase1", "sample", {"n": [1, 7]})
     expected = undisturbed(plan, tmp_path, STUB_WORK)
     with ExitStack() as stack:
         disk = stack.enter_context(small_disk(tmp_path / "disk", MEGABYTES[database]))

@@ -14,10 +14,8 @@ from rich.console import Console
 from core.errors import ModelError
 from core.models import smollm2_gguf
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store, open_store
 
 pytestmark = pytest.mark.slow
@@ -69,7 +67,7 @@ def planned(tiny_models: dict[str, Path], dataset: str) -> Plan:
         **{"bertscore": {"model": bert, "num_layers": 2}, "encoder": bert, "datasets": [{"name": dataset}]},
         **{"n": [3], "systems": ["openai:smollm2"], "prompt": PROMPT, "bundle_size": 1},
     }
-    return make_plan(load_recipe(BaselinesRecipe, "sample", asked))
+    return plan_job("baselines", "sample", asked)
 
 
 def test_a_run_is_stored_and_paid_once(store: Store, server: Any, tiny_models: dict[str, Path], dataset: str) -> None:

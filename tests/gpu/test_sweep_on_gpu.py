@@ -9,9 +9,7 @@ from bench.arms import stage_of
 from core.stage import Stage
 from core.types import SegmentedArticle, Summary
 from core.worker_factories import make_segmenter, make_sweeper
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 
 pytestmark = pytest.mark.gpu
 
@@ -23,7 +21,7 @@ FROM_A_MODEL = {"bertscore_precision", "bertscore_recall", "bertscore_f1", "effi
 def prepared() -> tuple[Stage, list[SegmentedArticle]]:
     """MiniLM on articles of the sample."""
     asked = {"datasets": [{"name": "sample"}], "datasets.limit": ARTICLES, "n": [1, 7, 13], "accelerator": "cpu"}
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", asked))
+    plan = plan_job("phase1", "sample", asked)
     segment = make_segmenter(stage_of(plan))
     return stage_of(plan), [segment(article) for article in plan.corpora[0]]
 

@@ -12,6 +12,7 @@ from jobs.store import RunSpec, open_store
 SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score", "nltk", "sklearn", "pandas"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [
@@ -27,20 +28,6 @@ def test_nothing_is_imported_that_is_not_needed(modules: str, slow: set[str]) ->
     program = f"import sys, {modules}; print(*sorted({slow!r} & sys.modules.keys()))"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
-
-
-def test_a_process_that_only_segments_imports_no_torch_and_can_do_so_later() -> None:
-    program = """
-import sys
-from core.text.segmentation import Segmenter
-from core.types import Article
-segmented = Segmenter("blank")(Article("news", "test", "a", "Snow fell. It melted at noon.", ("Snow.",)))
-print(len(segmented.sentences), "torch" in sys.modules)
-import sentence_transformers, torch
-print(torch.ones(1).item())
-"""
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["2", "False", "1.0"]
 
 
 HEAVY = {"torch", "ray", "transformers", "spacy", "scipy", "matplotlib", "datasets"}

@@ -54,6 +54,7 @@ def test_a_run_of_characters_from_its_submission_to_its_page(nws, tmp_path: Path
     assert "Summaries have at most n characters: a part of a difference may be one of length" in said(compared.out)
 
 
+@pytest.mark.slow
 def test_runs_of_words_and_of_characters_share_nothing(nws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NWS_NO_REUSE")
     words = nws(*SUBMIT, "--n", "20,30").json["run_id"]
@@ -98,6 +99,7 @@ def test_the_store_measures_articles_in_characters(nws, tmp_path: Path) -> None:
     assert "1 at n = 30" in told
 
 
+@pytest.mark.slow
 def test_policies_are_trained_on_characters(nws, tmp_path: Path) -> None:
     few = ("--limit", "2", "--test-limit", "2", "--passes", "1", "--seed", "0", "--decoding", "greedy")
     trained = nws("submit", "phase2", "--engine", "inline", "--max-chars", "30,65", "--system", "lead", *few, "--json")

@@ -14,9 +14,7 @@ from rich.console import Console
 from bench import stub_work
 from core.types import Landed
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import RunWriter, open_store
 
 pytestmark = pytest.mark.slow
@@ -29,7 +27,7 @@ MOST_BYTES_AN_ARTICLE = 150
 def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stub_work.write_articles(tmp_path / "news.jsonl", ARTICLES)
     asked = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [7], "bundle_size": 20}
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", asked))
+    plan = plan_job("phase1", "sample", asked)
     held: list[int] = []
     record, stored = RunWriter.record, 0
 

@@ -43,6 +43,7 @@ def test_a_password_on_the_command_line_is_not_shown_by_ps(tmp_path: Path, argum
     assert "--store" in shown_by_ps(tmp_path, *arguments)
 
 
+@pytest.mark.slow
 def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
     # With that terminal gone, whatever is printed fails: the run must be ended all the same.
     terminal, theirs = os.openpty()

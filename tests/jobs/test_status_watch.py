@@ -4,20 +4,18 @@ import io
 import json
 import re
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hostile_server import eventually
 from rich.console import Console
 from undisturbed import STUB_WORK
 
 from bench import stub_work
 from jobs.commands import manage
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import Store, open_store
 
 RUN = "phase1-20261122-aaaaaa"
@@ -37,7 +35,7 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setattr(manage, "_SECONDS_BETWEEN_LINES", 0.0)
     stub_work.write_articles(tmp_path / "news.jsonl", 12)
     recipe = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [1, 7, 9], "bundle_size": 2}
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", recipe))
+    plan = plan_job("phase1", "sample", recipe)
     gate = threading.Semaphore(0)
     monkeypatch.setattr(stub_work, "_pause", lambda seconds: seconds == 0 or gate.acquire(timeout=60))
     quiet = Console(file=io.StringIO())
@@ -46,11 +44,11 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     def pause(seconds: float) -> None:
         before = finished(store)
         gate.release()
-        wait_until(lambda: finished(store) > before or store.run_info(RUN).state != "running")
+        assert eventually(lambda: finished(store) > before or store.run_info(RUN).state != "running")
 
     monkeypatch.setattr(manage, "_pause", pause)
     thread.start()
-    wait_until(lambda: finished(store) == 0)
+    assert eventually(lambda: finished(store) == 0)
     yield thread
     gate.release(100)
     thread.join()
@@ -59,13 +57,6 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 def finished(store: Store) -> int:
     progress = store.progress(RUN)
     return -1 if progress is None else progress.finished
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_json_object_a_refresh_until_the_run_ends(nws, begun: threading.Thread) -> None:

@@ -15,20 +15,31 @@ _TABLES = (SystemRow, PolicyRow, UpdateRow, EpisodeRow, SummaryRow, FailureRow)
 _OF_THE_OCCASION = {"run_id", "saved_at", "failed_at", "seconds", "node", "attempts", "reused_from"}
 
 
+def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
+    """The answer to a query."""
+    with store.query(sql) as answer:
+        return list(answer.rows)
+
+
 def everything(store: Store, run_id: str) -> Stored:
-    """By table and key, the values of every column but times and places. The key is in the values, too."""
-    return {row.__tablename__: _rows_of(store, run_id, row.__table__) for row in _TABLES}
+    """By table and key, the values of every column but times and places, of a run or its shards.
+
+    The key is in the values, too.
+    """
+    ids = [shard.id for shard in store.shards(run_id)] or [run_id]
+    return {row.__tablename__: _rows_of(store, ids, row.__table__) for row in _TABLES}
 
 
-def _rows_of(store: Store, run_id: str, table: sa.Table) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+def _rows_of(store: Store, run_ids: list[str], table: sa.Table) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     names = [column.name for column in table.columns if column.name not in _OF_THE_OCCASION]
     keys = [i for i, name in enumerate(names) if name in table.primary_key.columns]
     columns = [table.columns[name] for name in names]
-    with store.query(f"select {', '.join(names)} from {table.name} where run_id = '{run_id}'") as answer:
-        rows = [tuple(map(_value, columns, row)) for row in answer.rows]
-    found = {tuple(row[i] for i in keys): row for row in rows}
-    assert len(found) == len(rows)
-    return found
+    runs = ", ".join(f"'{run_id}'" for run_id in run_ids)
+    with store.query(f"select {', '.join(names)} from {table.name} where run_id in ({runs})") as answer:
+        found = [tuple(map(_value, columns, row)) for row in answer.rows]
+    by_key = {tuple(row[i] for i in keys): row for row in found}
+    assert table.name == "systems" or len(by_key) == len(found), "no row is in two shards"
+    return by_key
 
 
 def _value(column: sa.Column[Any], value: Any) -> Any:

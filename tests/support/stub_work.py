@@ -8,10 +8,10 @@ import sys
 
 from bench import stub_work
 from jobs import cli
-from jobs.drive import driver, shard_drivers
+from jobs.drive import driver, sharded_run
 
 if __name__ == "__main__":
     driver.start = functools.partial(driver.start, make_work=stub_work.work)
     driver.resume = functools.partial(driver.resume, make_work=stub_work.work)
-    shard_drivers.NWS = [sys.executable, __file__]
+    sharded_run.NWS = [sys.executable, __file__]
     cli.main()

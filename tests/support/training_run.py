@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 
 from core.text.dataset import BUNDLED
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.phase2 import Phase2Recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 
 
@@ -31,7 +29,7 @@ def small_training(tiny_models: dict[str, Path], folder: Path, passes: int, **ch
         "bundle_size": 2,
         "accelerator": "cpu",
     }
-    return make_plan(load_recipe(Phase2Recipe, "sample", recipe | changes))
+    return plan_job("phase2", "sample", recipe | changes)
 
 
 def lines_without_tail(lines: list[str]) -> list[str]:

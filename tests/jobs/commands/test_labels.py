@@ -49,6 +49,7 @@ def test_what_is_shown_has_labels_files_have_full_names_and_either_can_be_typed(
     assert "'rank' fits 2 systems of run" in nws("compare", "--system", "rank", "--system", "lead").err
 
 
+@pytest.mark.slow
 def test_figures_for_a_paper_are_as_wide_as_its_columns_and_say_in_their_metadata_what_made_them(nws, swept) -> None:
     told = nws("report", "--style", "paper", "--out", "out")
     assert told.code == 0, told.err

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.drive.sharded_run import create_sharded_run
+from jobs.drive.driver import create_sharded_run
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.sweep_recipe import Phase1Recipe

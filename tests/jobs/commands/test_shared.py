@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.slow
 def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     store = f"sqlite:///{tmp_path / 'answer.db'}"
     submit = ("submit", "baselines", "--engine", "inline", "--limit", "6", "--system", "lead", "--system", "random")

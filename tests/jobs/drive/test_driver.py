@@ -1,7 +1,6 @@
 """The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
 
 import io
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,13 +10,9 @@ from stored_rows import everything
 
 from bench import stub_work
 from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
-from core.sweep import Sweeper
-from core.types import SegmentedArticle, Summary
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import RunWriter, Store
 
 QUIET = Console(file=io.StringIO())
@@ -27,7 +22,7 @@ ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return make_plan(load_recipe(Phase1Recipe, "sample", SMALL))
+    return plan_job("phase1", "sample", SMALL)
 
 
 def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
@@ -60,34 +55,13 @@ def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothi
     assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
 
 
-def test_an_interrupted_run_is_resumed_where_it_stopped(
-    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = driver.start(store, plan, "inline", QUIET)
-    sweep, calls = Sweeper.__call__, []
-
-    def interrupted(self: Sweeper, bundle: Sequence[SegmentedArticle]) -> list[Summary]:
-        calls.append(len(bundle))
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return sweep(self, bundle)
-
-    monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.state, outcome.articles) == ("interrupted", 2)
-    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
-    assert (resumed.run_id, resumed.state, resumed.articles) == (outcome.run_id, "done", 5)
-    assert calls == [2, 2, 2, 1]  # the first bundle was not computed again
-    assert everything(store, resumed.run_id) == everything(store, whole.run_id)
-
-
 def test_a_failing_article_is_recorded_and_tried_again_on_resume(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "news.jsonl"
     good = '{"id": "%d", "article": "The mayor of the town opened a new bridge today.", "summary": "New bridge."}\n'
     file.write_text(good % 1 + '{"id": "2", "article": "...", "summary": "Nothing."}\n' + good % 3)
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]}))
+    plan = plan_job("phase1", "sample", {"datasets": [{"name": str(file)}], "n": [1, 7]})
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
@@ -130,7 +104,7 @@ def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_en
 
 
 def test_a_model_that_is_not_there_is_found_before_there_is_a_run(store: Store) -> None:
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {**SMALL, "encoders": ["bert-base-uncased"]}))
+    plan = plan_job("phase1", "sample", {**SMALL, "encoders": ["bert-base-uncased"]})
     with pytest.raises(HubError, match="bert-base-uncased"):
         driver.start(store, plan, "ray", QUIET)
     assert store.list_runs() == []

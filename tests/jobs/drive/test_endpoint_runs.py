@@ -16,8 +16,8 @@ from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.dry_run import describe, print_description
 from jobs.drive.run import Outcome
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.job import make_plan, plan_job
+from jobs.recipes.load import parse_recipe
 from jobs.recipes.plan import Plan
 from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store
@@ -49,7 +49,7 @@ def planned(tiny_models: dict[str, Path], **changes: object) -> Plan:
             "prompt": PROMPT,
         },
     }
-    return make_plan(load_recipe(BaselinesRecipe, "sample", asked | changes))
+    return plan_job("baselines", "sample", asked | changes)
 
 
 def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
@@ -251,7 +251,7 @@ def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
     asked = {"datasets.limit": 3, "bundle_size": 2, "max_chars": [12, 60], "endpoint": {"concurrency": 2}}
     own = {"encoder": str(tiny_models["bert"]), "bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}}
     systems = ["lead", "openai:tiny", str(tiny_models["llama"]), str(tiny_models["bart"])]
-    found = make_plan(load_recipe(BaselinesRecipe, "sample", asked | own | {"systems": systems}))
+    found = plan_job("baselines", "sample", asked | own | {"systems": systems})
     outcome = driver.start(store, found, "inline", QUIET)
     assert (outcome.state, outcome.failures, outcome.summaries) == ("done", 0, 3 * (4 * 2 + 1))
     for body in server.asked:

@@ -1,17 +1,23 @@
-"""Where a process computes with other software than its driver, it is said and recorded, and no other run copies."""
+"""Where a process computes with other software or in another way, it is said and recorded, and no other run copies."""
 
 import io
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-import core.arithmetic  # noqa: F401  # or nobody knows how this process multiplies, and nothing is copied anyway
 from bench import stub_work
+from cluster.worker_info import Busy, WorkerInfo, rows_warning
 from core.provenance import software
-from jobs.drive import driver
-from jobs.drive.run import Outcome
+from core.types import ROWS_DEPEND
+from jobs.drive import driver, pools
+from jobs.drive.pools import PoolWatch
+from jobs.drive.progress import Span
+from jobs.drive.run import Outcome, Run
 from jobs.recipes.job import plan_job
-from jobs.store import RunInfo, RunWriter, Store
+from jobs.report.run_view import View, facts
+from jobs.store import ActorShare, RunInfo, RunWriter, Store
 
 OTHER = ("NWS 0123456789ab", *software()[1:])
 
@@ -121,3 +127,77 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     assert after.revisions == before.revisions
     assert (after.mixed, after.code_version) == (True, f"{before.code_version}, numpy 0.0.1, no scipy, apex 2")
     assert run(store).reused == 0
+
+
+HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN layers")
+
+
+def test_workers_are_recorded_when_they_change_and_another_kind_of_machine_is_told_of_once(store: Store) -> None:
+    said = io.StringIO()
+    run_id = store.create_run(plan_job("phase1", "sample", {}).run_spec())
+    watched = Run(store, run_id, store.claim_run(run_id, "here", 1), Console(file=said, width=2000))
+
+    def look(watch: PoolWatch, *workers: WorkerInfo) -> RunInfo:
+        watch.look(SimpleNamespace(workers=workers, busy=()))  # type: ignore[arg-type]
+        return store.run_info(run_id)
+
+    watch = PoolWatch(watched, "2 x 1 CPU")
+    info = look(watch, HERE)
+    assert (info.device, info.arithmetic) == ("2 x 1 CPU: Xeon on here", [HERE.arithmetic])
+    assert look(watch, HERE, WorkerInfo("Xeon", "there", HERE.arithmetic)).device == (
+        "2 x 1 CPU: Xeon on here, Xeon on there"
+    )
+    assert said.getvalue() == ""
+    for _ in range(2):  # drivers that resume the run
+        info = look(PoolWatch(watched, "1 x 1 CPU"), THERE)
+    assert said.getvalue().count("multiply in 2 ways: AVX512, MKL; AVX512, oneDNN layers") == 1
+    assert (info.arithmetic, info.mixed) == ([HERE.arithmetic, THERE.arithmetic], True)
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_advised"), [("MKL AVX2", True), ("MKL AUTO,STRICT", False), ("without MKL", False)]
+)
+def test_rows_that_depend_on_their_batch_are_told_of_once_with_what_may_help(
+    store: Store, mode: str, is_advised: bool
+) -> None:
+    said = io.StringIO()
+    run_id = store.create_run(plan_job("phase1", "sample", {}).run_spec())
+    watched = Run(store, run_id, store.claim_run(run_id, "here", 1), Console(file=said, width=2000))
+    for instructions in ("AVX2", "AVX512"):  # of two machines
+        worker = WorkerInfo("Xeon", "here", f"{instructions}, {mode}, {ROWS_DEPEND}")
+        PoolWatch(watched, "1 x 1 CPU").look(SimpleNamespace(workers=(worker,), busy=()))  # type: ignore[arg-type]
+    told, info = said.getvalue(), store.run_info(run_id)
+    assert (told.count("agree to about 1e-6 only"), "Unset MKL_CBWR" in told) == (1, is_advised)
+    assert ("warning", rows_warning(info.arithmetic)) in facts(View(info, None, Span(0.0, 0)))
+
+
+@pytest.fixture
+def look(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[ActorShare, ...]]]:
+    """Lets a watch look at busy actors at a time; all that it has shown so far."""
+    now, shown = [0.0], list[tuple[ActorShare, ...]]()
+    monkeypatch.setattr(pools.time, "monotonic", lambda: now[0])
+    watch = PoolWatch(SimpleNamespace(show=lambda actors: shown.append(actors)), "1 CPU")  # type: ignore[arg-type]
+
+    def look_at(seconds: float, *busy: Busy) -> list[tuple[ActorShare, ...]]:
+        now[0] = seconds
+        watch.look(SimpleNamespace(workers=(), busy=busy))  # type: ignore[arg-type]
+        return shown
+
+    return look_at
+
+
+def test_the_share_of_the_last_minute(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
+    assert look(0.0, Busy(0, HERE, 5.0)) == [(ActorShare(0, "Xeon", "here", None),)]
+    for second in range(5, 301, 5):  # half of the time for four minutes, then all of it
+        shown = look(float(second), Busy(0, HERE, 5.0 + (second / 2 if second <= 240 else second - 120)))
+        if second == 240:
+            assert shown[-1][0].busy == 0.5
+    assert shown[-1][0].busy == 1.0
+    # One that was replaced, and one that came later.
+    assert [actor.busy for actor in look(360.0, Busy(0, HERE, 12.0), Busy(1, HERE, 30.0))[-1]] == [0.2, 0.5]
+
+
+def test_looking_often_costs_nothing(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
+    for millisecond in range(10_000):
+        shown = look(millisecond / 1000, Busy(0, HERE, millisecond / 1000))
+    assert len(shown) == 10

@@ -116,18 +116,6 @@ def in_another_folder(file: Path) -> Path:
     return file.parent / "other" / file.name
 
 
-def test_articles_more_cost_these_wherever_they_stand(store: Store, file: Path) -> None:
-    rows = file.read_text().splitlines()
-    old = in_another_folder(file)
-    old.write_text("".join(f"{row}\n" for row in rows[::2]))
-    drive(store, pinned_to(old))
-    plan = pinned_to(file)
-    outcome, computed = drive(store, plan)
-    assert {key for key, _, _ in computed} == {json.loads(row)["id"] for row in rows[1::2]}
-    assert (outcome.articles, outcome.summaries, outcome.reused) == (12, 120, 60)
-    assert equals_computed(store, plan, outcome.run_id)
-
-
 def test_an_edited_reference_or_text_is_another_article(store: Store, file: Path) -> None:
     drive(store, pinned_to(file))
     rows = [json.loads(line) for line in file.read_text().splitlines()]
@@ -189,6 +177,7 @@ def test_a_run_whose_workers_have_told_how_they_multiply_copies_nothing_else(
     assert store.run_info(begun.run_id).arithmetic == ["SVE"]
 
 
+@pytest.mark.slow
 def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) -> None:
     """Runs of some articles, n and importances, in a drawn order."""
     rows, draw = file.read_text().splitlines(), random.Random(7)
@@ -273,6 +262,7 @@ def test_an_article_that_failed_is_no_source_and_one_that_fails_gets_no_copies(s
     assert {(key, n) for key, _, n in counting.computed} == {("5", 9)}
 
 
+@pytest.mark.slow
 def test_real_summaries_have_equal_texts_and_scores_that_agree(
     store: Store, tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]
 ) -> None:

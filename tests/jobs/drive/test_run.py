@@ -2,12 +2,12 @@
 
 import io
 import time
-from collections.abc import Callable
 
 import pytest
+from hostile_server import eventually
 from rich.console import Console
 
-from core.errors import CancelledError, FencedError, StoreError, StoreUnavailableError
+from core.errors import CancelledError, StoreError, StoreUnavailableError
 from jobs.drive.run import Run
 from jobs.store import RunSpec, RunWriter, Store, runs
 
@@ -25,13 +25,6 @@ def run_of(store: Store, stream: io.StringIO | None = None, **options: float) ->
     return run_id, Run(store, run_id, epoch, Console(file=stream or io.StringIO()), **options)
 
 
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def is_stopped(run: Run) -> bool:
     try:
         run.check()
@@ -40,26 +33,15 @@ def is_stopped(run: Run) -> bool:
     return False
 
 
-def test_what_a_driver_is_at_is_stored_with_a_beat(store: Store) -> None:
-    run_id, run = run_of(store)
-    with run:
-        run.show(stage="sweep", finished=2)
-        run.show(finished=3, total=9)
-        wait_until(lambda: store.progress(run_id) is not None)
-        run.show(finished=9)
-    at = store.progress(run_id)  # the last beat has the last change
-    assert (at.stage, at.finished, at.total, at.unit) == ("sweep", 9, 9, "articles")
-
-
 def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) -> None:
     stream = io.StringIO()
     run_id, run = run_of(store, stream)
     with run:
         before = store.run_info(run_id).heartbeat_at
-        wait_until(lambda: store.run_info(run_id).heartbeat_at > before)
+        assert eventually(lambda: store.run_info(run_id).heartbeat_at > before)
         run.say("first")
         run.note("second [bold]")
-        wait_until(lambda: len(store.log(run_id)) == 2)
+        assert eventually(lambda: len(store.log(run_id)) == 2)
         run.say("last")
     assert [(number, line.text) for number, line in store.log(run_id)] == [
         (1, "first"),
@@ -68,29 +50,6 @@ def test_a_living_driver_is_heard_of_and_what_it_says_is_stored(store: Store) ->
     ]
     assert [line.text for _, line in store.log(run_id, after=2)] == ["last"]
     assert stream.getvalue() == "first\nlast\n"
-
-
-@pytest.mark.parametrize(
-    ("end", "error", "message"),
-    [
-        (lambda store, run_id: store.cancel_run(run_id, "elsewhere"), CancelledError, "was cancelled"),
-        (
-            lambda store, run_id: store.claim_run(run_id, "elsewhere", 2, take_over=True),
-            FencedError,
-            "taken over by pid 2 on elsewhere",
-        ),
-    ],
-)
-def test_a_driver_that_was_cancelled_or_replaced_stops(
-    store: Store, end: Callable[[Store, str], object], error: type[Exception], message: str
-) -> None:
-    run_id, run = run_of(store)
-    with run:
-        run.check()
-        end(store, run_id)
-        wait_until(lambda: is_stopped(run))
-        with pytest.raises(error, match=message):
-            run.check()
 
 
 def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +67,7 @@ def test_a_store_that_is_away_stops_nothing_and_loses_no_line(store: Store, monk
         for text in ("a", "b", "c"):
             run.note(text)
             time.sleep(0.03)
-        wait_until(lambda: len(store.log(run_id)) == 3)
+        assert eventually(lambda: len(store.log(run_id)) == 3)
     assert [line.text for _, line in store.log(run_id)] == ["a", "b", "c"]
 
 
@@ -123,12 +82,12 @@ def test_a_driver_that_hangs_is_not_heard_of_until_it_moves(store: Store, monkey
     monkeypatch.setattr(RunWriter, "heartbeat", counted)
     run_id, run = run_of(store, stuck_after=0.3)
     with run:
-        wait_until(lambda: len(store.log(run_id)) == 1)  # this thread hangs
+        assert eventually(lambda: len(store.log(run_id)) == 1)  # this thread hangs
         last = len(beats)
         time.sleep(0.2)  # ten beats long
         assert len(beats) == last, "a driver that hangs goes on beating"
         run.check()
-        wait_until(lambda: len(beats) > last)
+        assert eventually(lambda: len(beats) > last)
         assert "has not moved for" in store.log(run_id)[0][1].text
     assert len(store.log(run_id)) == 1
 
@@ -146,6 +105,6 @@ def test_a_run_whose_driver_hangs_can_be_taken_elsewhere(store: Store, monkeypat
             return True
 
         assert not can_be_taken()
-        wait_until(can_be_taken)
+        assert eventually(can_be_taken)
         # It moves again: its next beat tells it that it was replaced.
-        wait_until(lambda: is_stopped(run))
+        assert eventually(lambda: is_stopped(run))

@@ -1,26 +1,36 @@
 """A sharded run: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
 
+import io
+import shlex
 import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from drivers_here import QUIET, DriversHere, Killed
 from failing_work import failing_work
+from fake_head import FakeHead
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
+from stored_rows import Stored, everything
 
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
 from core.provenance import software
-from jobs.drive import driver, shard_drivers, sharded_run
+from jobs.drive import driver, sharded_run
+from jobs.drive.driver import parts_of
 from jobs.drive.pools import MakeWork, stage_work
-from jobs.drive.sharded_run import parts_of
+from jobs.drive.run import Outcome
+from jobs.drive.sharded_run import ShardDriver, drive_shards, drivers_here, drivers_there
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunInfo, Store
 from jobs.store.runs import DRIVER_DIED
 
+QUIET = Console(file=io.StringIO())
 STUB = stub_work.work
 HOST = socket.gethostname()
 DEAD = 2**22 + 1
@@ -28,10 +38,42 @@ DEAD = 2**22 + 1
 NAME = "phase1-20261124-abcdef"
 
 
+class Killed(Exception):
+    """In place of a signal: nothing but the end of a driver comes of it."""
+
+
+@dataclass
+class DriversHere:
+    """Starts drivers in this process, each to its end before the next.
+
+    `before` is called with each shard that one has claimed, and may raise in place of its work.
+    """
+
+    store: Store
+    run_id: str
+    make_work: MakeWork = stage_work
+    before: Callable[[RunInfo], None] = lambda shard: None
+    driven: list[int | None] = field(default_factory=list)
+
+    def __call__(self, epoch: int) -> ShardDriver:
+        death = ""
+        try:
+            drive_shards(self.store, self.run_id, epoch, self._drive, QUIET)
+        except Killed as error:
+            death = f"was killed: {error}"
+        return ShardDriver("here", lambda: death)
+
+    def _drive(self, store: Store, shard: str, epoch: int) -> Outcome:
+        claimed = store.run_info(shard)
+        self.driven.append(claimed.shard)
+        self.before(claimed)
+        return driver.resume(store, shard, "inline", None, None, QUIET, epoch=epoch, make_work=self.make_work)
+
+
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharded_run, "_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(shard_drivers, "_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(sharded_run, "_WAIT_SECONDS", 0.0)
     monkeypatch.setenv("NWS_STUB_SECONDS", "0")
 
 
@@ -58,13 +100,13 @@ def plan(news: Path) -> Plan:
 
 
 @pytest.fixture
-def undisturbed(store: Store, plan: Plan) -> list[tuple[object, ...]]:
+def undisturbed(store: Store, plan: Plan) -> Stored:
     """The rows of one run."""
-    return rows(store, driver.start(store, plan, "inline", QUIET, STUB).run_id)
+    return everything(store, driver.start(store, plan, "inline", QUIET, STUB).run_id)
 
 
 def start(store: Store, plan: Plan, shards: int | None = None, articles: int | None = None) -> list[str]:
-    return sharded_run.create_sharded_run(store, NAME, plan, plan.run_spec(), 1, shards, articles)
+    return driver.create_sharded_run(store, NAME, plan, plan.run_spec(), 1, shards, articles)
 
 
 def here(store: Store, before: Any = lambda shard: None, make_work: MakeWork = stub_work.work) -> DriversHere:
@@ -75,17 +117,7 @@ def drive(store: Store, drivers: DriversHere, at_once: int = 1, **more: Any) -> 
     return sharded_run.drive_sharded_run(store, NAME, drivers, at_once, QUIET, **more)
 
 
-def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
-    """Everything a run or its shards stored, but what it cost and by which run."""
-    sql = (
-        "SELECT s.* FROM summaries AS s JOIN runs AS r ON r.id = s.run_id "
-        f"WHERE r.id = '{run_id}' OR r.parent = '{run_id}' ORDER BY s.article_id, s.system, s.n"
-    )
-    with store.query(sql) as answer:
-        drop = {answer.columns.index("seconds"), answer.columns.index("run_id")}
-        return [tuple(v for i, v in enumerate(row) if i not in drop) for row in answer.rows]
-
-
+@pytest.mark.slow
 def test_real_rows_are_those_of_one_run(store: Store) -> None:
     """Also content kept, whose panel is of all articles, and rulers."""
     plan = planned(n=[3], **{"datasets.limit": 5})
@@ -93,7 +125,7 @@ def test_real_rows_are_those_of_one_run(store: Store) -> None:
     start(store, plan, shards=3)
     outcome = drive(store, here(store, make_work=stage_work))
     assert (outcome.state, outcome.articles, outcome.summaries) == ("done", one.articles, one.summaries)
-    assert rows(store, NAME) == rows(store, one.run_id)
+    assert everything(store, NAME) == everything(store, one.run_id)
     assert [shard.total_articles for shard in store.shards(NAME)] == [2, 2, 1]
     # All that a report reads of a run.
     assert set(store.content_hashes(NAME)) == set(store.content_hashes(one.run_id))
@@ -104,7 +136,7 @@ def test_real_rows_are_those_of_one_run(store: Store) -> None:
         assert (place[1:], means) == (same[1:], pytest.approx(of_one, abs=1e-12))
 
 
-def test_files_of_shards(store: Store, plan: Plan, news: Path, undisturbed: list[tuple[object, ...]]) -> None:
+def test_files_of_shards(store: Store, plan: Plan, news: Path, undisturbed: Stored) -> None:
     """A change of a file behind those of a shard is no change of its articles."""
     ids = start(store, plan, articles=5)  # three bundles
     assert [store.run_info(shard).total_articles for shard in ids] == [4, 6, 5]
@@ -115,7 +147,7 @@ def test_files_of_shards(store: Store, plan: Plan, news: Path, undisturbed: list
         (news / "c.jsonl").write_text("broken" if shard.shard == 1 else last)
 
     assert drive(store, here(store, change)).state == "done"
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
 
 
 def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path) -> None:
@@ -131,12 +163,12 @@ def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path
     one = driver.start(store, plan, "inline", QUIET, STUB)
     start(store, plan, shards=3)
     assert drive(store, here(store)).state == "done"
-    assert rows(store, NAME) == rows(store, one.run_id)
+    assert everything(store, NAME) == everything(store, one.run_id)
     language, panels = store.parent_decided(f"{NAME}-03")
     assert (language, [len(panel.articles) for panel in panels or ()]) == ("en", [5])
 
 
-def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]) -> None:
+def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturbed: Stored) -> None:
     start(store, plan, shards=4)
 
     def fail(shard: RunInfo) -> None:
@@ -153,7 +185,7 @@ def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturb
     again = here(store)
     assert drive(store, again).state == "done"
     assert again.driven == [2]
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
     assert drive(store, none := here(store)).state == "done"
     assert none.driven == []
 
@@ -162,7 +194,7 @@ def test_what_shards_warn_of_stands_in_the_log_of_their_parent_once(
     store: Store, news: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = planned(datasets=[{"name": str(news)}], precision="bfloat16")
-    sharded_run.create_sharded_run(store, NAME, plan, plan.run_spec(reuse=True), 1, 3, None)
+    driver.create_sharded_run(store, NAME, plan, plan.run_spec(reuse=True), 1, 3, None)
     monkeypatch.setattr("cluster.worker_info.software", lambda: ("NWS ba9876543210", *software()[1:]))
     drive(store, here(store))
     said = [line.text for _, line in store.log(NAME)]
@@ -183,9 +215,7 @@ def killed(store: Store, times: int) -> Any:
     return kill
 
 
-def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(
-    store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]
-) -> None:
+def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(store: Store, plan: Plan, undisturbed: Stored) -> None:
     start(store, plan, shards=3)
     drivers = here(store, killed(store, 9))
     with pytest.raises(ClusterError, match=r"1 are not done .*the last driver: was killed: out of memory"):
@@ -194,7 +224,7 @@ def test_the_shard_of_a_driver_that_dies_is_claimed_by_another(
     drivers = here(store, killed(store, 2))
     assert drive(store, drivers).state == "done"
     assert drivers.driven == [2, 2, 2]
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
 
 
 def test_drivers_that_cannot_be_started_leave_shards_that_can_be_resumed(store: Store, plan: Plan) -> None:
@@ -258,19 +288,7 @@ def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store
         drive(store, here(store))
 
 
-def test_a_run_that_was_cancelled_is_resumed_where_it_was(store: Store, plan: Plan) -> None:
-    start(store, plan, shards=3)
-    drivers = here(store, lambda shard: shard.shard == 2 and store.cancel_run(NAME, HOST))
-    assert drive(store, drivers).state == "interrupted"
-    assert drivers.driven == [1, 2]
-    assert {shard.state for shard in store.shards(NAME)[2:]} == {"interrupted"}
-    assert drive(store, again := here(store)).state == "done"
-    assert again.driven[-1] == 3
-
-
-def test_articles_that_failed_are_tried_again_by_resume(
-    store: Store, plan: Plan, undisturbed: list[tuple[object, ...]]
-) -> None:
+def test_articles_that_failed_are_tried_again_by_resume(store: Store, plan: Plan, undisturbed: Stored) -> None:
     last = list(plan.corpora[0])[-1]
     start(store, plan, shards=2)
     drive(store, here(store, make_work=failing_work(lambda article: article == last, ValueError, "cannot")))
@@ -278,14 +296,14 @@ def test_articles_that_failed_are_tried_again_by_resume(
     drive(store, again := here(store))
     assert again.driven == [2]
     assert store.run_info(NAME).failures == 0
-    assert rows(store, NAME) == undisturbed
+    assert everything(store, NAME) == undisturbed
 
 
 def test_what_cannot_be_divided_is_refused(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(start(store, plan, shards=100)) == 8, "there are no more shards than bundles"
-    monkeypatch.setattr(sharded_run, "MOST_SHARDS", 7)
+    monkeypatch.setattr(driver, "MOST_SHARDS", 7)
     with pytest.raises(RecipeError, match="That is 8 shards; there may be 7"):
-        sharded_run.create_sharded_run(store, "other", plan, plan.run_spec(), 1, None, 1)
+        driver.create_sharded_run(store, "other", plan, plan.run_spec(), 1, None, 1)
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 40))
@@ -299,3 +317,38 @@ def test_parts_hold_each_article_once_and_whole_bundles(counts: list[int], size:
         assert all(begin % size == 0 for begin, _ in of_dataset)
     bundles = [sum(-(-(end - begin) // size) for _, begin, end in shard) for shard in parts]
     assert max(bundles) - min(bundles) <= 1
+
+
+def end_of(started: ShardDriver) -> str:
+    deadline = time.monotonic() + 60
+    while (ended := started.ended()) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return ended
+
+
+def test_a_process_is_told_all_and_its_last_words_are_heard(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    file = shlex.quote(str(told))
+    script = f'echo "$@" > {file}; echo $NWS_STORE >> {file}; echo no disk >&2; exit 3'
+    monkeypatch.setattr(sharded_run, "NWS", ["sh", "-c", script, "nws"])
+    assert end_of(drivers_here(store, NAME, "inline", actors=2)(5)) == "ended with code 3: no disk"
+    assert told.read_text() == f"drive {NAME} --epoch 5 --engine inline --actors 2\n{store.url}\n"
+    monkeypatch.setattr(sharded_run, "NWS", ["true"])
+    assert end_of(drivers_here(store, NAME, "inline")(5)) == ""
+
+
+def test_each_driver_on_a_cluster_is_a_job_with_a_name_of_its_own(store: Store, plan: Plan) -> None:
+    start(store, plan, shards=2)
+    head = FakeHead()
+    start_there = drivers_there(store, NAME, head, accelerator="T4")  # type: ignore[arg-type]
+    first, second = start_there(1), start_there(1)
+    assert [first.name, second.name] == [f"job {NAME}", f"job {NAME}-a2"]
+    assert head.entrypoints[f"{NAME}-a2"].endswith(f"drive {NAME} --epoch 1 --accelerator T4")
+    assert first.ended() is None
+    head.becomes(NAME, "FAILED", "no such image")
+    head.becomes(f"{NAME}-a2", "SUCCEEDED")
+    assert first.ended() == f"was FAILED (no such image). The end of its log:\n{NAME}: No module named 'core'"
+    assert second.ended() == ""

@@ -41,6 +41,7 @@ def no_room(*args: object) -> None:
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.slow
 def test_policies_are_looked_at_used_and_exported(
     nws, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

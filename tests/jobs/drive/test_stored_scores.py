@@ -17,6 +17,8 @@ from jobs.recipes.job import plan_job
 from jobs.report.table import Table
 from jobs.store import Store, open_store
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = ["random", "lead", "lead3", "textrank", "window-oracle"]
 ROUGE = RougeScorer(["rouge1", "rouge2", "rougeL"])
 PARTS = {"precision": "precision", "recall": "recall", "fmeasure": "f1"}

@@ -90,46 +90,35 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     }
 
 
-def test_a_second_run_gives_the_same_to_the_last_bit_and_resuming_a_finished_one_does_nothing(
-    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = (driver.start(store, plan, "inline", QUIET) for _ in range(2))
-    assert everything(store, first.run_id) == everything(store, second.run_id)
-    monkeypatch.setattr(driver, "open_pools", None)  # would fail if it were opened
-    assert driver.resume(store, first.run_id, "inline", None, None, QUIET) == first
-
-
-@pytest.mark.parametrize("dies_in", [0, 1, 4])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dies_in", "checkpoint_bytes", "goes_on_with"),
+    [(0, training.CHECKPOINT_BYTES, 0), (4, training.CHECKPOINT_BYTES, 4), (4, 1, 1)],
+    ids=["at the beginning", "in between", "with seldom checkpoints"],
+)
 def test_a_training_that_was_killed_goes_on_as_if_nothing_had_happened(
-    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, dies_in: int
+    store: Store,
+    plan: Plan,
+    monkeypatch: pytest.MonkeyPatch,
+    dies_in: int,
+    checkpoint_bytes: int,
+    goes_on_with: int,
 ) -> None:
+    """From the checkpoint that was stored; updates after it are learnt again, to the last bit."""
     whole = driver.start(store, plan, "inline", QUIET)
     rounds = interrupted_in(monkeypatch, dies_in)
+    monkeypatch.setattr(training, "CHECKPOINT_BYTES", checkpoint_bytes)
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.summaries) == ("interrupted", 0)
-    assert {p.updates for p in store.policy_infos(outcome.run_id)} <= {dies_in, 3}
+    assert {p.updates for p in store.policy_infos(outcome.run_id)} <= {goes_on_with, 3}
+    assert len(everything(store, outcome.run_id)["updates"]) == 2 * dies_in + 4 * min(dies_in, 3)
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.run_id, resumed.state) == (outcome.run_id, "done")
-    assert len(rounds) == 6 + 1  # none was learnt twice
+    assert [updates[0] for updates in rounds[dies_in + 1 :]] == list(range(goes_on_with, 6))
     assert everything(store, resumed.run_id) == everything(store, whole.run_id)
 
 
-def test_updates_after_the_checkpoint_kept_are_learnt_again_to_the_last_bit(
-    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = driver.start(store, plan, "inline", QUIET)
-    rounds = interrupted_in(monkeypatch, 4)
-    monkeypatch.setattr(training, "CHECKPOINT_BYTES", 1)  # every pair is a large one
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert {p.name: p.updates for p in store.policy_infos(outcome.run_id)} == {
-        name: 1 if updates == 6 else 3 for name, updates in UPDATES.items()
-    }
-    assert len(everything(store, outcome.run_id)["updates"]) == 2 * 4 + 4 * 3
-    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).state == "done"
-    assert rounds[5:] == [[update, update] for update in range(1, 6)]
-    assert everything(store, outcome.run_id) == everything(store, whole.run_id)
-
-
+@pytest.mark.slow
 def test_an_evaluation_that_was_killed_does_not_train_again(
     store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +154,7 @@ def test_an_article_that_cannot_be_trained_on_is_a_failure_and_the_others_are_le
     assert {p.total_updates for p in store.policy_infos(outcome.run_id)} == {6}  # 3 passes over 2 articles at 2 n
 
 
+@pytest.mark.slow
 def test_an_article_that_can_be_trained_on_after_all_is_no_failure_any_more_and_stays(
     store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def found(rows: list[dict[str, str]]) -> nws.Result:
     return nws.sweep(rows, n=[3, 7], systems=SYSTEMS, seed=3)
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_the_command_line(
     rows: list[dict[str, str]], found: nws.Result, nws_command, tmp_path: Path
 ) -> None:
@@ -61,6 +62,7 @@ def test_the_numbers_are_those_of_the_command_line(
         assert ours == (pytest.approx(theirs, abs=1e-6, nan_ok=True) if name not in ("system", "signature") else theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pylist, datasets.Dataset.from_list, iter])
 def test_articles_are_read_from_whatever_holds_them(
     rows: list[dict[str, str]], found: nws.Result, make: Callable[[list[dict[str, str]]], object]
@@ -124,6 +126,7 @@ def test_nothing_is_left_of_a_sweep_that_is_dropped_or_fails(tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_any_number_of_equal_failures_leaves_the_rest() -> None:
     found = nws.sweep([*({**GOOD, "article": "." * i} for i in range(1, 61)), GOOD], n=3, systems=[])
     assert (len(found.failures()), found.run.articles_done) == (60, 1)
@@ -178,6 +181,7 @@ def test_an_error_names_the_arguments_that_help() -> None:
     assert raised.value.__notes__ == ["Arguments that help: text_field."]
 
 
+@pytest.mark.slow
 def test_files_of_ones_own_are_systems_and_metrics(
     rows: list[dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,7 @@ def test_a_plugin_is_stored_scored_resumed_and_shipped(
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
+@pytest.mark.slow
 def test_a_run_with_plugins_copies_nothing_and_says_why(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -166,6 +166,7 @@ def test_a_file_is_shipped_by_its_content_and_found_where_it_was_shipped(
         outside.files_to_ship(recipe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", ["baselines", "phase1"])
 def test_predictions_are_added_to_a_run_that_has_ended(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path, job: str

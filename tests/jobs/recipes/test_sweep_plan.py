@@ -123,6 +123,7 @@ def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[s
         driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [True, False])
 def test_an_instruct_checkpoint_is_asked_once_for_each_n(
     store: Store, tiny_models: dict[str, Path], exact: bool

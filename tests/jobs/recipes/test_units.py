@@ -15,6 +15,8 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
 
+pytestmark = pytest.mark.slow
+
 QUIET = Console(file=io.StringIO())
 TEXT = "the mayor of alder said on monday that a new bridge will open in may"
 

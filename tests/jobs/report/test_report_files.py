@@ -54,6 +54,7 @@ def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
     assert {row["system"] for row in rows if row["is_upper_bound"] == "1"} == {"oracle"}
 
 
+@pytest.mark.slow
 def test_again_in_any_order_gives_the_same_files(run, make_points, console, tmp_path):
     results = make_results(articles=5)
     for folder, step in (("a", 1), ("b", -1)):

@@ -52,7 +52,6 @@ def stored(store, with_articles: bool) -> list[dict[str, object]]:
     with store.query(sql) as answer:
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     for row in rows:
-        assert row.pop("raw_text") is None
         row["extra"] = json.loads(row["extra"])
         if with_articles:
             row["references"] = json.loads(row.pop("refs"))

@@ -82,7 +82,7 @@ def test_a_bare_word_is_shown_with_the_url_of_its_file(word):
 def test_postgres_urls_mean_psycopg_3_and_are_shown_without_their_passwords(scheme):
     address = parse_address(f"{scheme}://ann:s3cret@db.example/news?sslmode=require&sslpassword=t0p")
     assert (address.url.drivername, address.url.password) == ("postgresql+psycopg", "s3cret")
-    assert (address.shown, address.path) == (f"{scheme}://ann:***@db.example/news?***=***&sslmode=require", None)
+    assert (address.shown, address.path) == (f"{scheme}://ann:***@db.example/news?sslmode=require", None)
     assert address.scrub("no password s3cret, t0p") == "no password ***, ***"
 
 
@@ -110,6 +110,6 @@ def test_unreachable_server_is_named_without_its_password():
 
 @pytest.mark.parametrize("url", [None, Path("nws.db"), "sqlite:///caf\udce9.db", "postgresql://s3cret\udcff@host/news"])
 def test_what_is_no_text_is_no_url(url):
-    with pytest.raises(StoreError, match=r"a store's URL is (text, and|no text that)") as caught:
+    with pytest.raises(StoreError, match=r"a store's URL is text in UTF-8, and this .* is none") as caught:
         nws.open_store(url)
     assert "s3cret" not in str(caught.value)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stored_rows import rows
 
 from core.errors import StoreError
 from core.learning.exchange import ArticleGradient, Decoded, Sample
@@ -16,11 +17,6 @@ NAMES = ("reinforce|seed=1", "reinforce|seed=0|n=7", "A", "가")
 TOTAL = 3
 UPDATE_COLUMNS = [field.name for field in fields(UpdateStatistics) if field.name != "update"]
 SAMPLE_COLUMNS = [field.name for field in fields(Sample)]
-
-
-def rows(store, sql):
-    with store.query(sql) as answer:
-        return list(answer.rows)
 
 
 def everything(store):
@@ -117,35 +113,18 @@ def changed(result, part, **values):
     return replace(result, decoded=[replace(first, **values), *others])
 
 
-@pytest.mark.parametrize(
-    ("part", "columns"), [("update", UPDATE_COLUMNS), ("sampled", SAMPLE_COLUMNS[1:]), ("greedy", ["reward"])]
-)
-def test_numbers_that_are_not_finite_are_refused(store, training, articles, part, columns, make_round):
-    for column, value in product(columns, (float("nan"), float("inf"), float("-inf"), np.float64("nan"))):
-        bad = changed(make_round(articles, NAMES[0], update=2, greedy=True), part, **{column: value})
+NUMBERS = [("update", name) for name in UPDATE_COLUMNS] + [("sampled", name) for name in SAMPLE_COLUMNS[1:]]
+NUMBERS += [("greedy", "reward")]
+
+
+def test_what_a_database_cannot_keep_is_refused_on_both(store, training, articles, make_round):
+    good = make_round(articles, NAMES[0], update=2, greedy=True)
+    for (part, column), value in product(NUMBERS, (float("nan"), float("inf"), float("-inf"), np.float64("nan"))):
         with pytest.raises(StoreError, match=rf"^update [23] of policy 'reinforce.*' has {column} = {value}: only"):
-            store.writer(*training).record_round([make_round(articles, "a"), bad])
+            store.writer(*training).record_round([make_round(articles, "a"), changed(good, part, **{column: value})])
+    for broken in ("a\0b", "a\ud800b"):
+        named = replace(good, policy=broken, checkpoint=replace(good.checkpoint, name=broken))
+        for bad in (changed(good, "sampled", text=broken), changed(good, "greedy", text=broken), named):
+            with pytest.raises(StoreError, match=r"update [23] of policy .* holds a NUL or"):
+                store.writer(*training).record_round([bad])
     assert everything(store) == [[], [], []]
-
-
-@pytest.mark.parametrize("broken", ["a\0b", "a\ud800b"])
-def test_text_that_postgres_cannot_keep_is_refused_on_both(store, training, articles, broken, make_round):
-    good = make_round(articles, NAMES[0], greedy=True)
-    named = replace(good, policy=broken, checkpoint=replace(good.checkpoint, name=broken))
-    for bad in (changed(good, "sampled", text=broken), changed(good, "greedy", text=broken), named):
-        with pytest.raises(StoreError, match=r"update [01] of policy .* holds a NUL or"):
-            store.writer(*training).record_round([bad])
-    assert everything(store) == [[], [], []]
-
-
-def test_greedy_rewards_come_by_policy_article_and_n(store, training, articles, make_round):
-    round_results = [make_round(articles, name, TOTAL - 1, (9, 7), greedy=True) for name in NAMES]
-    store.writer(*training).record_round(round_results)
-    expected = [
-        GreedyReward(result.checkpoint.name, result.checkpoint.seed, decoded.article_id, decoded.n, decoded.reward)
-        for result in round_results
-        for decoded in result.decoded
-    ]
-    found = store.greedy_rewards(training[0])
-    assert found == sorted(expected, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
-    assert rows(store, "SELECT DISTINCT update_number, sample FROM episodes WHERE decoding = 'greedy'") == [(TOTAL, 0)]

@@ -8,7 +8,9 @@ import sqlalchemy as sa
 
 from core.errors import FencedError, StoreError
 from core.types import Article, BundleResult
-from jobs.store import Reusable, RunSpec, Store, copies, open_store
+from jobs.store import Reusable, RunSpec, Store, open_store
+from jobs.store import articles as stored_articles
+from jobs.store.tables import SummaryRow
 
 KINDS = {"lead": "control", "mini|centroid": "system"}
 WORKS = {"lead": "work of lead", "mini|centroid": "work of mini"}
@@ -42,7 +44,7 @@ def reusable(store: Store, run_id: str) -> Reusable:
 
 def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:
     """By article, system and n, every other column but where it comes from."""
-    names = [c.name for c in copies.SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
+    names = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
     with store.query(f"select {', '.join(names)} from summaries where run_id = '{run_id}'") as answer:
         return {tuple(row[:3]): tuple(map(str, row[3:])) for row in answer.rows}
 
@@ -121,7 +123,7 @@ def test_sqlite_goes_to_the_rows_by_their_key(sqlite_url: str) -> None:
         **{"lengths": [0, 3], "works": ["w"]},
     }
     with sa.create_engine(sqlite_url).connect() as connection:
-        for statement in (copies._KNOWN, copies._COPY):
+        for statement in (stored_articles._KNOWN, stored_articles._COPY):
             explained = sa.text(f"EXPLAIN QUERY PLAN {statement.text}").bindparams(*statement._bindparams.values())
             found = [row.detail for row in connection.execute(explained, values)]
             assert any(

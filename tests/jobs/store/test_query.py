@@ -41,43 +41,42 @@ def test_percent_colon_and_question_mark_are_plain_sql(filled):
     assert ask(filled, "SELECT ':name' || '?' || '%s' || '한국'")[1] == [(":name?%s한국",)]
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "DELETE FROM summaries",
-        "UPDATE runs SET state = 'done'",
-        "INSERT INTO articles SELECT * FROM articles",
-        "DROP VIEW leaderboard",
-        "CREATE TABLE mine (a INTEGER)",
-        "DELETE FROM summaries RETURNING run_id",
-    ],
+# Tried on one database, since each test makes one and drops it.
+WRITES = (
+    "DELETE FROM summaries",
+    "UPDATE runs SET state = 'done'",
+    "INSERT INTO articles SELECT * FROM articles",
+    "DROP VIEW leaderboard",
+    "CREATE TABLE mine (a INTEGER)",
+    "DELETE FROM summaries RETURNING run_id",
 )
-def test_writes_are_refused_and_change_nothing(filled, sql):
+SECOND_STATEMENTS = (
+    "COMMIT; DELETE FROM summaries",
+    "SELECT 1; DELETE FROM summaries",
+    "SET TRANSACTION READ WRITE; DELETE FROM summaries; COMMIT",
+    "SET default_transaction_read_only = off; COMMIT; BEGIN; DELETE FROM summaries; COMMIT; SELECT 1",
+    "BEGIN; SELECT set_config('default_transaction_read_only', 'off', false); COMMIT; DELETE FROM summaries",
+    "WITH gone AS (DELETE FROM summaries RETURNING 1) SELECT * FROM gone",
+    "PRAGMA query_only = OFF",
+)
+
+
+def test_writes_are_refused_and_change_nothing(filled):
     before = ask(filled, "SELECT * FROM runs")
-    with pytest.raises(StoreError, match="queries are read-only"):
-        ask(filled, sql)
+    for sql in WRITES:
+        with pytest.raises(StoreError, match="queries are read-only"):
+            ask(filled, sql)
     assert ask(filled, "SELECT COUNT(*) FROM summaries")[1] == [(24,)]
     assert ask(filled, "SELECT * FROM runs") == before
     ask(filled, "SELECT * FROM leaderboard")
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "COMMIT; DELETE FROM summaries",
-        "SELECT 1; DELETE FROM summaries",
-        "SET TRANSACTION READ WRITE; DELETE FROM summaries; COMMIT",
-        "SET default_transaction_read_only = off; COMMIT; BEGIN; DELETE FROM summaries; COMMIT; SELECT 1",
-        "BEGIN; SELECT set_config('default_transaction_read_only', 'off', false); COMMIT; DELETE FROM summaries",
-        "WITH gone AS (DELETE FROM summaries RETURNING 1) SELECT * FROM gone",
-        "PRAGMA query_only = OFF",
-    ],
-)
-def test_a_second_statement_cannot_write_either(filled, sql):
-    for one in (sql, "COMMIT", "DELETE FROM summaries"):
-        with pytest.raises(StoreError):
-            ask(filled, one)
-    assert ask(filled, "SELECT COUNT(*) FROM summaries")[1] == [(24,)]
+def test_a_second_statement_cannot_write_either(filled):
+    for sql in SECOND_STATEMENTS:
+        for statement in (sql, "COMMIT", "DELETE FROM summaries"):
+            with pytest.raises(StoreError):
+                ask(filled, statement)
+        assert ask(filled, "SELECT COUNT(*) FROM summaries")[1] == [(24,)], sql
 
 
 def test_wrong_sql_is_answered_in_the_databases_words(store):
@@ -104,14 +103,16 @@ def test_files_are_not_written_either(filled, tmp_path):
     assert not file.exists()
 
 
-@pytest.mark.parametrize("text", ["caf\udce9", "\ud800"])
-def test_half_of_a_surrogate_pair_is_no_sql_and_no_run(store, text):
-    with pytest.raises(StoreError, match="no text that a database can read"):
-        ask(store, f"SELECT '{text}'")
-    with pytest.raises(StoreError, match="no text that a database can read"):
-        store.run_info(text)
-    with pytest.raises(StoreError, match="no text that a database can read"):
-        store.cancel_run(text, "here")
+def test_half_of_a_surrogate_pair_is_no_sql_and_no_run(store):
+    for text in ("caf\udce9", "\ud800"):
+        attempts = (
+            lambda text=text: ask(store, f"SELECT '{text}'"),
+            lambda text=text: store.run_info(text),
+            lambda text=text: store.cancel_run(text, "here"),
+        )
+        for attempt in attempts:
+            with pytest.raises(StoreError, match="no text that a database can read"):
+                attempt()
 
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"

@@ -1,10 +1,13 @@
 """A run that is removed leaves nothing of itself, and all of the others."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from core.errors import StoreError
-from jobs.store import LogLine, Progress, Store
+from jobs.store import LogLine, Progress, Store, lifecycle
 from jobs.store.tables import Base, RunRow, SummaryRow
 
 HOST = "elsewhere"
@@ -84,3 +87,38 @@ def test_while_another_run_is_in_work_articles_wait_for_the_next_removal(store, 
     store.cancel_run(other, HOST)
     assert store.remove_run(other, HOST) == 4
     assert rows(store, "articles") == []
+
+
+@pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
+def test_an_article_that_is_being_removed_is_stored_again_by_who_uses_it(store, spec, articles, sweep, monkeypatch):
+    """No foreign key would tell: who removes articles keeps others from storing any until it has done so."""
+    is_removing, may_go_on = threading.Event(), threading.Event()
+    remove = lifecycle._remove_orphans
+
+    def slowly(connection):
+        number = remove(connection)
+        is_removing.set()
+        assert may_go_on.wait(60)
+        return number
+
+    def ended(run_id: str) -> str:
+        writer = store.writer(store.create_run(spec, run_id), store.claim_run(run_id, "host-a", 1))
+        writer.record([(articles, sweep(articles))])
+        writer.finish("done")
+        return run_id
+
+    ended("old")
+    monkeypatch.setattr(lifecycle, "_remove_orphans", slowly)
+    with ThreadPoolExecutor(2) as threads:
+        removed = threads.submit(store.remove_run, "old", "elsewhere")
+        assert is_removing.wait(60)
+        new = threads.submit(ended, "new")
+        with store.reading() as connection:
+            waits = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
+            while not new.done() and not connection.execute(waits).scalar_one():
+                pass
+        has_waited = not new.done()
+        may_go_on.set()
+        assert (removed.result(), new.result(), has_waited) == (4, "new", True)
+    assert len(store.points("new")) == 24
+    assert len(rows(store, "articles")) == 4

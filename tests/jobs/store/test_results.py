@@ -3,18 +3,16 @@ import re
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
+from sqlalchemy import text
+from stored_rows import rows
 
 from core.analysis import METRICS
 from core.analysis.points import text_keys
-from core.errors import StoreError
+from core.errors import StoreError, StoreUnavailableError
 from core.text.words import repeated_word_share
-from core.types import Article, BundleResult, Failure
-
-
-def rows(store, sql):
-    with store.query(sql) as answer:
-        return list(answer.rows)
+from core.types import BundleResult
 
 
 def test_what_is_recorded_comes_back(store, run, articles, summary):
@@ -38,11 +36,11 @@ def test_what_is_recorded_comes_back(store, run, articles, summary):
         assert [points.text[at] == key for key in text_keys([s.text, s.text + "!"])] == [True, False]
     one = recorded[0]
     columns = ", ".join(one.scores)
-    [(text, seconds, *values)] = rows(
+    [(stored_text, seconds, *values)] = rows(
         store,
         f"SELECT text, seconds, {columns} FROM summaries WHERE article_id = '{one.article_id}' AND system='z' AND n=9",
     )
-    assert (text, seconds) == (one.text, one.seconds)
+    assert (stored_text, seconds) == (one.text, one.seconds)
     assert values == list(one.scores.values())
 
 
@@ -94,32 +92,25 @@ def test_failures_add_up_then_success_removes_them(store, run, articles, sweep, 
 BAD_NUMBERS = (float("nan"), float("inf"), float("-inf"))
 
 
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        *(("seconds", {"seconds": value}) for value in BAD_NUMBERS),
-        *(("bertscore_f1", {"scores": {"bertscore_f1": value}}) for value in BAD_NUMBERS),
-        *(("density", {"scores": {"density": value}}) for value in BAD_NUMBERS),
-        *(("told", {"extra": {"told": value}}) for value in BAD_NUMBERS),
-        *((None, {"text": text}) for text in ("a\0b", "a\ud800b")),
-        *((None, {"extra": {"draws": ("fine", text)}}) for text in ("a\0b", "a\ud800b")),
-    ],
-)
-def test_what_a_database_cannot_keep_is_refused_on_both(store, run, articles, summary, field, change):
+UNSTORABLE = [
+    *(("seconds", {"seconds": value}) for value in BAD_NUMBERS),
+    *(("bertscore_f1", {"scores": {"bertscore_f1": value}}) for value in BAD_NUMBERS),
+    *(("density", {"scores": {"density": value}}) for value in BAD_NUMBERS),
+    *(("told", {"extra": {"told": value}}) for value in BAD_NUMBERS),
+    *((None, {"text": text}) for text in ("a\0b", "a\ud800b")),
+    *((None, {"extra": {"draws": ("fine", text)}}) for text in ("a\0b", "a\ud800b")),
+]
+
+
+def test_what_a_database_cannot_keep_is_refused_on_both(store, run, articles, summary):
     good = summary(articles[0])
-    scores = {"scores": good.scores | change["scores"]} if "scores" in change else {}
-    bad = dataclasses.replace(good, **change | scores)
-    why = "holds a NUL or half" if field is None else rf"has {field} = (nan|-?inf): only finite"
-    with pytest.raises(StoreError, match=rf"the summary of article {good.article_id} by 'lead' at n=3 {why}"):
-        store.writer(*run).record([(articles, BundleResult((summary(articles[1]), bad), ()))])
+    for field, change in UNSTORABLE:
+        scores = {"scores": good.scores | change["scores"]} if "scores" in change else {}
+        bad = dataclasses.replace(good, **change | scores)
+        why = "holds a NUL or half" if field is None else rf"has {field} = (nan|-?inf): only finite"
+        with pytest.raises(StoreError, match=rf"the summary of article {good.article_id} by 'lead' at n=3 {why}"):
+            store.writer(*run).record([(articles, BundleResult((summary(articles[1]), bad), ()))])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
-
-
-def test_what_a_system_tells_besides_its_scores_is_kept(store, run, articles, summary):
-    told = {"draws": ("하나", "둘 셋", "one"), "dtype": "float16", "truncated_tokens": 12}
-    drawn = dataclasses.replace(summary(articles[0]), extra=told)
-    store.writer(*run).record([(articles, BundleResult((drawn,), ()))])
-    assert store.summaries(run[0], articles[0].id) == [drawn]
 
 
 def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
@@ -131,15 +122,6 @@ def test_one_bad_row_leaves_nothing_of_its_bundle(store, run, articles, sweep):
         store.writer(*run).record([(articles, broken)])
     assert rows(store, "SELECT COUNT(*) FROM articles") == [(0,)]
     assert store.run_info(run[0]).summaries == 0
-
-
-def test_large_bundles(store, run, summary):
-    many = [Article("big", "test", str(i), f"text {i}", ("r",)) for i in range(1500)]
-    failed = tuple(Failure(a.id, "ValueError", "x", 1, "node") for a in many[:1400])
-    store.writer(*run).record([(many, BundleResult(tuple(summary(a) for a in many[1400:]), failed))])
-    store.writer(*run).record([(many, BundleResult((), failed))], "another stage", ["bart"])
-    info = store.run_info(run[0])
-    assert (info.summaries, info.failures) == (100, 1400)
 
 
 EXTRACTIVE, BART = ("extractive", ("lead", "mini|centroid")), ("bart", ("bart",))
@@ -166,8 +148,9 @@ def test_an_article_is_done_when_every_stage_has_its_summaries(store, spec, arti
 def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(store, run, articles, summary):
     """Read as the analysis, a viewer and SQL read them: that of docs/your-own.md."""
     values = [0.1 + 0.2, 2 / 3, -1e-9, 12345.678]
+    told = {"draws": ("하나", "둘 셋", "one"), "dtype": "float16", "truncated_tokens": 12}
     scored = [
-        dataclasses.replace(summary(article, "lead", 9), chosen_scores={"word_recall": value})
+        dataclasses.replace(summary(article, "lead", 9), extra=told, chosen_scores={"word_recall": value})
         for article, value in zip(articles, values, strict=True)
     ]
     store.writer(*run).record([(articles, BundleResult(tuple(scored), ()))])
@@ -180,8 +163,47 @@ def test_scores_of_metrics_from_outside_are_kept_beside_what_a_system_tells(stor
     (found,) = store.summaries(run[0], scored[1].article_id)
     assert found == scored[1]
     (texts,) = store.article_texts(run[0], [scored[1].article_id])
-    assert (texts.summaries[0]["word_recall"], texts.summaries[0]["extra"]) == (2 / 3, scored[1].extra)
+    assert (texts.summaries[0]["word_recall"], texts.summaries[0]["extra"]) == (
+        2 / 3,
+        told | {"draws": [*told["draws"]]},
+    )
 
     page = Path(__file__).parents[3] / "docs" / "your-own.md"
     ((sql,),) = [re.findall(r"```sql\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
     assert rows(store, sql) == [("lead", 9, pytest.approx(sum(values) / 4))]
+
+
+def test_the_newest_failures_first(store, run, articles, failure):
+    for number, article in enumerate(articles):
+        store.writer(*run).record([([article], failure(article, f"reason {number}"))])
+    found = store.failures(run[0], newest=3)
+    assert [(reason.key, reason.message) for reason in found] == [(f"a{i}", f"reason {i}") for i in (3, 2, 1)]
+    assert found[0].error_class == "OutOfMemoryError"
+    store.writer(*run).record([([articles[3]], BundleResult((), ()))])  # it does not fail any more
+    assert [reason.key for reason in store.failures(run[0], newest=1)] == ["a2"]
+
+
+@pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
+def test_a_connection_that_is_lost_while_rows_are_copied_is_tried_again(store, run, articles, sweep, monkeypatch):
+    ids = [article.id for article in articles]
+    lost = []
+    real = psycopg.Copy.write_row
+
+    def write_row(copy, row):
+        if not lost and row[1] == ids[-1]:
+            lost.append(copy.connection.info.backend_pid)
+            with store.reading() as connection:
+                connection.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": lost[0]})
+        real(copy, row)
+
+    monkeypatch.setattr(psycopg.Copy, "write_row", write_row)
+    with pytest.raises(StoreUnavailableError):
+        store.writer(*run).record([(articles, sweep(articles))])
+    assert store.run_info(run[0]).summaries == 0
+    lost.clear()
+    told = []
+    waiting = store.waiting(told.append)
+    waiting.writer(*run).record([(articles, sweep(articles))])
+    assert told[-1] == "The store is back."
+    info = store.run_info(run[0])
+    assert (info.summaries, info.articles_done, len(store.points(run[0]))) == (24, 4, 24)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.errors import FencedError, StoreError
-from jobs.store import open_store
+from jobs.store import ActorShare, Progress, open_store
 
 
 def test_a_new_run_is_pending_and_comes_back_as_it_was(store, spec):
@@ -196,3 +196,23 @@ def test_who_was_asked_to_stop_before_its_next_claim_is_still_asked(store, spec)
     assert store.writer(run_id, store.claim_run(run_id, "host-a", 1, epoch=held)).heartbeat()
     store.writer(run_id, held + 1).finish("interrupted")
     assert not store.writer(run_id, store.claim_run(run_id, "host-a", 1)).heartbeat()
+
+
+def test_what_is_noted_replaces_what_was_noted(store, run, spec):
+    now = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
+    actors = (ActorShare(0, "T4", "기계-a", 0.75), ActorShare(1, "T4", "b", None))
+    first = Progress(now, "sweep", "articles", 5, 1, None, 2.5, 3, actors, "00ff")
+    other = store.create_run(spec)
+    assert store.progress(run[0]) is None
+    for at in (first, dataclasses.replace(first, total=9, actors=(), newest=None, noted_at=now + timedelta(seconds=5))):
+        assert not store.writer(*run).heartbeat(at=at)
+        assert store.progress(run[0]) == at
+    store.writer(*run).heartbeat()  # which has nothing to tell
+    assert store.progress(run[0]).total == 9
+    assert store.progress(other) is None
+    epoch = store.claim_run(run[0], "host-b", 12, take_over=True)
+    with pytest.raises(FencedError):
+        store.writer(*run).heartbeat(at=first)
+    assert store.progress(run[0]) is None  # the new driver begins anew
+    store.writer(run[0], epoch).heartbeat(at=first)
+    assert store.progress(run[0]) == first

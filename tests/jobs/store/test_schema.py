@@ -125,6 +125,7 @@ def test_two_that_upgrade_at_once_migrate_once(empty_postgres_url, monkeypatch):
     open_store(empty_postgres_url).close()
 
 
+@pytest.mark.slow
 def test_alembic_alone_upgrades_and_finds_the_tables_as_declared(empty_postgres_url, tmp_path):
     for url in (f"sqlite:///{tmp_path / 'by-hand.db'}", empty_postgres_url):
         alembic(url, "upgrade", "head")

@@ -17,12 +17,11 @@ from training_run import small_training
 
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from jobs.recipes.job import plan_job
 from jobs.store import Store, open_store
-from jobs.store.schema import make_partition
 from jobs.store.tables import Base
+
+pytestmark = pytest.mark.slow
 
 PAGE = Path(__file__).parents[3] / "docs" / "sql.md"
 
@@ -47,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path])
     with open_store(url) as store:
         for name, lengths in (("first", [7, 9]), ("again", [7, 9]), ("copied", [7, 9, 11])):
             asked = {"datasets": [{"name": str(folder / "news.jsonl")}], "n": lengths, "bundle_size": 4}
-            plan = make_plan(load_recipe(Phase1Recipe, "sample", asked))
+            plan = plan_job("phase1", "sample", asked)
             quiet = Console(file=io.StringIO())
             ids[name] = driver.start(store, plan, "inline", quiet, reuse=name == "copied").run_id
         training = small_training(tiny_models, folder, passes=1)
@@ -72,8 +71,6 @@ def _copy(source: str, target: str) -> None:
     with read.connect() as reading, write.begin() as writing:
         for table in Base.metadata.sorted_tables:
             if rows := [dict(row._mapping) for row in reading.execute(sa.select(table))]:
-                for row in rows if table.name == "runs" else ():
-                    make_partition(writing, row["id"])
                 writing.execute(sa.insert(table), rows)
 
 

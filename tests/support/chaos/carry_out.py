@@ -64,13 +64,13 @@ def carry_out(run: ChaosRun, around: Surroundings, tell: Callable[[str], None]) 
         driver, drivers, seen = _begin(subject), 1, 0
         for part, together in itertools.groupby(run.kills, key=lambda kill: kill.part):
             kills = tuple(together)
-            _wait_for_rows(subject, driver, min(max(round(part * total), seen + 1), total))
+            wait_for_rows(store, run_id, driver, min(max(round(part * total), seen + 1), total))
             at = _strike(subject, driver, kills)
             code = _ending(subject, driver, kills)
             seen = subject.rows
             if code is not None:
                 driver, drivers = _begin(subject), drivers + 1
-            _wait_for_rows(subject, driver, min(seen + 1, total))
+            wait_for_rows(store, run_id, driver, min(seen + 1, total))
             outcome = "it went on" if code is None else f"its driver ended with {code}, driver {drivers} went on"
             when = "before a transaction" if kills[0].waiting else "at work"
             for kill in kills:
@@ -98,12 +98,14 @@ def _begin(subject: _Subject) -> Driver:
     return driver
 
 
-def _wait_for_rows(subject: _Subject, driver: Driver, rows: int) -> None:
+def wait_for_rows(store: Store, run_id: str, driver: Driver, rows: int) -> int:
+    """How many rows a run has when it has these."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while subject.rows < rows:
+    while (stored := stored_rows(store, run_id)) < rows:
         assert driver.poll() is None, driver.communicate()
-        assert time.monotonic() < deadline, f"the run stands still: {subject.store.log(subject.id)}"
+        assert time.monotonic() < deadline, f"the run stands still: {store.log(run_id)}"
         time.sleep(POLL_SECONDS)
+    return stored
 
 
 def _strike(subject: _Subject, driver: Driver, kills: Sequence[Kill]) -> int:

@@ -11,10 +11,8 @@ from training_run import small_training
 from undisturbed import STUB_WORK, undisturbed
 
 from bench import stub_work
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
 from jobs.store import Store
 
 ARTICLES = {"phase1": 240, "baselines": 100}
@@ -47,11 +45,11 @@ def prepare(job: Job, folder: Path) -> Prepared:
     stub_work.write_articles(folder / "news.jsonl", ARTICLES[job])
     common = _COMMON | {"datasets": [{"name": str(folder / "news.jsonl")}]}
     if job == "phase1":
-        plan = make_plan(load_recipe(Phase1Recipe, "sample", common))
+        plan = plan_job("phase1", "sample", common)
     else:
         generators = [str(make_bart(folder / "tiny-bart")), str(make_gpt2_lm(folder / "tiny-gpt2"))]
         chosen = common | {"systems": ["lead", "textrank", "random", *generators]}
-        plan = make_plan(load_recipe(BaselinesRecipe, "sample", chosen))
+        plan = plan_job("baselines", "sample", chosen)
     return Prepared(plan, STUB, _STUB_SECONDS, undisturbed(plan, folder, STUB_WORK))
 
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from chaos.carry_out import OUTAGE_SECONDS, PATIENCE_SECONDS, POLL_SECONDS
+from chaos.carry_out import OUTAGE_SECONDS, PATIENCE_SECONDS, POLL_SECONDS, wait_for_rows
 from chaos.draw import DATABASES, Database
 from chaos.surroundings import Surroundings
 from nws_process import STUB, end, start
-from stored_rows import Stored, difference, everything
+from stored_rows import difference, everything
 
-from jobs.drive.sharded_run import create_sharded_run
+from jobs.drive.driver import create_sharded_run
 from jobs.store import Store, new_run_id, open_store
 
 ShardedVictim = Literal["parent process", "driver", "both", "postgres"]
@@ -90,7 +90,7 @@ def carry_out_sharded_run(run: ChaosShardedRun, around: Surroundings, tell: Call
         assert parent.returncode == 0, said
         info = store.run_info(name)
         assert (info.state, info.failures) == ("done", 0), info
-        found = difference(_everything(store, name), prepared.undisturbed)
+        found = difference(everything(store, name), prepared.undisturbed)
         assert found is None, found
         tell(f"{title}: done with {parents} parent processes, all {total} rows of {SHARDS} shards are those of one run")
 
@@ -100,16 +100,6 @@ def begin(around: Surroundings, stack: contextlib.ExitStack, name: str, url: str
     parent = start(around.folder, "resume", name, "--engine", "inline", "--store", url, program=STUB, **_STUB_SECONDS)
     stack.callback(parent.kill)
     return parent
-
-
-def wait_for_rows(store: Store, name: str, parent: "subprocess.Popen[str]", rows: int) -> int:
-    """How many rows a sharded run has when it has these."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (stored := store.run_info(name).summaries) < rows:
-        assert parent.poll() is None, parent.communicate()
-        assert time.monotonic() < deadline, f"the run stands still: {store.log(name)}"
-        time.sleep(POLL_SECONDS)
-    return stored
 
 
 def kill_driver(store: Store, name: str, parent: "subprocess.Popen[str]", draw: random.Random) -> None:
@@ -137,14 +127,3 @@ def end_drivers(store: Store, name: str) -> None:
     for pid in _pids(store, name):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-
-
-def _everything(store: Store, name: str) -> Stored:
-    """What all shards have stored, with no key in two of them but their systems."""
-    together: Stored = {}
-    for shard in store.shards(name):
-        for table, rows in everything(store, shard.id).items():
-            known = together.setdefault(table, {})
-            assert table == "systems" or not known.keys() & rows.keys()
-            known |= rows
-    return together

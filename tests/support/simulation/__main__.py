@@ -7,28 +7,21 @@ import argparse
 import sys
 import time
 
-from simulation.cases import MOST_ARTICLES, Case, draw_large, draw_small
+from simulation.cases import MOST_ARTICLES, draw_small
 from simulation.simulate import simulate
 from simulation.stage import Stage
-
-HOURS = 7.0
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True, help="the first one")
     parser.add_argument("--seeds", type=int, required=True, help="how many")
-    parser.add_argument("--actors", type=int, help="large runs instead, on so many actors, for seven hours")
     asked = parser.parse_args()
-
-    def case(seed: int) -> Case:
-        return draw_large(seed, asked.actors, HOURS) if asked.actors else draw_small(seed)
-
     began, hours = time.perf_counter(), 0.0
-    with Stage(case(asked.seed).articles if asked.actors else MOST_ARTICLES) as stage:
+    with Stage(MOST_ARTICLES) as stage:
         for seed in range(asked.seed, asked.seed + asked.seeds):
             try:
-                hours += simulate(case(seed), stage).world.now / 3600
+                hours += simulate(draw_small(seed), stage).world.now / 3600
             except AssertionError as error:
                 print(f"{error}\nTo repeat it: make simulate SEED={seed} SEEDS=1")
                 return 1

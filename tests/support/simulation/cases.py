@@ -1,7 +1,6 @@
 """What a seed draws: a run, the machines it is on, and what befalls it."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -49,8 +48,6 @@ class Case:
         misfortunes: how many calls do at most.
         poison: keys of articles that kill whoever sweeps them.
         blows: what else happens.
-        most_seconds: by then all is over.
-        look_seconds: between two looks at who is idle.
     """
 
     seed: int
@@ -66,8 +63,6 @@ class Case:
     misfortunes: int
     poison: frozenset[str]
     blows: tuple[Blow, ...]
-    most_seconds: float = 24 * 3600.0
-    look_seconds: float = 1.0
 
     @property
     def usual_seconds(self) -> float:
@@ -103,36 +98,6 @@ def draw_small(seed: int) -> Case:
     return _with_blows(case, draw, draw.randint(0, 6))
 
 
-def draw_large(seed: int, actors: int, hours: float) -> Case:
-    """A run that keeps so many actors busy for so long, while ten things an hour happen to their machines and store.
-
-    Drivers are not what is tried here: they die seldom.
-    """
-    draw = random.Random(seed)
-    seconds = 800.0
-    bundles = int(actors * hours * 3600 / seconds)
-    case = Case(
-        seed=seed,
-        articles=bundles,
-        bundle_size=1,
-        actors=actors,
-        machines=tuple((8, draw.uniform(0.8, 1.2)) for _ in range(actors // 8 + 2)),
-        seconds=seconds,
-        load_seconds=60.0,
-        store_seconds=0.02,
-        stuck_seconds=600.0,
-        chance=0.01,
-        misfortunes=bundles // 100,
-        poison=frozenset(map(str, draw.sample(range(bundles), 3))),
-        blows=(),
-        most_seconds=3 * hours * 3600,
-        look_seconds=10.0,
-    )
-    often: tuple[Kind, ...] = ("actor killed", "machine dies", "machine drained", "store away", "store slow")
-    case = _with_blows(case, draw, round(10 * hours), often)
-    return replace(case, blows=(*case.blows, *_with_blows(case, draw, 4).blows))
-
-
 def _machines(draw: random.Random, actors: int, most_slots: int) -> tuple[tuple[int, float], ...]:
     """Room for all actors, and for some more."""
     machines: list[tuple[int, float]] = []
@@ -141,9 +106,9 @@ def _machines(draw: random.Random, actors: int, most_slots: int) -> tuple[tuple[
     return tuple(machines)
 
 
-def _with_blows(case: Case, draw: random.Random, count: int, kinds: Sequence[Kind] = KINDS) -> Case:
+def _with_blows(case: Case, draw: random.Random, count: int) -> Case:
     span = 1.5 * case.usual_seconds
     blows = (
-        Blow(draw.uniform(0.0, span), draw.choice(kinds), draw.choice((2.0, 20.0, 90.0, 200.0))) for _ in range(count)
+        Blow(draw.uniform(0.0, span), draw.choice(KINDS), draw.choice((2.0, 20.0, 90.0, 200.0))) for _ in range(count)
     )
     return replace(case, blows=tuple(sorted(blows, key=lambda blow: blow.at)))

@@ -10,7 +10,6 @@ from unittest import mock
 
 from rich.console import Console
 
-import jobs.drive.driver
 from bench import stub_work
 from core.errors import NwsError, StoreError, StoreUnavailableError
 from core.provenance import software
@@ -29,6 +28,10 @@ from simulation.stage import Stage
 from simulation.world import Process, World
 
 _COMES_BACK_AFTER = (5.0, 60.0, 300.0)
+_LOOK_SECONDS = 1.0
+"""Between two looks at who is idle."""
+_MOST_SECONDS = 24 * 3600.0
+"""By then all is over."""
 
 
 class Silent(Console):
@@ -77,8 +80,8 @@ class Simulation:
             for blow in self.case.blows:
                 self.world.after(blow.at, partial(self._strike, blow))
             self.world.spawn("operator", self._operate)
-            self.world.after(self.case.look_seconds, self._look)
-            self.world.run(lambda: self.is_over and not self.alive, self.case.most_seconds)
+            self.world.after(_LOOK_SECONDS, self._look)
+            self.world.run(lambda: self.is_over and not self.alive, _MOST_SECONDS)
         self.checks.look_at_the_end()
 
     @property
@@ -92,7 +95,7 @@ class Simulation:
             for module, name, stands_in in (
                 ("jobs.drive.driver", "open_pools", self.pools.open_pools),
                 ("jobs.drive.run", "watchdog", self._watchdog),
-                ("jobs.drive.progress", "_bar", jobs.drive.progress._lines),  # Rich has threads of its own
+                ("jobs.drive.progress", "_bar", lambda *_: contextlib.nullcontext(lambda: None)),  # Rich has threads
                 ("jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
                 ("jobs.store.store", "keep_means", lambda *_: None),  # what can be computed again from the rows
                 ("cluster.sweep_pool", "_BundleBacklog", self.pools.backlog),
@@ -168,7 +171,7 @@ class Simulation:
 
     def _look(self) -> None:
         self.checks.look()
-        self.world.after(self.case.look_seconds, self._look)
+        self.world.after(_LOOK_SECONDS, self._look)
 
     def _strike(self, blow: Blow) -> None:
         """Let one thing happen, to whom chance chooses."""

@@ -18,10 +18,8 @@ from cluster.article_work import Work
 from cluster.sweep_pool import inline_sweeps
 from jobs.drive.driver import drive_alone
 from jobs.drive.pools import Pools
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import Store, open_store
 from jobs.store.address import parse_address
 from jobs.store.engine import reader_engine, writer_engine
@@ -68,7 +66,7 @@ class Stage:
             **{"n": [7], "importance": ["textrank"], "rulers": [], "accelerator": "cpu"},
             **{"bundle_size": bundle_size, "stop_after_equal_failures": None},
         }
-        return make_plan(load_recipe(Phase1Recipe, "sample", asked))
+        return plan_job("phase1", "sample", asked)
 
     def _undisturbed(self, articles: int) -> Any:
         """The rows of so many articles: those of stub work are the same in bundles of any size."""

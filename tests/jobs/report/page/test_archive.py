@@ -36,6 +36,7 @@ def ranks_of(archive: Archive) -> Any:
     return ranks.reshape(archive.articles, len(index["systems"]), len(index["lengths"]))
 
 
+@pytest.mark.slow
 def test_it_holds_every_summary_with_all_of_its_scores(store: Store, swept: str) -> None:
     archive = archive_of(store, swept)
     index, parts = unpacked(archive.index), [unpacked(part) for part in archive.parts]

@@ -169,6 +169,7 @@ def test_two_runs_beside_each_other(store: Store, swept: str, reseeded: str, tmp
     assert f"random @{reseeded} vs. random" in read(tmp_path / "two.html")
 
 
+@pytest.mark.slow
 def test_a_training_is_asked_about_its_policies(store: Store, trained: str, tmp_path: Path) -> None:
     write_page(store, [trained], tmp_path / "trained.html")
     text, source = read(tmp_path / "trained.html"), (tmp_path / "trained.html").read_text(encoding="utf-8")
