@@ -38,7 +38,7 @@ from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.engine import id_batches
 from jobs.store.runs import runs_with_rows
-from jobs.store.tables import ArticleRow, FailureRow, RunBestRow, RunRow, SummaryRow, SystemRow
+from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow, SystemRow
 
 _ARTICLES_AT_ONCE = 1_000
 _SHORTEST_ID = 4
@@ -256,21 +256,20 @@ def in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
 def _article_ids(run_ids: Sequence[str]) -> Select[Any]:
     """The ids of the articles of which runs without shards have summaries or failures."""
     failed = select(FailureRow.article_id).where(FailureRow.run_id.in_(run_ids))
-    either = union(articles_of_runs(SummaryRow, RunRow.id.in_(run_ids)), failed).subquery()
+    either = union(articles_of_runs(RunRow.id.in_(run_ids)), failed).subquery()
     return select(either.c.id)
 
 
-def articles_of_runs(table: type[SummaryRow | RunBestRow], *conditions: ColumnElement[bool]) -> Select[tuple[str]]:
-    """The ids of the articles of some runs in a table whose key begins with run and article.
+def articles_of_runs(*conditions: ColumnElement[bool]) -> Select[tuple[str]]:
+    """The ids of the articles with summaries in the runs that fit the conditions.
 
-    The conditions choose the runs. Each id is looked up from the one before, since the index has an entry for every
-    summary, a hundred times as many as articles.
+    Each id is looked up from the one before, since the index has an entry for every summary, a hundred times as many as
+    articles.
     """
-    first = select(func.min(table.article_id)).where(table.run_id == RunRow.id).scalar_subquery()
-    begin = select(RunRow.id.label("run_id"), first.label("id")).where(*conditions)
-    articles = begin.cte(f"ids_of_{table.__name__}", recursive=True)
-    is_behind = (table.run_id == articles.c.run_id, table.article_id > articles.c.id)
-    following = select(func.min(table.article_id)).where(*is_behind).scalar_subquery()
+    first = select(func.min(SummaryRow.article_id)).where(SummaryRow.run_id == RunRow.id).scalar_subquery()
+    articles = select(RunRow.id.label("run_id"), first.label("id")).where(*conditions).cte("ids", recursive=True)
+    is_behind = (SummaryRow.run_id == articles.c.run_id, SummaryRow.article_id > articles.c.id)
+    following = select(func.min(SummaryRow.article_id)).where(*is_behind).scalar_subquery()
     articles = articles.union_all(select(articles.c.run_id, following).where(articles.c.id.is_not(None)))
     return select(articles.c.id).where(articles.c.id.is_not(None))
 

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -30,9 +29,7 @@ from jobs.store.tables import (
     EpisodeRow,
     FailureRow,
     ProgressRow,
-    RunBestRow,
     RunRow,
-    SummaryRow,
 )
 
 # Tables come before those that they refer to.
@@ -108,13 +105,12 @@ class Lifecycle(Database):
             StoreError: A driver works on it as far as `host` can tell, it has not begun, there is no such run, or a
                 part of `spec` is not JSON.
         """
-        columns = _columns_of(spec)
         lock_run(connection, run_id)
         run = read_free_run(connection, run_id, host)
         if run.shards is not None or run.parent is not None or run.state == "pending":
             reason = "sharded" if run.shards else "a shard" if run.parent else "pending, and has not begun yet"
             raise StoreError(f"nothing can be added to run {run_id!r}: it is {reason}")
-        changed = {name: columns[name] for name in ("recipe", "recipe_hash", "revisions", "systems")}
+        changed = {name: getattr(spec, name) for name in ("recipe", "recipe_hash", "revisions", "systems")}
         values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
         # No article is done while it lacks a system.
         connection.execute(update(RunRow).where(RunRow.id == run_id).values(**changed, **values, articles_done=0))
@@ -173,20 +169,10 @@ def insert_run(connection: Connection, spec: RunSpec, run_id: str, **place: str 
     """Add a pending run; `place` is what is known of a sharded run or a shard: `parent`, `shard`, `total_articles`.
 
     Raises:
-        StoreError: A part of it is not JSON.
-    """
-    columns = _columns_of(spec)
-    connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **columns, **place))
-
-
-def _columns_of(spec: RunSpec) -> dict[str, Any]:
-    """The columns of the row of a new run.
-
-    Raises:
-        StoreError: A database cannot keep its name or note.
+        StoreError: A part of it is not JSON, or a database cannot keep its name or note.
     """
     require_storable({"name": spec.name, "note": spec.note}, f"what a {spec.job} run is called")
-    return asdict(spec)
+    connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **asdict(spec), **place))
 
 
 def new_run_id(job: str) -> str:
@@ -310,9 +296,8 @@ def _lock_articles(connection: Connection, ids: Sequence[str]) -> bool:
 
 def _remove_orphans(connection: Connection) -> int:
     """Delete the articles that are in no run; their number."""
-    with_rows = (articles_of_runs(SummaryRow), articles_of_runs(RunBestRow))
-    with_events = (select(FailureRow.article_id), select(EpisodeRow.article_id))
-    orphans = select(ArticleRow.id).except_(*with_rows, *with_events)
+    used = (articles_of_runs(), select(FailureRow.article_id), select(EpisodeRow.article_id))
+    orphans = select(ArticleRow.id).except_(*used)
     number: int = connection.execute(select(func.count()).select_from(orphans.subquery())).scalar_one()
     connection.execute(delete(ArticleRow).where(ArticleRow.id.in_(orphans)))  # sqlite3 does not count for a WITH
     return number

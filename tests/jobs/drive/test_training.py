@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from stored_rows import everything
+from stored_rows import everything, rows
 
 from core.episodes import EpisodeRunner
 from core.errors import NwsError
@@ -72,17 +72,16 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     assert {p.name: (p.updates, p.total_updates) for p in store.policy_infos(outcome.run_id)} == {
         name: (updates, updates) for name, updates in UPDATES.items()
     }
-    rows = everything(store, outcome.run_id)
-    assert len(rows["updates"]) == sum(UPDATES.values())
+    stored = everything(store, outcome.run_id)
+    assert len(stored["updates"]) == sum(UPDATES.values())
     sql = f"select policy, n, decoding from episodes where run_id = '{outcome.run_id}'"
-    with store.query(sql) as answer:
-        greedy = [row[:2] for row in answer.rows if row[2] == "greedy"]
+    greedy = [row[:2] for row in rows(store, sql) if row[2] == "greedy"]
     assert set(greedy) == {(name, n) for name in UPDATES for n in (3, 5) if f"n={8 - n}" not in name}
     assert len(greedy) == 4 * 3 * 2
     curve = store.learning_curve(outcome.run_id)
-    assert sum(row.episodes for row in curve) == len(rows["episodes"]) - len(greedy)
+    assert sum(row.episodes for row in curve) == len(stored["episodes"]) - len(greedy)
     assert store.run_info(outcome.run_id).signatures == plan.signatures
-    assert {row[1] for row in rows["summaries"]} == {"textrank", "lead"} | {
+    assert {row[1] for row in stored["summaries"]} == {"textrank", "lead"} | {
         f"policy|{m}{how}|seed={s}"
         for m in ("quick", "study")
         for how in ("", "|rerank-6-lead3-adjacent0.05")

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
+import stored_rows
 
 from core.errors import FencedError, StoreError
 from core.types import Article, BundleResult
@@ -45,14 +46,13 @@ def reusable(store: Store, run_id: str) -> Reusable:
 def rows(store: Store, run_id: str) -> dict[tuple[object, ...], tuple[object, ...]]:
     """By article, system and n, every other column but where it comes from."""
     names = [c.name for c in SummaryRow.__table__.columns if c.name not in ("run_id", "reused_from")]
-    with store.query(f"select {', '.join(names)} from summaries where run_id = '{run_id}'") as answer:
-        return {tuple(row[:3]): tuple(map(str, row[3:])) for row in answer.rows}
+    found = stored_rows.rows(store, f"select {', '.join(names)} from summaries where run_id = '{run_id}'")
+    return {row[:3]: tuple(map(str, row[3:])) for row in found}
 
 
 def origins(store: Store, run_id: str) -> dict[object, int]:
     sql = f"select reused_from, count(*) from summaries where run_id = '{run_id}' group by reused_from"
-    with store.query(sql) as answer:
-        return dict(answer.rows)
+    return dict(stored_rows.rows(store, sql))
 
 
 def counts(store: Store, run_id: str) -> tuple[int, int, int, int]:

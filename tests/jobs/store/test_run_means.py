@@ -2,6 +2,7 @@
 
 import pytest
 import sqlalchemy as sa
+from stored_rows import rows
 
 from core.types import Article, BundleResult
 from jobs.store import Store, means
@@ -25,24 +26,18 @@ def going_on(store, run, summary):
 
 
 def views(store: Store):
-    found = {}
-    for view in VIEWS:
-        with store.query(f"SELECT * FROM {view}") as answer:
-            found[view] = sorted(answer.rows, key=repr)
-    return found
+    return {view: sorted(rows(store, f"SELECT * FROM {view}"), key=repr) for view in VIEWS}
 
 
 def assert_same(found, expected):
     """But for what rounding does: Postgres adds up in another order each time."""
-    for view, rows in expected.items():
-        assert len(found[view]) == len(rows)
-        for one, other in zip(found[view], rows, strict=True):
+    for view, others in expected.items():
+        for one, other in zip(found[view], others, strict=True):
             assert one == pytest.approx(other, abs=1e-7)
 
 
 def kept(store: Store):
-    with store.query("SELECT (SELECT COUNT(*) FROM run_means), (SELECT COUNT(*) FROM run_best_n)") as answer:
-        return next(answer.rows)
+    return rows(store, "SELECT (SELECT COUNT(*) FROM run_means), (SELECT COUNT(*) FROM run_best_n)")[0]
 
 
 def statements(engine: sa.Engine) -> list[str]:
@@ -56,7 +51,7 @@ def statements(engine: sa.Engine) -> list[str]:
 def test_the_views_of_a_run_that_has_ended_say_what_they_said_while_it_went_on(store, going_on, state):
     before = views(store)
     assert kept(store) == (0, 0)
-    assert {view: len(rows) for view, rows in before.items()} == {"sweep_curve": 12, "best_n": 11, "leaderboard": 12}
+    assert {view: len(found) for view, found in before.items()} == {"sweep_curve": 12, "best_n": 11, "leaderboard": 12}
     store.writer(*going_on).finish(state)
     assert kept(store) == (12, 11)
     assert_same(views(store), before)

@@ -5,6 +5,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from stored_rows import rows
 
 from core.errors import FencedError, StoreError
 from jobs.store import ActorShare, Progress, open_store
@@ -77,8 +78,7 @@ def test_a_replaced_driver_can_write_nothing(store, run, articles, sweep, failur
             write()
     info = store.run_info(run_id)
     assert (info.state, info.articles_done, info.failures, info.total_articles) == ("running", 1, 0, None)
-    with store.query("SELECT COUNT(*) FROM articles") as answer:
-        assert list(answer.rows) == [(1,)]
+    assert rows(store, "SELECT COUNT(*) FROM articles") == [(1,)]
     store.writer(run_id, new).record([(articles, sweep(articles))])
     assert store.run_info(run_id).articles_done == 4
 

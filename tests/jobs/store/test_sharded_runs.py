@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from stored_rows import objects, rows
 
 from core.errors import FencedError, StoreError
 from core.metrics.kept import Panel
@@ -66,9 +67,8 @@ def one_run(store, spec, articles, sweep, failure) -> str:
 
 
 def view(store, name: str, run_id: str) -> dict[tuple, dict]:
-    with store.query(f"SELECT * FROM {name} WHERE run_id = '{run_id}'") as answer:
-        rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-    return {(row["dataset"], row["system"], row["n"]): row | {"run_id": "", "parent": ""} for row in rows}
+    found = objects(store, f"SELECT * FROM {name} WHERE run_id = '{run_id}'")
+    return {(row["dataset"], row["system"], row["n"]): row | {"run_id": "", "parent": ""} for row in found}
 
 
 def test_the_views_have_the_means_of_one_run(store, spec, sharded, articles, sweep, failure):
@@ -82,12 +82,10 @@ def test_the_views_have_the_means_of_one_run(store, spec, sharded, articles, swe
             assert of_all.keys() == of_one.keys()
             for place, row in of_one.items():
                 assert of_all[place] == pytest.approx(row, abs=1e-12), (state, name, place)
-    with store.query(f"SELECT COUNT(*) FROM best_n WHERE parent = '{sharded[0]}'") as answer:
-        assert next(iter(answer.rows))[0] == 5
+    assert rows(store, f"SELECT COUNT(*) FROM best_n WHERE parent = '{sharded[0]}'") == [(5,)]
     # A shard that is resumed takes the stored means of its parent with it.
     store.claim_run(f"{PARENT}-01", HOST, 14)
-    with store.query(f"SELECT COUNT(*) FROM run_means WHERE run_id = '{PARENT}'") as answer:
-        assert next(iter(answer.rows))[0] == 0
+    assert rows(store, f"SELECT COUNT(*) FROM run_means WHERE run_id = '{PARENT}'") == [(0,)]
 
 
 def test_all_reads_of_a_run_read_a_sharded_one(store, spec, sharded, articles, sweep, failure, tmp_path: Path):
@@ -195,5 +193,4 @@ def test_a_sharded_run_is_removed_with_all_that_is_its(store, spec, sharded, art
     store.writer(f"{PARENT}-01", store.run_info(f"{PARENT}-01").driver_epoch).finish("done")
     assert store.remove_run(PARENT, HOST) == 4
     for table in (*Base.metadata.tables, *VIEWS):
-        with store.query(f"SELECT COUNT(*) FROM {table}") as answer:
-            assert next(iter(answer.rows))[0] == 0, table
+        assert rows(store, f"SELECT COUNT(*) FROM {table}") == [(0,)], table

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from rich.console import Console
+from stored_rows import objects
 from training_run import small_training
 
 from core.text.dataset import BUNDLED
@@ -77,12 +78,7 @@ def _copy(source: str, target: str) -> None:
 @pytest.fixture
 def ask(store: Store) -> Callable[[int], Rows]:
     """The answer to a question of the page."""
-    return lambda number: select(store, questions()[number])
-
-
-def select(store: Store, sql: str) -> Rows:
-    with store.query(sql) as answer:
-        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    return lambda number: objects(store, questions()[number])
 
 
 @pytest.fixture
@@ -90,7 +86,7 @@ def summaries(store: Store, runs: tuple[str, dict[str, str]]) -> Rows:
     """Every row of the newest run of Phase 1, with its article's key and its system's kind."""
     sql = f"""select s.*, a.key, y.kind from summaries s join articles a on a.id = s.article_id
               join systems y on y.run_id = s.run_id and y.system = s.system where s.run_id = '{runs[1]["copied"]}'"""
-    return select(store, sql)
+    return objects(store, sql)
 
 
 def test_the_page_has_ten_questions_and_no_other_sql() -> None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from stored_rows import objects
 
 from core.metrics.specs import F1S, METRICS, SPECS
 from core.types import Article, BundleResult
@@ -53,8 +54,7 @@ def test_the_kind_of_a_system_is_what_its_run_says(store, spec, summary):
 
 
 def table(store, view):
-    with store.query(f"SELECT * FROM {view}") as answer:
-        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    return objects(store, f"SELECT * FROM {view}")
 
 
 def groups(recorded):
