@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cluster.worker_info import Busy, WorkerInfo, this_worker
+from cluster.worker_info import WorkerInfo, this_worker
 from core.types import Article, Failure
 
 STUCK_SECONDS = 600.0
@@ -64,10 +64,6 @@ class Actors(Protocol):
         """The processes that have loaded their models: sorted, equal ones once."""
 
     @property
-    def busy(self) -> tuple[Busy, ...]:
-        """Each of these processes, and for how long it has had work; none where that is not measured."""
-
-    @property
     def tasks(self) -> Mapping[int, Sequence[Task]]:
         """The actors whose models are loaded, by number from 0, each with its tasks in order of sending."""
 
@@ -106,7 +102,7 @@ class InlineActor(Actors):
     """
 
     device = "this process"
-    missing = busy = ()
+    missing = ()
 
     def __init__(self, methods: Mapping[str, Callable[[Any], Any]]) -> None:
         self._methods = methods

@@ -30,18 +30,6 @@ class WorkerInfo:
         return f"{self.device} on {self.node}"
 
 
-@dataclass(frozen=True, slots=True)
-class Busy:
-    """The seconds for which an actor has had work since its models were loaded; actors have numbers.
-
-    Work that waits for its articles to be segmented counts, too: the driver sees no difference.
-    """
-
-    number: int
-    worker: WorkerInfo
-    seconds: float
-
-
 def rows_warning(ways: Iterable[str]) -> str:
     """What it means for a run's numbers where a way to multiply does not keep rows apart; empty if all of them do.
 

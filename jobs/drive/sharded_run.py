@@ -103,10 +103,7 @@ def _see_to_shards(run: Run, start: StartDriver, drivers: int, address: str | No
             new = max(0, failed - before[1])
             advance(max(0, finished - before[0] - new), new)
             at = run.store.progress_of([shard.id for shard in shards if shard.state == "running"]).values()
-            run.show(
-                actors=tuple(actor for one in at for actor in one.actors),
-                newest=max((one.newest for one in at if one.newest), default=None),
-            )
+            run.show(newest=max((one.newest for one in at if one.newest), default=None))
     _require_done(run, shards, deaths)
 
 

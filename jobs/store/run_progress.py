@@ -19,16 +19,6 @@ class LogLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ActorShare:
-    """An actor whose models are loaded; `busy` is the share of the last minute in which it had work, None at first."""
-
-    number: int
-    device: str
-    node: str
-    busy: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a driver.
 
@@ -41,7 +31,6 @@ class Progress:
         total: how many there are, None if unknown.
         span_seconds: the last minutes, from a moment at which some had just been finished; 0 before.
         span_finished: how many were finished since that moment.
-        actors: those whose models are loaded.
         newest: the id of an article of those that were stored last, None before.
     """
 
@@ -53,7 +42,6 @@ class Progress:
     total: int | None = None
     span_seconds: float = 0.0
     span_finished: int = 0
-    actors: tuple[ActorShare, ...] = ()
     newest: str | None = None
 
 
@@ -87,6 +75,5 @@ class DriverReports(Database):
         found = {}
         for row in connection.execute(select(ProgressRow.__table__).where(ProgressRow.run_id.in_(run_ids))):
             values = {name: value for name, value in row._mapping.items() if name != "run_id"}
-            values["actors"] = tuple(ActorShare(**actor) for actor in row.actors)
             found[row.run_id] = Progress(**values)
         return found

@@ -346,7 +346,6 @@ class ProgressRow(_OfRun, Base):
     total: Mapped[int | None]
     span_seconds: Mapped[float]
     span_finished: Mapped[int]
-    actors: Mapped[list[dict[str, Any]]]
     newest: Mapped[str | None]
 
 

@@ -1,20 +1,19 @@
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from cluster.worker_info import Busy, WorkerInfo, rows_warning
+from cluster.worker_info import WorkerInfo, rows_warning
 from core.types import ROWS_DEPEND
-from jobs.drive import pools
 from jobs.drive.pools import PoolWatch
 from jobs.drive.progress import Span
 from jobs.drive.run import Run
 from jobs.recipes.job import plan_job
 from jobs.report.run_view import View, facts
-from jobs.store import ActorShare, RunInfo, open_store
+from jobs.store import RunInfo, open_store
 
 HERE, THERE = WorkerInfo("Xeon", "here", "AVX512, MKL"), WorkerInfo("EPYC", "there", "AVX512, oneDNN layers")
 
@@ -33,7 +32,7 @@ def run(tmp_path: Path, said: io.StringIO) -> Iterator[Run]:
 
 
 def actors(*workers: WorkerInfo) -> SimpleNamespace:
-    return SimpleNamespace(workers=workers, busy=())
+    return SimpleNamespace(workers=workers)
 
 
 def info(run: Run) -> RunInfo:
@@ -68,35 +67,3 @@ def test_rows_that_depend_on_their_batch_are_told_of_once_with_what_may_help(
     told = said.getvalue()
     assert (told.count("agree to about 1e-6 only"), "Unset MKL_CBWR" in told) == (1, is_advised)
     assert ("warning", rows_warning(info(run).arithmetic)) in facts(View(info(run), None, Span(0.0, 0)))
-
-
-@pytest.fixture
-def look(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[ActorShare, ...]]]:
-    """Lets a watch look at busy actors at a time; all that it has shown so far."""
-    now, shown = [0.0], list[tuple[ActorShare, ...]]()
-    monkeypatch.setattr(pools.time, "monotonic", lambda: now[0])
-    watch = PoolWatch(SimpleNamespace(show=lambda actors: shown.append(actors)), "1 CPU")  # type: ignore[arg-type]
-
-    def look_at(seconds: float, *busy: Busy) -> list[tuple[ActorShare, ...]]:
-        now[0] = seconds
-        watch.look(SimpleNamespace(workers=(), busy=busy))  # type: ignore[arg-type]
-        return shown
-
-    return look_at
-
-
-def test_the_share_of_the_last_minute(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
-    assert look(0.0, Busy(0, HERE, 5.0)) == [(ActorShare(0, "Xeon", "here", None),)]
-    for second in range(5, 301, 5):  # half of the time for four minutes, then all of it
-        shown = look(float(second), Busy(0, HERE, 5.0 + (second / 2 if second <= 240 else second - 120)))
-        if second == 240:
-            assert shown[-1][0].busy == 0.5
-    assert shown[-1][0].busy == 1.0
-    # One that was replaced, and one that came later.
-    assert [actor.busy for actor in look(360.0, Busy(0, HERE, 12.0), Busy(1, HERE, 30.0))[-1]] == [0.2, 0.5]
-
-
-def test_looking_often_costs_nothing(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
-    for millisecond in range(10_000):
-        shown = look(millisecond / 1000, Busy(0, HERE, millisecond / 1000))
-    assert len(shown) == 10

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import FencedError
 from core.types import BundleResult
-from jobs.store import ActorShare, Progress
+from jobs.store import Progress
 
 NOW = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
 AT = Progress(
@@ -18,7 +18,6 @@ AT = Progress(
     total=None,
     span_seconds=2.5,
     span_finished=3,
-    actors=(ActorShare(0, "T4", "기계-a", 0.75), ActorShare(1, "T4", "b", None)),
     newest="00ff",
 )
 
@@ -26,7 +25,7 @@ AT = Progress(
 def test_what_is_noted_replaces_what_was_noted(store, run, spec):
     other = store.create_run(spec)
     assert store.progress(run[0]) is None
-    for at in (AT, replace(AT, total=9, actors=(), newest=None, noted_at=NOW + timedelta(seconds=5))):
+    for at in (AT, replace(AT, total=9, newest=None, noted_at=NOW + timedelta(seconds=5))):
         assert not store.writer(*run).heartbeat(at=at)
         assert store.progress(run[0]) == at
     store.writer(*run).heartbeat()  # which has nothing to tell
