@@ -1,7 +1,4 @@
-"""Upper bounds: summaries that are chosen by their score against the references. They are not systems to choose.
-
-Each bounds one kind of summaries: `WindowOracle` consecutive words, and `Oracle` the systems that it is compared with.
-"""
+"""The oracle: an upper bound of extractive systems, made of summaries that score best against the references."""
 
 import itertools
 import re
@@ -19,21 +16,6 @@ from core.types import Article, SystemKind
 LIKELY_WINDOWS = 40
 """The number of windows that `Oracle` tries at each n. All windows would take several times as long as all else."""
 _NO_LETTER = re.compile(r"[\W_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class WindowOracle(UsualSystem):
-    """The n consecutive words of the article with the highest BERTScore F1. Every window is tried.
-
-    It bounds systems that take consecutive words, such as `lead`. A system that skips words may score higher.
-    """
-
-    kind: ClassVar[SystemKind] = "upper bound"
-    signature: ClassVar[str] = "window-oracle"
-
-    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        unit = document.length_unit
-        return [Draft(n, best(document, windows(document.segmented.article.text, n, unit))) for n in lengths]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from jobs.recipes.job import plan_job
 from jobs.report.table import Table
 from jobs.store import Store, open_store
 
-SYSTEMS = ["random", "lead", "lead3", "textrank", "window-oracle"]
+SYSTEMS = ["random", "lead", "lead3", "textrank", "oracle"]
 ROUGE = RougeScorer(["rouge1", "rouge2", "rougeL"])
 PARTS = {"precision": "precision", "recall": "recall", "fmeasure": "f1"}
 
