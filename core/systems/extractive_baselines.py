@@ -25,7 +25,7 @@ BASELINES = {
     "lead3-search": "core.systems.chunk_systems:LeadSearch",
     **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.systems.chunk_systems:ChunkSystem"),
     **dict.fromkeys(("lexrank", "position"), "core.systems.chunk_systems:ChunkSystem"),
-    "oracle": "core.systems.oracles:Oracle",
+    "oracle": "core.systems.rulers:Oracle",
     "lead": "core.systems.extractive_baselines:Lead",
     "random": "core.systems.extractive_baselines:Random",
     "random-words": "core.systems.extractive_baselines:RandomWords",

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.systems.extractive_baselines import BASELINES, make_baseline
-from core.systems.oracles import LIKELY_WINDOWS, Oracle, likely_windows, windows
-from core.systems.rulers import RULERS
+from core.systems.rulers import LIKELY_WINDOWS, RULERS, Oracle, likely_windows, windows
 from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
 from core.types import Article
