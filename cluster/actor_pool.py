@@ -14,7 +14,7 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from cluster.dispatcher import STUCK_SECONDS, Actors, Task
+from cluster.dispatcher import STUCK_SECONDS, Actors, Task, WorkerInfo
 from cluster.monitors import (
     FAULTS,
     ActorStuckError,
@@ -28,7 +28,6 @@ from cluster.monitors import (
     segments_loss,
 )
 from cluster.resources import ActorResources
-from cluster.worker_info import WorkerInfo
 from core.errors import ClusterError, DeviceError
 
 logger = logging.getLogger(__name__)

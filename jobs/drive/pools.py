@@ -12,12 +12,11 @@ from typing import Literal, TypeAlias
 from rich.console import Console
 
 from cluster.article_work import Work
-from cluster.dispatcher import Actors
+from cluster.dispatcher import Actors, WorkerInfo, rows_warning
 from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
 from cluster.session import Session, joined_session, local_session
 from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
-from cluster.worker_info import WorkerInfo, rows_warning
 from core.models import ModelRef, model_folder, parameters
 from core.models.generators import Generator
 from core.provenance import Software, are_as_imported, differences, software
@@ -45,7 +44,7 @@ MakeWork: TypeAlias = Callable[[Stage, str, float | None], Work]
 class Pools:
     """Where a run runs: its `device`, in words, and functions that open the pool of a stage or of a training.
 
-    `arithmetic` says how the workers will multiply (`cluster.worker_info.WorkerInfo`), None where only they can tell.
+    `arithmetic` says how the workers will multiply (`cluster.dispatcher.WorkerInfo`), None where only they can tell.
     """
 
     device: str | None

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cluster.worker_info import rows_warning
+from cluster.dispatcher import rows_warning
 from jobs.drive.progress import Span, duration
 from jobs.drive.ship import HeartbeatMonitor
 from jobs.report.console import printable

@@ -44,7 +44,7 @@ def test_rows_of_other_software_are_told_recorded_and_never_copied(
     answers = {"what cuts": [theirs, software()], "what summarises": [software(), theirs]}.get(where)
     with monkeypatch.context() as patch:
         if answers is None:
-            patch.setattr("cluster.worker_info.software", lambda: theirs)
+            patch.setattr("cluster.dispatcher.software", lambda: theirs)
         else:
             asked = iter(range(1000))
             patch.setattr("cluster.article_work.software_now", lambda: answers[next(asked) % 2])

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from cluster.worker_info import WorkerInfo, rows_warning
+from cluster.dispatcher import WorkerInfo, rows_warning
 from core.types import ROWS_DEPEND
 from jobs.drive.pools import PoolWatch
 from jobs.drive.progress import Span

@@ -8,9 +8,9 @@ from typing import Any
 from bench import stub_work
 from cluster.actor_pool import ActorPool
 from cluster.article_work import SegmentedBundle, sweep_bundle
+from cluster.dispatcher import WorkerInfo
 from cluster.resources import ActorResources
 from cluster.sweep_pool import SweepPool, _BundleBacklog
-from cluster.worker_info import WorkerInfo
 from core.stage import Stage
 from core.types import Article, BundleResult, Landed
 from jobs.drive.pools import Pools
