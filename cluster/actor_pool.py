@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 # After how long an actor that is not ready is missed: longer than models usually take.
 _MISSING_SECONDS = 30.0
 # How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
-# alone (`sweep_pool._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
+# alone (`cluster.pools._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
 _MAX_DEVICE_ERRORS = 9
 # How long `wait` lasts at most, so that the caller can look around, and after how long without news it is warned.
 _POLL_SECONDS = 5.0

@@ -13,10 +13,9 @@ from rich.console import Console
 
 from cluster.article_work import Work
 from cluster.dispatcher import Actors, WorkerInfo, rows_warning
-from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
+from cluster.pools import EpisodePool, SweepPool, episodes_on_ray, inline_episodes, inline_sweeps, sweeps_on_ray
 from cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
 from cluster.session import Session, joined_session, local_session
-from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
 from core.models import ModelRef, model_folder, parameters
 from core.models.generators import Generator
 from core.provenance import Software, are_as_imported, differences, software

@@ -8,8 +8,8 @@ import fakes
 import pytest
 
 from cluster.article_work import Work
+from cluster.pools import sweeps_on_ray
 from cluster.resources import ActorResources
-from cluster.sweep_pool import sweeps_on_ray
 from core.errors import DeviceError
 from core.types import Article, Landed
 

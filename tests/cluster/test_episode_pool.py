@@ -8,7 +8,7 @@ import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.dispatcher import this_worker
-from cluster.episode_pool import inline_episodes
+from cluster.pools import inline_episodes
 from core.errors import DeviceError, NwsError
 from core.types import Article
 

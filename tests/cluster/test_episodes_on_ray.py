@@ -10,7 +10,7 @@ import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.dispatcher import this_worker
-from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
+from cluster.pools import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorResources
 from core.learning.exchange import ArticleGradient, Parameters
 

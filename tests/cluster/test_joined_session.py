@@ -17,7 +17,7 @@ def head() -> Iterator[Head]:
 
 WORKING = """
 import json
-from cluster.sweep_pool import sweeps_on_ray
+from cluster.pools import sweeps_on_ray
 from cluster.resources import plan_actors
 from cluster.session import joined_session
 import fakes
