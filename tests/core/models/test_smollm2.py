@@ -29,7 +29,6 @@ def installed() -> Path:
         smollm2_gguf()
     except ModelError as error:
         pytest.skip(str(error))
-    pytest.importorskip("gguf")
     return smollm2_folder()
 
 
@@ -66,8 +65,6 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Path]:
     monkeypatch.setattr(models, "smollm2_gguf", lambda: tmp_path / "some.gguf")
     monkeypatch.setattr(models, "_convert", convert)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HOME", str(tmp_path))
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: find_spec(name) or name == "gguf")
     return folders
 
 
