@@ -21,7 +21,7 @@ import scipy.sparse.linalg
 from scipy import sparse
 
 from core.errors import CorpusError, NwsError, RecipeError
-from core.systems.importance import DAMPING, FloatArray, stationary
+from core.systems.importance import DAMPING, pagerank
 from core.text.korean import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
 from core.text.tokenizers import Tokenizer
 
@@ -171,23 +171,6 @@ def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
     return sparse.vstack(blocks, format="csr")
 
 
-def pagerank(graph: sparse.csr_matrix) -> FloatArray:
-    """The rank of each node of a symmetric weighted graph, (nodes,), summing to 1; damping 0.85.
-
-    A node without edges spreads its rank evenly.
-    """
-    count = graph.shape[0]
-    strength = np.asarray(graph.sum(axis=1)).ravel()
-    inverse = np.divide(1.0, strength, out=np.zeros(count), where=strength > 0)
-
-    def step(ranks: FloatArray) -> FloatArray:
-        spare = ranks[strength == 0].sum()
-        updated: FloatArray = (1.0 - DAMPING + DAMPING * spare) / count + DAMPING * (graph @ (ranks * inverse))
-        return updated
-
-    return stationary(count, step)
-
-
 def textrank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
     """Morphemes and their ranks, the highest first, without the stop words. All ranks sum to the number of morphemes.
 
@@ -248,14 +231,12 @@ def wordrank_keywords(documents: Sequence[str], stopwords: Collection[str] = fro
         ranks: dict[str, float] = ranker.extract(documents, beta=BETA, max_iter=MAX_ITER)[0]
     except ValueError:  # a graph of fewer than two subwords
         ranks = {}
-    if not ranks:
-        raise CorpusError(
-            f"KR-WordRank finds no keyword in {len(documents)} documents: a part of a word with two or more characters "
-            f"has to occur {MIN_COUNT} times, beside other words. Give it more text."
-        )
     keywords = {word: rank for word, rank in sorted(ranks.items(), key=lambda item: -item[1]) if word not in stopwords}
     if not keywords:
-        raise CorpusError(f"All {len(ranks)} keywords are stop words: give fewer of them, or more text.")
+        raise CorpusError(
+            f"KR-WordRank finds no keyword in {len(documents)} documents, stop words left out: a part of a word with "
+            f"two or more characters has to occur {MIN_COUNT} times, beside other words. Give it more text."
+        )
     return keywords
 
 
