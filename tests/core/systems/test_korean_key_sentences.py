@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from scipy import sparse
 
-from core.errors import CorpusError, NwsError, RecipeError
+from core.errors import CorpusError, NwsError
 from core.systems.korean_key_sentences import (
-    check_selection,
     distinct,
     length_penalty,
     similarity_graph,
@@ -43,12 +42,6 @@ def test_sentences_of_25_to_80_characters_fit(length: int, penalty: int) -> None
 
 def test_the_first_of_equal_documents_stays() -> None:
     assert distinct(["나  다", "가", "나 다", " 가", "라"]) == ["나  다", "가", "라"]
-
-
-@pytest.mark.parametrize(("count", "diversity"), [(0, 0.5), (-1, 0.5), (1, -0.1), (1, 1.1), (1, float("nan"))])
-def test_meaningless_options_are_refused(count: int, diversity: float) -> None:
-    with pytest.raises(RecipeError, match=r"too few|diversity is"):
-        check_selection(count, diversity)
 
 
 def test_a_distance_equal_to_the_threshold_is_far_enough() -> None:
