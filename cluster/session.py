@@ -37,6 +37,7 @@ _ENVIRONMENT = {
     "RAY_SCHEDULER_EVENTS": "0",
 }
 
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _PATIENCE_SECONDS = 2.0
 _CONNECT_SECONDS = 5.0
 # Ray's sockets are <its folder>/session_<26 characters>_<pid>/sockets/plasma_store, and the name of a UNIX socket
@@ -74,16 +75,9 @@ def private_token() -> Path | None:
     path = _token_path()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        draft.touch(mode=0o600, exist_ok=False)
-        draft.write_text(secrets.token_hex(32))
-        try:
-            # Unlike a rename, this leaves the token of a session that was faster by a moment.
-            path.hardlink_to(draft)
-        except FileExistsError:
-            path.chmod(0o600)
-        finally:
-            draft.unlink()
+        with contextlib.suppress(FileExistsError), os.fdopen(os.open(path, _NEW_FILE, 0o600), "w") as file:
+            file.write(secrets.token_hex(32))
+        path.chmod(0o600)
     except OSError as error:
         raise ClusterError(
             f"The token of the Ray dashboard cannot be kept in {path}: {error}. "
