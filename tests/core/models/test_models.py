@@ -57,33 +57,35 @@ def test_minilm_is_the_official_one_and_is_checked(monkeypatch: pytest.MonkeyPat
         shutil.rmtree(tmp_path / "model")
 
 
-@pytest.mark.parametrize("file", ["vocab.bpe", "sentencepiece.vocab", "2_Dense/weights.pt"])
-def test_every_file_of_a_folder_that_may_be_loaded_counts(
-    tiny_models: dict[str, Path], tmp_path: Path, file: str
-) -> None:
-    folder = tmp_path / "mine"
-    shutil.copytree(tiny_models["bert"], folder)
-    (folder / file).parent.mkdir(exist_ok=True)
-    revisions = set()
-    for content in (b"one", b"two"):
-        (folder / file).write_bytes(content)
-        revisions.add(resolve_model(parse_model(str(folder))).revision)
-    assert len(revisions) == 2
+@pytest.fixture
+def folder(tiny_models: dict[str, Path], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_models["bert"], tmp_path / "mine"))
+
+
+def revision(folder: Path) -> str:
+    return resolve_model(parse_model(str(folder))).revision
+
+
+def test_every_file_of_a_folder_that_may_be_loaded_counts(folder: Path) -> None:
+    revisions = [revision(folder)]
+    for file in ("vocab.bpe", "sentencepiece.vocab", "2_Dense/weights.pt"):
+        (folder / file).parent.mkdir(exist_ok=True)
+        for content in (b"one", b"two"):
+            (folder / file).write_bytes(content)
+            revisions.append(revision(folder))
+    assert len(set(revisions)) == len(revisions)
     (folder / "README.md").write_text("For people.")
-    assert resolve_model(parse_model(str(folder))).revision in revisions
+    assert revision(folder) == revisions[-1]
 
 
-def test_an_adapter_is_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+def test_an_adapter_is_refused(folder: Path) -> None:
     """Its weights are those of another model, too."""
-    shutil.copytree(tiny_models["bert"], tmp_path / "mine")
-    (tmp_path / "mine" / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "org/base"}')
     with pytest.raises(ModelError, match="is an adapter"):
-        resolve_model(parse_model(str(tmp_path / "mine")))
+        revision(folder)
 
 
-def test_a_folder_is_pinned_by_its_weights(tiny_models: dict[str, Path], tmp_path: Path) -> None:
-    folder = tmp_path / "mine"
-    shutil.copytree(tiny_models["bert"], folder)
+def test_a_folder_is_pinned_by_its_weights(folder: Path) -> None:
     ref = resolve_model(parse_model(str(folder)))
     assert ref.name == "mine"
     assert model_folder(ref) == folder
@@ -92,14 +94,10 @@ def test_a_folder_is_pinned_by_its_weights(tiny_models: dict[str, Path], tmp_pat
         model_folder(ref)
     (folder / "model.safetensors").unlink()
     with pytest.raises(ModelError, match="holds no model"):
-        resolve_model(parse_model(str(folder)))
+        revision(folder)
 
 
-def test_a_folder_is_read_once_until_one_of_its_files_changes(
-    tiny_models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "mine"
-    shutil.copytree(tiny_models["bert"], folder)
+def test_a_folder_is_read_once_until_one_of_its_files_changes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
     monkeypatch.setattr(provenance, "file_sha256", lambda path: read.append(path) or file_sha256(path))
     ref = resolve_model(parse_model(str(folder)))
