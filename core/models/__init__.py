@@ -115,8 +115,13 @@ def resolve_model(ref: ModelRef) -> ModelRef:
     return ModelRef(ref.name, ref.source, resolve_commit(ref.source, ref.revision, "model"))
 
 
-def model_folder(ref: ModelRef) -> Path:
+def model_folder(ref: ModelRef, with_weights: bool = True) -> Path:
     """The folder with the files of a resolved model, whose hash is the recorded one.
+
+    Args:
+        ref: the model.
+        with_weights: whether to download the weights of a model of the Hub, too, and not only its configuration and
+            tokenizer.
 
     The files of all-MiniLM-L6-v2 come from a package, so that they need no network. They are checked to be the
     official ones, since the run records the official model.
@@ -135,16 +140,9 @@ def model_folder(ref: ModelRef) -> Path:
         return folder
     if ref.source == SMOLLM2:
         return _packaged_smollm2(ref)
-    folder = download_model(ref.source, ref.revision)
+    folder = download_model(ref.source, ref.revision, with_weights)
     _require_no_adapter(folder)
     return folder
-
-
-def tokenizer_folder(ref: ModelRef) -> Path:
-    """The folder with the tokenizer of a resolved model: `model_folder`, but without a download of weights."""
-    if is_folder(ref) or ref.source == SMOLLM2 or (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
-        return model_folder(ref)
-    return download_model(ref.source, ref.revision, with_weights=False)
 
 
 def is_folder(ref: ModelRef) -> bool:
