@@ -72,7 +72,7 @@ def measure_random_scores(name: str, tokenizer: Any, outputs: int) -> None:
     table, source = WordTable(tokenizer), torch.Generator().manual_seed(0)
     end, right, over, started = int(tokenizer.eos_token_id), 0, 0, time.perf_counter()
     for n in itertools.islice(itertools.cycle(LENGTHS), outputs // ROWS):
-        rule = ExactLength(table, n, [end], 8 * n + 32, is_greedy=True)
+        rule = ExactLength(table, n, [end], 8 * n + 32)
         ids = torch.zeros((ROWS, 1), dtype=torch.long)
         is_done = torch.zeros(ROWS, dtype=torch.bool)
         while not is_done.all():
@@ -105,8 +105,6 @@ def main() -> None:
             measure_random_scores(f"random scores, tokens of {name}", tokenizer, outputs * 14 // 100)
             measure(f"tiny {name}", replace(generator, exact=False), texts, outputs // 200)
             measure(f"tiny {name}", generator, texts, outputs * 4 // 100)
-            beams = replace(generator, settings=replace(generator.settings, num_beams=3))
-            measure(f"tiny {name}", beams, texts, outputs * 12 // 1000)
     smollm2 = parse_generator("smollm2")
     try:
         resolve_model(smollm2.model)

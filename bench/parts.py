@@ -16,7 +16,7 @@ RUN = "run"
 first time, the run is begun and ended, and its answer is computed."""
 # Each part, and the functions that do it: module, class if any, name.
 FUNCTIONS = {
-    "segmenting": (("cluster.sweep_pool", "segment_bundle"),),
+    "segmenting": (("cluster.pools", "segment_bundle"),),
     "tokenizing": (
         ("core.models.encoders", "tokenized"),
         ("core.models.encoders", "padded"),

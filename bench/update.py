@@ -25,7 +25,7 @@ import core.episodes
 from bench.device import linear_gflops
 from bench.machine import cpu_model, keep
 from bench.parts import ELSE, Stopwatch
-from cluster.episode_pool import EpisodePool
+from cluster.pools import EpisodePool
 from core.arithmetic import find_device
 from core.learning import learner
 from core.learning.exchange import ArticleGradient, Request

@@ -14,7 +14,7 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from cluster.dispatcher import STUCK_SECONDS, Actors, Task
+from cluster.dispatcher import STUCK_SECONDS, Actors, Task, WorkerInfo
 from cluster.monitors import (
     FAULTS,
     ActorStuckError,
@@ -28,7 +28,6 @@ from cluster.monitors import (
     segments_loss,
 )
 from cluster.resources import ActorResources
-from cluster.worker_info import Busy, WorkerInfo
 from core.errors import ClusterError, DeviceError
 
 logger = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ logger = logging.getLogger(__name__)
 # After how long an actor that is not ready is missed: longer than models usually take.
 _MISSING_SECONDS = 30.0
 # How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
-# alone (`sweep_pool._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
+# alone (`cluster.pools._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
 _MAX_DEVICE_ERRORS = 9
 # How long `wait` lasts at most, so that the caller can look around, and after how long without news it is warned.
 _POLL_SECONDS = 5.0
@@ -59,7 +58,7 @@ class Slot:
     """An actor and its calls. It was asked for at the time `since`.
 
     `worker` is None until its models are loaded. `calls` are in order of sending, by the ObjectRefs of their answers.
-    The actor has been at the first of them since `turn`, and was at earlier ones for `worked` seconds.
+    The actor has been at the first of them since `turn`.
     """
 
     number: int
@@ -68,7 +67,6 @@ class Slot:
     worker: WorkerInfo | None = None
     calls: dict[Any, Call] = field(default_factory=dict)
     turn: float = 0.0
-    worked: float = 0.0
 
     def send(self, call: Call) -> Any:
         """Make a call. Returns the ObjectRef of its answer."""
@@ -82,7 +80,6 @@ class Slot:
         """Remove a call that has an answer. Returns it, and how many seconds the actor was at it."""
         now = time.monotonic()
         seconds, self.turn = now - self.turn, now
-        self.worked += seconds
         return self.calls.pop(ref), seconds
 
     @property
@@ -90,11 +87,6 @@ class Slot:
         """The call that the actor is at, and for how long."""
         first = next(iter(self.calls.values()), None)
         return (first, time.monotonic() - self.turn) if first else None
-
-    @property
-    def busy_seconds(self) -> float:
-        """For how long the actor has had a call, or its driver an answer to take."""
-        return self.worked + (self.at_work[1] if self.at_work else 0.0)
 
     def end_calls(self) -> set[Any]:
         """Once it is killed, wait for the answers on their way, and end the Ray tasks before the other calls.
@@ -151,10 +143,6 @@ class ActorPool(Actors):
     @property
     def workers(self) -> tuple[WorkerInfo, ...]:
         return tuple(sorted({slot.worker for slot in self._slots if slot.worker}))
-
-    @property
-    def busy(self) -> tuple[Busy, ...]:
-        return tuple(Busy(slot.number, slot.worker, slot.busy_seconds) for slot in self._slots if slot.worker)
 
     @property
     def tasks(self) -> dict[int, list[Task]]:

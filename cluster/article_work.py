@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cluster.worker_info import WorkerInfo, this_worker
+from cluster.dispatcher import WorkerInfo, this_worker
 from core.errors import DeviceError, as_device_error, device_errors_in_words, is_device_error, is_memory_error
 from core.provenance import Software, software_now
 from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary

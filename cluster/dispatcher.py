@@ -1,15 +1,22 @@
 """Sends tasks to actors and takes what becomes of them: one loop for sweeps and episodes, on Ray or in this process.
 
-Which task goes to which actor, and what a lost one means, is decided by the backlog that it comes from.
+An actor is a worker: a process that holds models, which a run records. Which task goes to which actor, and what a lost
+one means, is decided by the backlog that it comes from.
 """
 
 import contextlib
-from collections.abc import Callable, Generator, Mapping, Sequence
+import functools
+import platform
+import re
+import socket
+import sys
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
-from cluster.worker_info import Busy, WorkerInfo, this_worker
-from core.types import Article, Failure
+from core.provenance import Software, software
+from core.types import ROWS_DEPEND, Article, Failure
 
 STUCK_SECONDS = 600.0
 """Seconds that any task may take, unless a recipe says otherwise."""
@@ -49,6 +56,63 @@ class Loss:
         return Failure(article.id, self.error_class, self.message, attempts=attempts, node=self.node)
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class WorkerInfo:
+    """A worker: the name of its machine, the model of its CPU or GPU, and how that multiplies.
+
+    Workers of one `arithmetic` and `software` give the same numbers, so far as is known; the first is empty where
+    nothing needed torch.
+    """
+
+    device: str
+    node: str
+    arithmetic: str = ""
+    software: Software = ()
+
+    def __str__(self) -> str:
+        return f"{self.device} on {self.node}"
+
+
+def rows_warning(ways: Iterable[str]) -> str:
+    """What it means for a run's numbers where a way to multiply does not keep rows apart; empty if all of them do.
+
+    It advises only what may help: MKL's own mode where that is not set.
+
+    Args:
+        ways: the `arithmetic` of the run's workers.
+    """
+    depending = [way for way in ways if ROWS_DEPEND in way]
+    if not depending:
+        return ""
+    may_help = any("MKL" in way and "MKL AUTO,STRICT" not in way and "without MKL" not in way for way in depending)
+    return (
+        f"{ROWS_DEPEND}: scores agree to about 1e-6 only with those of another batch, and a training with another "
+        f"number of workers becomes another one.{' Unset MKL_CBWR to keep rows apart.' if may_help else ''}"
+    )
+
+
+def this_worker() -> WorkerInfo:
+    """This process, once its models are loaded."""
+    # Not imported for this: where nothing needed torch, no model is on a GPU. The first one initialises CUDA.
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        from core.arithmetic import describe_gpu_arithmetic
+
+        return WorkerInfo(torch.cuda.get_device_name(), socket.gethostname(), describe_gpu_arithmetic(), software())
+    arithmetic = sys.modules.get("core.arithmetic")
+    described = "" if arithmetic is None else arithmetic.describe_arithmetic()
+    return WorkerInfo(_cpu(), socket.gethostname(), described, software())
+
+
+@functools.cache
+def _cpu() -> str:
+    try:
+        match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        match = None
+    return match[1].strip() if match else platform.processor() or "CPU"
+
+
 class Actors(Protocol):
     """The actors that carry out tasks: of a `cluster.actor_pool.ActorPool`, or this process. Their number is `len`.
 
@@ -62,10 +126,6 @@ class Actors(Protocol):
     @property
     def workers(self) -> tuple[WorkerInfo, ...]:
         """The processes that have loaded their models: sorted, equal ones once."""
-
-    @property
-    def busy(self) -> tuple[Busy, ...]:
-        """Each of these processes, and for how long it has had work; none where that is not measured."""
 
     @property
     def tasks(self) -> Mapping[int, Sequence[Task]]:
@@ -106,7 +166,7 @@ class InlineActor(Actors):
     """
 
     device = "this process"
-    missing = busy = ()
+    missing = ()
 
     def __init__(self, methods: Mapping[str, Callable[[Any], Any]]) -> None:
         self._methods = methods

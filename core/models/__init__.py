@@ -115,8 +115,13 @@ def resolve_model(ref: ModelRef) -> ModelRef:
     return ModelRef(ref.name, ref.source, resolve_commit(ref.source, ref.revision, "model"))
 
 
-def model_folder(ref: ModelRef) -> Path:
+def model_folder(ref: ModelRef, with_weights: bool = True) -> Path:
     """The folder with the files of a resolved model, whose hash is the recorded one.
+
+    Args:
+        ref: the model.
+        with_weights: whether to download the weights of a model of the Hub, too, and not only its configuration and
+            tokenizer.
 
     The files of all-MiniLM-L6-v2 come from a package, so that they need no network. They are checked to be the
     official ones, since the run records the official model.
@@ -135,16 +140,9 @@ def model_folder(ref: ModelRef) -> Path:
         return folder
     if ref.source == SMOLLM2:
         return _packaged_smollm2(ref)
-    folder = download_model(ref.source, ref.revision)
+    folder = download_model(ref.source, ref.revision, with_weights)
     _require_no_adapter(folder)
     return folder
-
-
-def tokenizer_folder(ref: ModelRef) -> Path:
-    """The folder with the tokenizer of a resolved model: `model_folder`, but without a download of weights."""
-    if is_folder(ref) or ref.source == SMOLLM2 or (ref.source, ref.revision) == (MINILM, MINILM_COMMIT):
-        return model_folder(ref)
-    return download_model(ref.source, ref.revision, with_weights=False)
 
 
 def is_folder(ref: ModelRef) -> bool:
@@ -201,15 +199,13 @@ def smollm2_gguf() -> Path:
     """The GGUF file of the installed package. The package is not imported, since that needs libraries for nothing.
 
     Raises:
-        ModelError: the package is not installed, or its file is not that of `SMOLLM2_VERSION`.
+        ModelError: a package is not installed, or the file is not that of `SMOLLM2_VERSION`.
     """
     spec = importlib.util.find_spec(SMOLLM2.replace("-", "_"))
     folder = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else Path()
     file = folder / _GGUF
-    if spec is None or not file.is_file():
-        raise ModelError(
-            f"The model smollm2 is in the package {SMOLLM2}, which is not installed. Install it: {_INSTALL}."
-        )
+    if importlib.util.find_spec("gguf") is None or not file.is_file():
+        raise ModelError(f"The model smollm2 is in the package {SMOLLM2}, and gguf reads it. Install them: {_INSTALL}.")
     if files_sha256(folder, [file]) != _GGUF_SHA256:
         raise ModelError(f"The file {file} is not that of {SMOLLM2} {SMOLLM2_VERSION}. Install it anew: {_INSTALL}.")
     return file
@@ -219,7 +215,7 @@ def smollm2_folder() -> Path:
     """The folder with the float32 model. It is made if there is none, which takes half a minute and 540 MB.
 
     Raises:
-        ModelError: as `smollm2_gguf`; or the package gguf is not installed, or a file of the folder was changed.
+        ModelError: as `smollm2_gguf`, or a file of the folder was changed.
     """
     file = smollm2_gguf()
     folder = Path(huggingface_hub.constants.HF_HOME) / "nws" / f"{SMOLLM2}-{SMOLLM2_VERSION}"
@@ -236,10 +232,6 @@ def _sha256(folder: Path) -> str:
 
 def _make(file: Path, folder: Path) -> None:
     """Write the model to `folder`, all of it or nothing: another process may be doing the same."""
-    if importlib.util.find_spec("gguf") is None:
-        raise ModelError(
-            f"To read {file.name}, the package gguf is needed, which is not installed: `pip install gguf`."
-        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(folder) as unfinished:

@@ -95,15 +95,15 @@ async def _read(response: httpx2.Response) -> bytes:
         if refuses:
             return b""
         raise _OversizedReplyError(f"has packed its answer ({packing}), which it was asked not to do")
-    most = _MOST_REFUSAL_BYTES if refuses else _MOST_BYTES
+    limit = _MOST_REFUSAL_BYTES if refuses else _MOST_BYTES
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk
-        if len(body) > most:
+        if len(body) > limit:
             break
-    if len(body) > most and not refuses:
-        raise _OversizedReplyError(f"sent more than {most // 2**20} MiB")
-    return bytes(body[:most])
+    if len(body) > limit and not refuses:
+        raise _OversizedReplyError(f"sent more than {limit // 2**20} MiB")
+    return bytes(body[:limit])
 
 
 class LoadedEndpoint:

@@ -152,25 +152,23 @@ class ExactLength(LogitsProcessor):
     that would begin another word. Above one half, only signs that close a sentence and the end may follow. Otherwise
     the model would join more words to the last one, since it had no other way to go on.
 
-    In a greedy search that sum is given to the signs and the end, in proportion to their own probabilities. With
-    several beams the probabilities stay as they are, so that texts are preferred in which a sentence ends there.
+    That sum is given to the signs and the end, in proportion to their own probabilities. The search is greedy, so rows
+    keep their places.
 
     Args:
         table: of the tokenizer.
         n: the number of words, at least 1.
         ends: the ids of the tokens that end a text.
         limit: the most tokens of a text, with the end.
-        is_greedy: whether there is one beam.
     """
 
-    def __init__(self, table: WordTable, n: int, ends: Sequence[int], limit: int, is_greedy: bool) -> None:
+    def __init__(self, table: WordTable, n: int, ends: Sequence[int], limit: int) -> None:
         self._table = table
         self._n = n
         self._ends = list(ends)
         self._limit = limit
-        self._is_greedy = is_greedy
         self._start = -1
-        self._states: dict[bytes, Written] = {}
+        self._states: list[Written] = []
         self._mask = functools.cache(self._make_mask)
         self._ending = functools.cache(self._make_ending)
 
@@ -178,32 +176,20 @@ class ExactLength(LogitsProcessor):
         """From scores (rows, vocabulary) to scores of the same shape, -inf for tokens that are not allowed."""
         if self._start < 0:
             self._start = input_ids.shape[1]
-        tokens = input_ids[:, self._start :].cpu().numpy()
-        rows = self._follow(tokens)
-        pace = self._pace(rows, tokens.shape[1])
+            self._states = [Written()] * len(input_ids)
+        length, last = input_ids.shape[1] - self._start, input_ids[:, -1].tolist()
+        if length:
+            self._states = list(map(self._table.after, self._states, last))
+        rows = self._states
+        pace = self._pace(rows, length)
         kinds = list(zip(rows, pace, strict=True))
         unique = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
         masks = torch.stack([self._mask(*kind, scores.shape[1], scores.device) for kind in unique])
         allowed = masks[torch.tensor([unique[kind] for kind in kinds], device=scores.device)]
         for is_closed in (False, True):
-            if places := [i for i in range(len(rows)) if self._is_at_last(rows[i], tokens[i], is_closed)]:
+            if places := [i for i in range(len(rows)) if self._is_at_last(rows[i], last[i], is_closed)]:
                 scores = self._end(scores, allowed, torch.tensor(places, device=scores.device), is_closed)
         return scores.clamp(min=_LOWEST).masked_fill(~allowed, -torch.inf)
-
-    def _follow(self, tokens: np.ndarray) -> list[Written]:
-        """The state of each row of (rows, tokens). Beams change places, so a row is found by its tokens."""
-        states: dict[bytes, Written] = {}
-        for row in tokens:
-            key = row.tobytes()
-            if key in states:
-                continue
-            before = self._states.get(key[: -row.itemsize]) if len(row) else Written()
-            if before is not None:
-                states[key] = self._table.after(before, int(row[-1])) if len(row) else before
-            else:
-                states[key] = functools.reduce(self._table.after, map(int, row), Written())
-        self._states = states
-        return [states[row.tobytes()] for row in tokens]
 
     def _pace(self, rows: Sequence[Written], length: int) -> Iterator[Pace]:
         left = self._limit - length
@@ -220,11 +206,10 @@ class ExactLength(LogitsProcessor):
         mask[self._ends] = may_end
         return torch.from_numpy(mask).to(device)
 
-    def _is_at_last(self, written: Written, tokens: np.ndarray, is_closed: bool) -> bool:
+    def _is_at_last(self, written: Written, last: int, is_closed: bool) -> bool:
         """Whether a row has n words and may go on with the last one, after a sign that closes a sentence or not."""
         if written.words != self._n or not written.is_inside or written.begun:
             return False
-        last = int(tokens[-1])
         return bool(last < len(self._table.closes) and self._table.closes[last]) == is_closed
 
     def _end(self, scores: torch.Tensor, allowed: torch.Tensor, places: torch.Tensor, is_closed: bool) -> torch.Tensor:
@@ -235,8 +220,6 @@ class ExactLength(LogitsProcessor):
         closing = rows.masked_fill(~is_target, -torch.inf).logsumexp(1, keepdim=True)
         goes_on = over <= rows.logsumexp(1, keepdim=True) - math.log(2)
         allowed[places] &= is_target | goes_on
-        if not self._is_greedy:
-            return scores
         gain = torch.where(torch.isfinite(over - closing), over - closing, 0.0)
         return scores.index_copy(0, places, torch.where(is_target, rows + gain, rows))
 

@@ -165,8 +165,7 @@ class LoadedGenerator:
         # The length of an encoder-decoder counts the token that it begins with.
         limit = config.max_new_tokens or config.max_length - 1
         ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
-        is_greedy = (config.num_beams or 1) == 1
-        return LogitsProcessorList([ExactLength(self._words, n, ends, limit, is_greedy)])
+        return LogitsProcessorList([ExactLength(self._words, n, ends, limit)])
 
 
 def load_generator(generator: Generator, device: torch.device, seed: int) -> LoadedGenerator:
@@ -239,8 +238,6 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
     config.pad_token_id = next(fill for fill in fills if fill is not None)
     if generator.is_exact and config.eos_token_id is None:
         config.eos_token_id = config.pad_token_id  # a text that can have no end cannot have n words
-    if generator.is_exact and (config.num_beams or 1) > 1:
-        config.length_penalty = 0.0  # texts of as many words: a mean over tokens would prefer those of long words
     return config
 
 

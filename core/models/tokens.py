@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from core.models import ModelRef, tokenizer_folder
+from core.models import ModelRef, model_folder
 
 IntArray = npt.NDArray[np.int64]
 
@@ -168,7 +168,7 @@ def unread_share(model: ModelRef, texts: Iterable[str]) -> float:
 
     composed = (unicodedata.normalize("NFC", text) for text in texts)
     words = sorted({word for text in composed for word in text.split() if any(map(str.isalpha, word))})
-    tokenizer = load_tokenizer(tokenizer_folder(model))
+    tokenizer = load_tokenizer(model_folder(model, with_weights=False))
     return sum(not _is_read(tokenizer, word) for word in words) / max(len(words), 1)
 
 

@@ -25,8 +25,7 @@ BASELINES = {
     "lead3-search": "core.systems.chunk_systems:LeadSearch",
     **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.systems.chunk_systems:ChunkSystem"),
     **dict.fromkeys(("lexrank", "position"), "core.systems.chunk_systems:ChunkSystem"),
-    "window-oracle": "core.systems.oracles:WindowOracle",
-    "oracle": "core.systems.oracles:Oracle",
+    "oracle": "core.systems.rulers:Oracle",
     "lead": "core.systems.extractive_baselines:Lead",
     "random": "core.systems.extractive_baselines:Random",
     "random-words": "core.systems.extractive_baselines:RandomWords",
@@ -35,8 +34,8 @@ BASELINES = {
     "other-article": "core.systems.rulers:OtherArticle",
 }
 """`module:class` by name. Each class is a frozen dataclass that follows `System`, and is imported when it is made."""
-# Random words hardly ever win, `window-oracle` is slow, and rulers do not take their words from the article.
-_NO_RIVALS = ("oracle", "window-oracle", "random-words", *RULERS)
+# Random words hardly ever win, and rulers do not take their words from the article.
+_NO_RIVALS = ("oracle", "random-words", *RULERS)
 
 
 def make_baseline(name: str, encoder: str, seed: int) -> System:
@@ -49,8 +48,7 @@ def make_baseline(name: str, encoder: str, seed: int) -> System:
     """
     given: dict[str, Any] = {"name": name, "importance": name, "encoder": encoder, "seed": seed}
     if name == "oracle":
-        # All other baselines, whether the run has them or not: the oracle's numbers must not depend on that. It tries
-        # some windows itself, since all of them would be too slow.
+        # All other baselines, whether the run has them or not: the oracle's numbers must not depend on that.
         given["rivals"] = tuple(make_baseline(rival, encoder, seed) for rival in BASELINES if rival not in _NO_RIVALS)
     kind = pkgutil.resolve_name(BASELINES[name])
     system: System = kind(**{field.name: given[field.name] for field in fields(kind)})

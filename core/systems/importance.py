@@ -5,7 +5,7 @@ words are not removed, as in both papers: TextRank counts all tokens, and the id
 weight.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,24 +55,20 @@ def textrank(sentences: FloatArray) -> FloatArray:
     return pagerank(weights)
 
 
-def pagerank(weights: FloatArray) -> FloatArray:
-    """The rank of each node of a graph, (nodes,), summing to 1; damping 0.85 (Brin & Page 1998).
+def pagerank(graph: "FloatArray | sparse.csr_matrix") -> FloatArray:
+    """The rank of each node of a symmetric graph, (nodes,), summing to 1; damping 0.85 (Brin & Page 1998).
 
     Args:
-        weights: of the edge from each node to each other, (nodes, nodes), none negative. A node without edges
-            spreads its rank evenly.
+        graph: the weights of the edges, (nodes, nodes), dense or sparse, none negative. A node without edges spreads
+            its rank evenly.
     """
-    count = len(weights)
-    strength = weights.sum(axis=1, keepdims=True)
-    transitions = np.where(strength > 0, weights / np.where(strength > 0, strength, 1.0), 1.0 / count)
-    return stationary(count, lambda ranks: (1.0 - DAMPING) / count + DAMPING * (ranks @ transitions))
-
-
-def stationary(count: int, step: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """The stationary ranks of `count` nodes: those that a step of the random walk does not change, (nodes,)."""
+    count = graph.shape[0]
+    strength = np.asarray(graph.sum(axis=1)).ravel()
+    inverse = np.divide(1.0, strength, out=np.zeros(count), where=strength > 0)
     ranks: FloatArray = np.full(count, 1.0 / count)
     for _ in range(_MAX_ITERATIONS):
-        updated = step(ranks)
+        spare = ranks[strength == 0].sum()
+        updated: FloatArray = (1.0 - DAMPING + DAMPING * spare) / count + DAMPING * (graph @ (ranks * inverse))
         if np.abs(updated - ranks).sum() < _TOLERANCE:
             return updated
         ranks = updated

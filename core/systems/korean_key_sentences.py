@@ -1,12 +1,29 @@
-"""Selection of Korean key sentences, as KR-WordRank and TextRank share it, and the recall of keywords in them."""
+"""Keywords and key sentences of Korean texts, by KR-WordRank and by TextRank, and the recall of keywords in sentences.
 
-from collections.abc import Iterable, Set
+TextRank is on morphemes and a sparse graph (Mihalcea & Tarau 2004, "TextRank: Bringing Order into Texts", sections 4
+and 3). KR-WordRank (Kim, Cho & Kang 2014) needs no morpheme analyser. The package krwordrank computes it:
+
+* `KRWordRank(min_count=5, max_length=10).extract(documents, beta=0.85, max_iter=10)` ranks the keywords. They are
+  left parts of words, without the endings that follow them.
+* `make_vocab_score` (without the stop words, square roots of ranks), `MaxScoreTokenizer` and `keysentence` choose the
+  sentences whose keywords are nearest to the vector of the 100 best ones. `summarize_with_sentences` does the same with
+  its defaults, but for `diversity` and `penalty`. Here the keywords are ranked once for any number of sentences.
+"""
+
+import hashlib
+import importlib.metadata
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 import numpy as np
 import scipy.sparse.linalg
 from scipy import sparse
 
-from core.errors import RecipeError
+from core.errors import CorpusError, NwsError, RecipeError
+from core.systems.importance import DAMPING, pagerank
+from core.text.korean import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
+from core.text.tokenizers import Tokenizer
 
 # The characters of a sentence of a fit length, as in the example of krwordrank's documentation.
 SHORTEST, LONGEST = 25, 80
@@ -69,3 +86,202 @@ def share_found(keywords: Set[str], present: Set[str]) -> float:
     are compared at equal numbers.
     """
     return len(keywords & present) / len(keywords) if keywords else 0.0
+
+
+MIN_DOCUMENTS = 2
+MIN_SIMILARITY = 0.3
+# A morpheme of a larger share of the documents would join all of them, and hardly any rank would differ.
+MAX_SHARE = 0.1
+# A morpheme of no more documents than this is never too frequent.
+ALWAYS_ALLOWED = 50
+_ROWS = 512
+# Ranks (times the number of sentences) are equal if they are so to this many decimals.
+RANK_DECIMALS = 9
+
+TEXTRANK_KEYWORDS = f"keywords:{','.join(NOUNS_AND_ADJECTIVES)};window:2;edges:unweighted;damping:{DAMPING}"
+"""All options of the keywords, besides the version of Kiwi."""
+
+
+def textrank_signature(tokenizer: Tokenizer, diversity: float) -> str:
+    """The method and every option that changes its sentences."""
+    return (
+        f"textrank|{tokenizer.signature}|min_count:{MIN_DOCUMENTS}|max_share:{MAX_SHARE}"
+        f"|min_sim:{MIN_SIMILARITY}|damping:{DAMPING}|diversity:{diversity}|length:{SHORTEST}-{LONGEST}"
+        "|recall:left-parts"
+    )
+
+
+def textrank_sentences(documents: Sequence[str], tokenizer: Tokenizer, count: int, diversity: float) -> list[str]:
+    """The documents of the highest rank in the graph of all distinct documents, the best first.
+
+    A document is taken only if it has an edge, and its cosine distance (of sets of morphemes) to all earlier ones is at
+    least `diversity`. Those that are too long or too short come last. Of equal ones the first comes first.
+
+    Args:
+        documents: sentences or short texts.
+        tokenizer: splits them into morphemes.
+        count: the number of sentences; fewer where there are no more.
+        diversity: in [0, 1].
+    """
+    candidates = distinct(documents)
+    if not candidates:
+        return []
+    vectors = term_vectors([tokenizer.tokenize(document) for document in candidates])
+    graph = similarity_graph(vectors)
+    ranks = np.round(pagerank(graph) * len(candidates), RANK_DECIMALS)
+    penalties = np.array([length_penalty(document) for document in candidates])
+    has_edge = graph.getnnz(axis=1) > 0
+    # lexsort is stable, so of equal documents the first comes first.
+    order = [row for row in np.lexsort((-ranks, penalties)).tolist() if has_edge[row]]
+    return [candidates[row] for row in spread(vectors, order, count, diversity)]
+
+
+def term_vectors(documents: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+    """The tokens that occur in each document, (documents, tokens) of 0 and 1 in float64.
+
+    Tokens of one document are left out, which join none, and so are those of more than 50 documents and more than a
+    tenth of all.
+    """
+    occurs_in = Counter(token for document in documents for token in set(document))
+    most = max(ALWAYS_ALLOWED, MAX_SHARE * len(documents))
+    tokens = (token for token in sorted(occurs_in) if MIN_DOCUMENTS <= occurs_in[token] <= most)
+    index = {token: column for column, token in enumerate(tokens)}
+    rows = [sorted({index[token] for token in document if token in index}) for document in documents]
+    starts = np.cumsum([0, *map(len, rows)])
+    token_columns = np.array([column for row in rows for column in row], dtype=np.int64)
+    return sparse.csr_matrix((np.ones(len(token_columns)), token_columns, starts), shape=(len(rows), len(index)))
+
+
+def similarity_graph(vectors: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The number of tokens that two documents share, over the sum of the logs of theirs: (documents, documents).
+
+    There are no loops, and no edges below 0.3. A document with one token has no edge (its log is 0).
+    """
+    sizes = np.diff(vectors.indptr)
+    logs = np.log(np.maximum(sizes, 2))
+    usable = sparse.diags_array((sizes > 1).astype(np.float64)).tocsr() @ vectors
+    blocks = []
+    for first in range(0, vectors.shape[0], _ROWS):
+        shared = (usable[first : first + _ROWS] @ usable.T).tocoo()
+        rows = shared.row + first
+        weights = shared.data / (logs[rows] + logs[shared.col])
+        is_edge = (weights >= MIN_SIMILARITY) & (rows != shared.col)
+        place = (shared.row[is_edge], shared.col[is_edge])
+        blocks.append(sparse.csr_matrix((weights[is_edge], place), shape=shared.shape))
+    return sparse.vstack(blocks, format="csr")
+
+
+def textrank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
+    """Morphemes and their ranks, the highest first, without the stop words. All ranks sum to the number of morphemes.
+
+    The nodes are nouns and adjectives, which were best in the paper. Two have an edge if they are neighbours in a
+    document without the other morphemes: between two Korean nouns there is nearly always a particle. Of equal morphemes
+    the one that occurs first comes first.
+
+    Raises:
+        NwsError: kiwipiepy is not installed.
+    """
+    runs = [nouns_and_adjectives(document) for document in distinct(documents)]
+    index = {word: i for i, word in enumerate(dict.fromkeys(itertools.chain.from_iterable(runs)))}
+    pairs = {(index[a], index[b]) for run in runs for a, b in itertools.pairwise(run) if a != b}
+    edges = np.array(sorted(pairs | {(b, a) for a, b in pairs}), dtype=np.int64).reshape(-1, 2)
+    graph = sparse.csr_matrix((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(index), len(index)))
+    ranks = np.round(pagerank(graph) * len(index), RANK_DECIMALS) if index else np.zeros(0)
+    words = list(index)
+    ranked = ((words[i], float(ranks[i])) for i in np.argsort(-ranks, kind="stable").tolist())
+    return {word: rank for word, rank in ranked if word not in stopwords}
+
+
+INSTALL = "pip install krwordrank"
+# The defaults of the package.
+MIN_COUNT = 5
+MAX_LENGTH = 10
+BETA = 0.85
+MAX_ITER = 10
+VECTOR_KEYWORDS = 100
+
+
+def wordrank_signature(stopwords: Collection[str], diversity: float) -> str:
+    """The method and every option that changes its keywords or sentences.
+
+    Raises:
+        NwsError: the package is missing.
+    """
+    return (
+        f"kr-wordrank|krwordrank-{_version()}|min_count:{MIN_COUNT}|max_length:{MAX_LENGTH}|beta:{BETA}"
+        f"|max_iter:{MAX_ITER}|stopwords:{stopwords_text(stopwords)}|vector:{VECTOR_KEYWORDS}|scaling:sqrt"
+        f"|tok:MaxScoreTokenizer|diversity:{diversity}|length:{SHORTEST}-{LONGEST}|recall:left-parts"
+    )
+
+
+def wordrank_keywords(documents: Sequence[str], stopwords: Collection[str] = frozenset()) -> dict[str, float]:
+    """The keywords and their ranks, the highest first, without the stop words.
+
+    A repeated document counts each time.
+
+    Raises:
+        CorpusError: no subword occurs often enough, or all keywords are stop words.
+        NwsError: the package is missing.
+    """
+    _version()
+    from krwordrank.word import KRWordRank
+
+    ranker = KRWordRank(min_count=MIN_COUNT, max_length=MAX_LENGTH, verbose=False)
+    try:
+        ranks: dict[str, float] = ranker.extract(documents, beta=BETA, max_iter=MAX_ITER)[0]
+    except ValueError:  # a graph of fewer than two subwords
+        ranks = {}
+    keywords = {word: rank for word, rank in sorted(ranks.items(), key=lambda item: -item[1]) if word not in stopwords}
+    if not keywords:
+        raise CorpusError(
+            f"KR-WordRank finds no keyword in {len(documents)} documents, stop words left out: a part of a word with "
+            f"two or more characters has to occur {MIN_COUNT} times, beside other words. Give it more text."
+        )
+    return keywords
+
+
+def wordrank_sentences(
+    keywords: Mapping[str, float], documents: Sequence[str], count: int, diversity: float
+) -> list[str]:
+    """The documents whose keywords are most like the 100 best keywords as a whole, the best first.
+
+    The similarity is the cosine between a document's binary keyword vector and that of the square roots of the ranks. A
+    document is taken once, and only if it has a keyword and its cosine distance to all earlier ones is at least
+    `diversity`. (The package goes on with other documents where there are no more of these.) Those that are too long or
+    too short come last. Of equal ones the first comes first.
+
+    Args:
+        keywords: of `wordrank_keywords`.
+        documents: sentences or short texts.
+        count: the number of sentences; fewer where there are no more.
+        diversity: in [0, 1].
+
+    Raises:
+        ImportError: the package is missing.
+    """
+    from krwordrank.sentence import KeywordVectorizer, MaxScoreTokenizer, keysentence, make_vocab_score
+
+    scores = make_vocab_score(keywords, {}, scaling=np.sqrt, topk=VECTOR_KEYWORDS)
+    tokenize = MaxScoreTokenizer(scores=scores).tokenize
+    vectorizer = KeywordVectorizer(tokenize, scores)
+    candidates = distinct(documents)
+    holds_keyword = vectorizer.vectorize(candidates).getnnz(axis=1) > 0
+    candidates = [document for document, holds in zip(candidates, holds_keyword, strict=True) if holds]
+    if not candidates:  # all keywords are longer than the tokenizer's 10 characters
+        return []
+    sentences = keysentence(scores, candidates, tokenize, min(count, len(candidates)), diversity, length_penalty)
+    return [sentences[row] for row in spread(vectorizer.vectorize(sentences), range(len(sentences)), count, diversity)]
+
+
+def stopwords_text(stopwords: Collection[str]) -> str:
+    """The number of stop words, and a hash that identifies them."""
+    if not stopwords:
+        return "no"
+    return f"{len(stopwords)},sha256-{hashlib.sha256(','.join(sorted(stopwords)).encode()).hexdigest()[:12]}"
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("krwordrank")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise NwsError(f"KR-WordRank needs the package krwordrank. Install it with `{INSTALL}`.") from error

@@ -13,7 +13,7 @@ from typing import Literal
 
 import typer
 
-from core.errors import ClusterError, ModelError, NwsError
+from core.errors import ClusterError, NwsError
 from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
 from jobs.commands.shared import out
 
@@ -93,8 +93,6 @@ def _packaged_model() -> str:
     from core.models.generators import KNOWN_GENERATORS
 
     smollm2_gguf()
-    if importlib.util.find_spec("gguf") is None:
-        raise ModelError("the package gguf, which reads it, is not installed: `pip install gguf`")
     return f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed"
 
 

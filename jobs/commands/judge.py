@@ -54,7 +54,7 @@ def judge(
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
     from core.metrics.judge import DEFAULT_PROMPT, make_judge
-    from jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_replies, read_texts
+    from jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
         raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
@@ -65,8 +65,7 @@ def judge(
         texts = read_texts(file, judge, how.limit)
     path = how.output.with_suffix(".replies.jsonl")
     if how.dry_run:
-        replies = read_replies(path.read_bytes()) if path.is_file() else {}
-        print_dry(Judging(judge, texts, replies), path, as_json, PrintableConsole())
+        print_dry(Judging(judge, texts, stored_replies(path)), path, as_json, PrintableConsole())
         return
     with open_replies(path) as (replies, to_add):
         judging = Judging(judge, texts, replies)

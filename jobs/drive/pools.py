@@ -1,11 +1,9 @@
 """The pools of workers of a run: in this process, on a Ray of its own, or on the cluster of its driver.
 
-A watch looks at the workers of a pool: how busy they are, and what software they compute with.
+A watch compares what the workers of a pool compute with.
 """
 
 import functools
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -14,12 +12,10 @@ from typing import Literal, TypeAlias
 from rich.console import Console
 
 from cluster.article_work import Work
-from cluster.dispatcher import Actors
-from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
+from cluster.dispatcher import Actors, WorkerInfo, rows_warning
+from cluster.pools import EpisodePool, SweepPool, episodes_on_ray, inline_episodes, inline_sweeps, sweeps_on_ray
 from cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
 from cluster.session import Session, joined_session, local_session
-from cluster.sweep_pool import SweepPool, inline_sweeps, sweeps_on_ray
-from cluster.worker_info import Busy, WorkerInfo, rows_warning
 from core.models import ModelRef, model_folder, parameters
 from core.models.generators import Generator
 from core.provenance import Software, are_as_imported, differences, software
@@ -28,7 +24,6 @@ from core.types import AMPERE, Precision
 from core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
 from jobs.drive.run import Run
 from jobs.recipes.base import RunRecipe
-from jobs.store import ActorShare
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
 # CUDA itself, about 0.5 GB, and the memory of passes: an actor with four models of BERT-base's size had 3.4 GB on an
@@ -37,8 +32,6 @@ _BESIDE_WEIGHTS = 2_600_000_000
 # A batch of a generator is as large as memory lets it be. With less than this it is so small that the GPU waits.
 _GENERATING = 8_000_000_000
 
-_SPAN_SECONDS = 60.0
-_BETWEEN_LOOKS_SECONDS = 1.0
 MIXED = "No other run copies rows of this one"
 
 Engine = Literal["ray", "inline", "cluster"]
@@ -50,7 +43,7 @@ MakeWork: TypeAlias = Callable[[Stage, str, float | None], Work]
 class Pools:
     """The pools of a run: its `device`, in words, and functions that open the pool of a stage or of a training.
 
-    `arithmetic` says how the workers will multiply (`cluster.worker_info.WorkerInfo`); None if only they can tell.
+    `arithmetic` says how the workers will multiply (`cluster.dispatcher.WorkerInfo`); None if only they can tell.
     """
 
     device: str | None
@@ -192,7 +185,6 @@ class PoolWatch:
         self._device = device
         self._workers: tuple[WorkerInfo, ...] = ()
         self._equal: set[Software] = {(), software()}
-        self._looks: deque[tuple[float, dict[int, float]]] = deque()
 
     def look(self, actors: Actors) -> None:
         """Compare and show the actors as they are now; called every few seconds, or more often.
@@ -200,32 +192,11 @@ class PoolWatch:
         Raises:
             FencedError: the run is no longer this driver's.
         """
-        self._show_shares(actors.busy)
         if actors.workers != self._workers:
             self._workers = actors.workers
             ways = sorted({worker.arithmetic for worker in self._workers if worker.arithmetic})
             note_arithmetic(self._run, f"{self._device}: {', '.join(dict.fromkeys(map(str, self._workers)))}", ways)
             self.compare(worker.software for worker in self._workers)
-
-    def _show_shares(self, busy: Sequence[Busy]) -> None:
-        """Show each actor's share of the last minute with work, beside the run's progress."""
-        now = time.monotonic()
-        if self._looks and now - self._looks[-1][0] < _BETWEEN_LOOKS_SECONDS:
-            return
-        self._looks.append((now, {actor.number: actor.seconds for actor in busy}))
-        while len(self._looks) > 2 and now - self._looks[1][0] >= _SPAN_SECONDS:
-            self._looks.popleft()
-        since, before = self._looks[0]
-        shares = (
-            ActorShare(
-                actor.number,
-                actor.worker.device,
-                actor.worker.node,
-                _share(actor.seconds, before.get(actor.number, 0.0), now - since),
-            )
-            for actor in busy
-        )
-        self._run.show(actors=tuple(shares))
 
     def compare(self, reported: Iterable[Software]) -> None:
         """Compare the software of processes with that of this one; to be called before their rows are stored.
@@ -270,10 +241,3 @@ def look_at_sources(run: Run) -> None:
     """
     if not are_as_imported() and run.mix(["edited sources"]):
         run.say(f"Warning: NWS's sources were edited after this process had begun. {MIXED}.")
-
-
-def _share(seconds: float, before: float, span: float) -> float | None:
-    """The share of a span with work, None if it has no length. An actor with less work than before is a new one."""
-    if span == 0:
-        return None
-    return min(1.0, (seconds - before if seconds >= before else seconds) / span)

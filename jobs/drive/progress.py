@@ -193,7 +193,7 @@ def run_progress(
         sys.stderr.isatty(),
         "",
     )
-    show(unit=unit, actors=(), newest=None, **tally.fields())
+    show(unit=unit, newest=None, **tally.fields())
     with _bar(console, tally) if is_terminal else nullcontext(lambda: None) as look:
 
         def advance(done: int, failures: int) -> None:

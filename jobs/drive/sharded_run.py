@@ -196,10 +196,7 @@ def _see_to_shards(run: Run, start: StartDriver, drivers: int, address: str | No
             new = max(0, failed - before[1])
             advance(max(0, finished - before[0] - new), new)
             reports = run.store.progress_of([shard.id for shard in shards if shard.state == "running"]).values()
-            run.show(
-                actors=tuple(actor for report in reports for actor in report.actors),
-                newest=max((report.newest for report in reports if report.newest), default=None),
-            )
+            run.show(newest=max((report.newest for report in reports if report.newest), default=None))
     _require_done(run, shards, deaths)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cluster.sweep_pool import SweepPool
+from cluster.pools import SweepPool
 from core.article_ids import ArticleIds
 from core.errors import StoreError
 from core.metrics.kept import Panel, others

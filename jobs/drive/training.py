@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from cluster.episode_pool import EpisodePool
+from cluster.pools import EpisodePool
 from core.errors import NwsError, RecipeError, StoreError
 from core.learning.checkpoint import Checkpoint, Reading, from_bytes, to_bytes
 from core.learning.exchange import Decoded

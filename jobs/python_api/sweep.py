@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cluster.worker_info import rows_warning
+from cluster.dispatcher import rows_warning
 from core.errors import CorpusError, NwsError, RecipeError
 from core.systems.rulers import REFERENCE_WORDS
 from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows

@@ -6,7 +6,7 @@ from typing import Any
 
 from core.errors import RecipeError
 from core.metrics.kept import Panel
-from core.models import ModelRef, resolve_model, tokenizer_folder
+from core.models import ModelRef, model_folder, resolve_model
 from core.models.endpoint import PREFIX, Endpoint, default_url
 from core.models.generators import DEFAULT_PROMPTS, Generator, PromptTemplate, complete, parse_generator
 from core.stage import Stage
@@ -108,7 +108,9 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
         return Endpoint(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPTS[unit], settings.concurrency)
     generator = parse_generator(name, prompt, recipe.exact, unit)
     generator = replace(generator, model=resolve_model(generator.model))
-    return generator if generator.architecture else complete(generator, tokenizer_folder(generator.model), unit)
+    if generator.architecture:
+        return generator
+    return complete(generator, model_folder(generator.model, with_weights=False), unit)
 
 
 def with_cut(generators: Collection[Generator | Endpoint], cut: bool) -> list[Generator | Endpoint]:

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cluster.worker_info import rows_warning
+from cluster.dispatcher import rows_warning
 from jobs.drive.progress import Span, duration
 from jobs.drive.ship import HeartbeatMonitor
 from jobs.report.console import printable
-from jobs.report.numerals import counted, percent
+from jobs.report.numerals import counted
 from jobs.report.run_status import (
     as_dict,
     done_text,
@@ -25,10 +25,9 @@ from jobs.report.run_status import (
     state_name,
 )
 from jobs.report.run_status import duration as work_time
-from jobs.store import ActorShare, FailureInfo, Progress, RunInfo, Store
+from jobs.store import FailureInfo, Progress, RunInfo, Store
 
 _NAME_WIDTH = 12
-_MACHINES = 6
 _BRIEF_REASONS = 2
 _BRIEF_LETTERS = 130
 
@@ -199,7 +198,7 @@ def facts(view: View) -> list[tuple[str, str]]:
     run, at = view.run, view.progress
     rows = [("progress", _progress(view))]
     if at is not None:
-        rows += [("speed", _speed(view) or "not known yet"), *(("actors", text) for text in machine_lines(at.actors))]
+        rows.append(("speed", _speed(view) or "not known yet"))
     reused = f", {run.reused} of them reused" if run.reused else ""
     rows.append(("summaries", f"{run.summaries}{reused}"))
     return [*rows, ("warning", warning)] if (warning := rows_warning(run.arithmetic)) else rows
@@ -246,21 +245,3 @@ def left_text(view: View) -> str:
 def _speed(view: View) -> str:
     speed, left = rate_text(view), left_text(view)
     return f"{speed} in the last {duration(view.span.seconds)}" + (f", {left} left" if left else "") if speed else ""
-
-
-def machine_lines(ready: Sequence[ActorShare]) -> list[str]:
-    """The actors, a line for each machine."""
-    if not ready:
-        return ["none is ready"]
-    by_machine: dict[tuple[str, str], list[ActorShare]] = {}
-    for actor in ready:
-        by_machine.setdefault((actor.node, actor.device), []).append(actor)
-    lines = [_machine(*place, actors) for place, actors in sorted(by_machine.items())]
-    further = len(lines) - _MACHINES
-    return lines if further <= 0 else [*lines[:_MACHINES], f"and those of {counted(further, 'more machine')}"]
-
-
-def _machine(node: str, device: str, actors: list[ActorShare]) -> str:
-    shares = [actor.busy for actor in actors if actor.busy is not None]
-    ends = dict.fromkeys(map(percent, (min(shares), max(shares)))) if shares else ()
-    return f"{len(actors)} on {node}, {device}" + f": {' to '.join(ends)} busy" * bool(ends)

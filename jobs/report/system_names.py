@@ -225,7 +225,6 @@ SYSTEM_NOTES = {
     "person": "takes the first n words of a second person's summary",
     "other-article": "takes the first n words of the reference of the most similar other article",
     "oracle": "searches the text for the best phrases, and sees the reference",
-    "window-oracle": "searches for the best n words in a row, and sees the reference",
 }
 
 

@@ -23,7 +23,6 @@ from core.analysis.answer import Answer
 from core.errors import NwsError, StoreError, StoreUnavailableError
 from jobs.report.console import printable, written_out
 from jobs.report.kept_answer import HOW_SURE, WHAT_IT_IS, heading, headline, sentences
-from jobs.report.numerals import counted
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.page import collect, content_policy, render
 from jobs.report.run_status import ListedRun, duration, failure_lines, listed_runs, made_by, state_name
@@ -73,8 +72,7 @@ def _line(listed: ListedRun, progress: Progress | None) -> dict[str, Any]:
     silent = max(0.0, (datetime.now(UTC) - run.heartbeat_at).total_seconds()) if run.heartbeat_at else 0.0
     progress = progress if state == "running" else None
     view = View(run, progress, span_until_now(run, progress, silent))
-    actors = counted(len(progress.actors), "actor") if progress and progress.actors else ""
-    speed = [rate_text(view), left_text(view) and f"{left_text(view)} left", actors]
+    speed = [rate_text(view), left_text(view) and f"{left_text(view)} left"]
     told = [listed.answer] if listed.answer else speed
     return {"listed": listed, "state": state, **_progress(view), "told": told, "time": duration(run)}
 

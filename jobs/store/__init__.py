@@ -11,7 +11,6 @@ from jobs.store.means import EndpointUse as EndpointUse
 from jobs.store.means import KeptShare as KeptShare
 from jobs.store.queries import QueryResult as QueryResult
 from jobs.store.results import FailureInfo as FailureInfo
-from jobs.store.run_progress import ActorShare as ActorShare
 from jobs.store.run_progress import CurveRow as CurveRow
 from jobs.store.run_progress import GreedyReward as GreedyReward
 from jobs.store.run_progress import LogLine as LogLine

@@ -25,16 +25,6 @@ class LogLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ActorShare:
-    """An actor whose models are loaded; `busy` is its share of the last minute with work, in [0, 1], None at first."""
-
-    number: int
-    device: str
-    node: str
-    busy: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Progress:
     """The progress of a driver.
 
@@ -47,7 +37,6 @@ class Progress:
         total: the number of all, None if unknown.
         span_seconds: the length of the last minutes, which begin as some had just been finished; 0 before.
         span_finished: the number that was finished in them.
-        actors: those whose models are loaded.
         newest: the id of an article that was stored last, None before.
     """
 
@@ -59,7 +48,6 @@ class Progress:
     total: int | None = None
     span_seconds: float = 0.0
     span_finished: int = 0
-    actors: tuple[ActorShare, ...] = ()
     newest: str | None = None
 
 
@@ -179,8 +167,7 @@ class DriverReports(Database):
         progress = {}
         query = select(ProgressRow.run_id, ProgressRow.noted_at, ProgressRow.numbers)
         for run_id, noted_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
-            actors = tuple(ActorShare(**actor) for actor in numbers["actors"])
-            progress[run_id] = Progress(noted_at, **(numbers | {"actors": actors}))
+            progress[run_id] = Progress(noted_at, **numbers)
         return progress
 
     @reads

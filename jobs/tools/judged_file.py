@@ -119,6 +119,20 @@ def read_replies(content: bytes) -> dict[str, dict[str, Any]]:
     return replies
 
 
+def stored_replies(path: Path) -> dict[str, dict[str, Any]]:
+    """The replies in a file, none where there is no file.
+
+    Raises:
+        RecipeError: the file cannot be read.
+    """
+    try:
+        return read_replies(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise RecipeError(f"{path} cannot be read ({error.strerror or error}). Choose another -o.") from error
+
+
 @contextlib.contextmanager
 def open_replies(path: Path) -> Iterator[tuple[dict[str, dict[str, Any]], IO[bytes]]]:
     """The replies in a file, and the file to add to. It is made if there is none; a torn last line is removed.

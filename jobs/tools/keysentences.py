@@ -9,8 +9,17 @@ from typing import Any, TypeAlias
 from rich.console import Console
 
 from core.errors import CorpusError, RecipeError
-from core.systems import korean_textrank, kr_wordrank
-from core.systems.korean_key_sentences import check_selection, share_found
+from core.systems.korean_key_sentences import (
+    TEXTRANK_KEYWORDS,
+    share_found,
+    stopwords_text,
+    textrank_keywords,
+    textrank_sentences,
+    textrank_signature,
+    wordrank_keywords,
+    wordrank_sentences,
+    wordrank_signature,
+)
 from core.text.korean import nouns_and_adjectives, readable
 from core.text.language import hangul_share
 from core.text.reader import is_file
@@ -94,24 +103,22 @@ def find_key_sentences(documents: Sequence[str], top: int, stopwords: frozenset[
         diversity: the least cosine distance between key sentences, in [0, 1].
 
     Raises:
-        RecipeError: `top` or `diversity` is out of range.
         CorpusError: there is no keyword.
         NwsError: krwordrank or kiwipiepy is not installed.
     """
-    check_selection(top, diversity)
     tokenizer = named_tokenizer("kiwi")
-    keywords = kr_wordrank.rank_keywords(documents, stopwords)
+    keywords = wordrank_keywords(documents, stopwords)
     count = max(top, *N_KEYSENTS)
-    by_wordrank = kr_wordrank.key_sentences(keywords, documents, count, diversity)
-    by_textrank = korean_textrank.key_sentences(documents, tokenizer, count, diversity)
-    own = korean_textrank.rank_keywords(documents, stopwords)
+    by_wordrank = wordrank_sentences(keywords, documents, count, diversity)
+    by_textrank = textrank_sentences(documents, tokenizer, count, diversity)
+    own = textrank_keywords(documents, stopwords)
     of_wordrank, of_textrank = (_recalls(list(keywords), texts, _of_left_parts) for texts in (by_wordrank, by_textrank))
     return KeySentences(
         len(documents),
-        Method(kr_wordrank.signature(stopwords, diversity), keywords, tuple(by_wordrank), of_wordrank, of_wordrank),
+        Method(wordrank_signature(stopwords, diversity), keywords, tuple(by_wordrank), of_wordrank, of_wordrank),
         Method(
-            f"{korean_textrank.signature(tokenizer, diversity)}|{korean_textrank.KEYWORD_SIGNATURE}"
-            f"|stopwords:{kr_wordrank.shown(stopwords)}|own-recall:morphemes",
+            f"{textrank_signature(tokenizer, diversity)}|{TEXTRANK_KEYWORDS}"
+            f"|stopwords:{stopwords_text(stopwords)}|own-recall:morphemes",
             own,
             tuple(by_textrank),
             of_textrank,

@@ -10,7 +10,7 @@ from fake_cuda import FakeCuda
 
 import core.arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
 from cluster.article_work import SegmentedBundle, pool_warnings, segment_bundle, sweep_bundle
-from cluster.worker_info import this_worker
+from cluster.dispatcher import this_worker
 from core.types import SegmentedArticle, Summary
 
 

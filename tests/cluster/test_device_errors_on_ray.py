@@ -8,8 +8,8 @@ import fakes
 import pytest
 
 from cluster.article_work import Work
+from cluster.pools import sweeps_on_ray
 from cluster.resources import ActorResources
-from cluster.sweep_pool import sweeps_on_ray
 from core.errors import DeviceError
 from core.types import Article, Landed
 
@@ -31,15 +31,6 @@ def test_an_actor_whose_gpu_failed_once_is_replaced_and_no_article_fails(tmp_pat
     assert not [failure for _, result in landed for failure in result.failures]
     pids = {summary.text for _, result in landed for summary in result.summaries}
     assert len(pids) == 2, "the first actor was used again"
-
-
-def test_an_article_that_always_breaks_the_gpu_fails_and_its_neighbours_are_done() -> None:
-    bundles = fakes.bundles(3, 2, {2: "sweep-loses-gpu"})
-    landed = run(bundles)
-    (failure,) = [failure for _, result in landed for failure in result.failures]
-    assert (failure.article_id, failure.error_class, failure.attempts) == (bundles[1][0].id, "DeviceError", 4)
-    assert "an illegal memory access" in failure.message
-    assert len({s.article_id for _, result in landed for s in result.summaries}) == 5
 
 
 def test_a_gpu_that_new_actors_do_not_mend_stops_the_run() -> None:

@@ -7,8 +7,8 @@ import fakes
 import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.episode_pool import inline_episodes
-from cluster.worker_info import this_worker
+from cluster.dispatcher import this_worker
+from cluster.pools import inline_episodes
 from core.errors import DeviceError, NwsError
 from core.types import Article
 

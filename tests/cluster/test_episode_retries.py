@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
 from cluster.article_work import EpisodeActor
-from cluster.episode_pool import EpisodePool, inline_episodes
+from cluster.pools import EpisodePool, inline_episodes
 from core.errors import CancelledError, ClusterError
 from core.learning.exchange import Decoded
 from core.types import Article

@@ -9,9 +9,9 @@ import fakes
 import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.episode_pool import EpisodePool, episodes_on_ray, inline_episodes
+from cluster.dispatcher import this_worker
+from cluster.pools import EpisodePool, episodes_on_ray, inline_episodes
 from cluster.resources import ActorResources
-from cluster.worker_info import this_worker
 from core.learning.exchange import ArticleGradient, Parameters
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]

@@ -1,10 +1,9 @@
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ray_head import CHECKOUT, Head, ray_head, run_script
+from ray_head import Head, ray_head, run_script
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults]
 
@@ -17,7 +16,7 @@ def head() -> Iterator[Head]:
 
 WORKING = """
 import json
-from cluster.sweep_pool import sweeps_on_ray
+from cluster.pools import sweeps_on_ray
 from cluster.resources import plan_actors
 from cluster.session import joined_session
 import fakes
@@ -59,31 +58,6 @@ def test_a_run_on_a_cluster_leaves_it_running_without_its_actors(head: Head, tmp
     assert told["token"] == head.environment["RAY_AUTH_TOKEN_PATH"]
     assert told["dashboard"] == head.dashboard
     assert json.loads(run_script(LOOKING, tmp_path, environment)) == [2, 0]
-
-
-SUBMITTING = """
-import json, time
-from ray.job_submission import JobSubmissionClient, JobStatus
-client = JobSubmissionClient({dashboard!r})
-job = client.submit_job(entrypoint={entrypoint!r}, runtime_env={{"working_dir": {folder!r}}})
-while not (status := client.get_job_status(job)).is_terminal():
-    time.sleep(0.2)
-print(json.dumps([status, client.get_job_logs(job)]))
-"""
-
-
-def test_a_submitted_job_joins_its_cluster_and_its_workers_import_what_it_shipped(head: Head, tmp_path: Path) -> None:
-    shipped = tmp_path / "shipped"
-    shipped.mkdir()
-    for path in ("core", "cluster", "jobs", "tests/support/fakes.py"):
-        (shipped / Path(path).name).symlink_to(CHECKOUT / path)
-    (shipped / "run.py").write_text(WORKING + "import core; print(core.__file__)\n")
-    script = SUBMITTING.format(dashboard=head.dashboard, entrypoint=f"{sys.executable} run.py", folder=str(shipped))
-    status, logs = json.loads(run_script(script, tmp_path, head.environment))
-    assert status == "SUCCEEDED", logs
-    told, where = logs.splitlines()[-2:]
-    assert json.loads(told)["summaries"] == 16
-    assert "_ray_pkg_" in where
 
 
 REFUSED = """

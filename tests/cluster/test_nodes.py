@@ -14,7 +14,7 @@ LOSING = """
 import json, threading
 import cluster_of_nodes
 from cluster.article_work import Work
-from cluster.sweep_pool import sweeps_on_ray
+from cluster.pools import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import joined_session
 import fakes

@@ -11,9 +11,9 @@ from memory_limit import inside, memory_limit, seeing_only
 from ray_head import run_script
 
 from cluster.article_work import Work
+from cluster.pools import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import Session
-from cluster.sweep_pool import sweeps_on_ray
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults]
 
@@ -22,7 +22,7 @@ BYTES = 3 * 2**30
 HOGGING = """
 import json
 from cluster.article_work import Work
-from cluster.sweep_pool import sweeps_on_ray
+from cluster.pools import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import local_session
 import fakes

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
 from cluster.article_work import Work
-from cluster.sweep_pool import SweepPool, inline_sweeps
+from cluster.pools import SweepPool, inline_sweeps
 from core.errors import ModelError
 from core.types import Article, BundleResult
 

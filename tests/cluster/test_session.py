@@ -15,9 +15,9 @@ import psutil
 import pytest
 import ray
 
+from cluster.pools import sweeps_on_ray
 from cluster.resources import ActorResources
 from cluster.session import Session
-from cluster.sweep_pool import sweeps_on_ray
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
@@ -130,7 +130,7 @@ def start(script: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
 
 WORKING = """
 import json
-from cluster.sweep_pool import sweeps_on_ray
+from cluster.pools import sweeps_on_ray
 from cluster.resources import plan_actors
 from cluster.session import local_session
 import fakes

@@ -10,9 +10,9 @@ import psutil
 import pytest
 
 from cluster.article_work import Work
+from cluster.pools import inline_sweeps, sweeps_on_ray
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
-from cluster.sweep_pool import inline_sweeps, sweeps_on_ray
 from core.errors import ClusterError, ModelError
 from core.types import Article, Failure, Landed, Summary
 

@@ -22,7 +22,7 @@ class ScriptedActors:
     """
 
     device = "1 CPU"
-    workers = busy = ()
+    workers = ()
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from system_kinds import kind_of
 
 from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.serve.app import listen, make_server
-from jobs.store import ActorShare, LogLine, Progress, RunSpec, Store, open_store
+from jobs.store import LogLine, Progress, RunSpec, Store, open_store
 
 HARM = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> {{ 7*7 }} \x1b[2J\u202e"
 SYSTEMS = ("m|textrank", "lead", "random")
@@ -62,8 +62,7 @@ class MadeRun:
 
     def beat(self, newest: str | None = None) -> None:
         """A driver's sign of life."""
-        actor = ActorShare(0, self.text, self.text, 0.9)
-        at = Progress(datetime.now(UTC), "sweep", "articles", self.done, 0, 30, 10.0, 5, (actor,), newest)
+        at = Progress(datetime.now(UTC), "sweep", "articles", self.done, 0, 30, 10.0, 5, newest)
         self.writer.heartbeat([LogLine(datetime.now(UTC), f"stored {self.done} of {self.text}")], at=at)
 
     def fail(self) -> None:

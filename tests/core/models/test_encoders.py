@@ -64,24 +64,6 @@ def test_a_text_beyond_the_window_is_cut_to_it(tiny_models: dict[str, Path], arc
     np.testing.assert_allclose(encoder.encode([long]), encoder.encode([long * 2]), atol=1e-6)
 
 
-def test_vectors_are_the_same_where_memory_runs_out(tiny_models: dict[str, Path]) -> None:
-    texts = [" ".join(["the cat said news"] * (1 + number % 5)) + f" {number}" for number in range(60)]
-    encoder, short = load(tiny_models["bert"]), load(tiny_models["bert"])
-    forward = short._forward
-    sizes: list[int] = []
-
-    def with_little_memory(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        if inputs["input_ids"].numel() > 300:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        sizes.append(inputs["input_ids"].numel())
-        return forward(inputs)
-
-    short._forward = with_little_memory
-    np.testing.assert_allclose(short.encode(texts), encoder.encode(texts), atol=1e-6)
-    assert len(sizes) > 2
-    assert short.tokens == encoder.tokens, "a text that comes again counts once"
-
-
 def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     folder = tmp_path / "evil"
     shutil.copytree(tiny_models["bert"], folder)

@@ -115,20 +115,6 @@ def test_a_refusal_ends_it_before_any_article(server: OpenAiServer, reply: Reply
     assert (server.greetings, server.asked) == (1, [])
 
 
-def test_where_one_article_fails_the_others_are_not_asked_for_again(server: OpenAiServer) -> None:
-    """A bundle in which one fails is swept again, article by article."""
-    loaded = load(server)
-    server.scripted["bad"] = Reply(400, {"error": {"message": "too bad"}})
-    for texts in (["one good", "a bad one", "good again"], ["a bad one"]):
-        with pytest.raises(EndpointError, match="too bad"):
-            loaded(texts, [0] * len(texts), [2] * len(texts))
-    assert [loaded([text], [0], [2])[0].text for text in ("one good", "good again")] == ["one good", "good again"]
-    assert len(server.asked) == 3
-    loaded(["other"], [0], [2])
-    loaded(["one good"], [0], [2])
-    assert len(server.asked) == 5, "only while the same articles come again"
-
-
 @pytest.mark.parametrize("key", ["sk two", "sk-\x07", "sk-é"])
 def test_what_is_no_key_is_refused_unseen(key: str, server: OpenAiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)

@@ -15,7 +15,6 @@ from core.models.generators import (
     KNOWN_GENERATORS,
     PromptTemplate,
     Settings,
-    for_architecture,
     parse_generator,
 )
 
@@ -34,15 +33,6 @@ def test_known_names_hub_ids_and_revisions_are_the_same_generator() -> None:
         assert parse_generator(name) == parse_generator(known.model.source) == known
         pinned = parse_generator(f"{name}@{'a' * 40}")
         assert pinned == replace(known, model=replace(known.model, revision="a" * 40))
-
-
-@pytest.mark.parametrize(("name", "architecture"), [("bart", "bart"), ("t5", "t5"), ("gpt2-lm", "gpt2")])
-def test_a_folder_has_the_prompt_of_its_architecture(
-    tiny_models: dict[str, Path], name: str, architecture: str
-) -> None:
-    generator = parse_generator(str(tiny_models[name]))
-    assert generator == for_architecture(generator.model, architecture)
-    assert generator.signature == tiny_models[name].name
 
 
 def test_options_name_everything_that_changes_a_summary() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from core.models import KNOWN_MODELS, model_folder, parse_model, resolve_model
-from core.models import tokens as model_tokens
 from core.models.loading import load_tokenizer
 from core.models.tokens import MOST_UNREAD, tokenized, unread_share
 from core.text.dataset import Dataset, open_dataset
@@ -46,7 +45,6 @@ def rows(tokenizer: Any, texts: list[str], max_length: int) -> dict[str, list[li
 @given(TEXTS, st.integers(2, 40))
 @example(["a b\x1cc", "[MASK]b c", "", " ", "a\u0301 \u0301b"], 512)
 def test_words_looked_up_give_the_ids_of_the_whole_text(texts: list[str], max_length: int) -> None:
-    assert model_tokens._words_of(MINILM) is not None
     assert rows(MINILM, texts, max_length) == by_the_tokenizer(MINILM, texts, max_length)
 
 
@@ -61,10 +59,7 @@ def test_every_tokenizer_gives_its_own_ids(tiny_models: dict[str, Path], archite
 def test_words_are_not_looked_up_where_a_token_may_reach_over_a_space(tiny_models: dict[str, Path]) -> None:
     tokenizer = load_tokenizer(tiny_models["bert"])
     tokenizer.add_tokens(["the cat"])
-    assert model_tokens._words_of(tokenizer) is None
     assert rows(tokenizer, ["so the cat said"], 9) == by_the_tokenizer(tokenizer, ["so the cat said"], 9)
-    for architecture in ("xlnet", "roberta", "gpt2"):
-        assert model_tokens._words_of(load_tokenizer(tiny_models[architecture])) is None
 
 
 KOREAN, ENGLISH = ([article.text for article in open_dataset(Dataset(name))] for name in ("sample-ko", "sample"))

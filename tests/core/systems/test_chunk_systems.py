@@ -1,7 +1,14 @@
-import numpy as np
-from documents import document, segmented
+import zlib
+from collections.abc import Sequence
 
-from core.systems.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks
+import numpy as np
+from documents import dice, document, segmented
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.systems.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks, LeadSearch, Objective, greedy
+from core.systems.composition import filled, words_at
+from core.types import SegmentedArticle
 
 
 def test_chunks_nearest_the_document_come_first() -> None:
@@ -30,13 +37,6 @@ def test_some_importances_see_vectors_and_others_words_or_places() -> None:
     assert turned == first | {"textrank": 0, "centroid": 0}
 
 
-def test_chunks_of_an_important_sentence_come_first() -> None:
-    article = segmented()
-    alike = np.ones((len(article.chunks), 3))
-    (draft,) = ChunkSystem("enc", "position").summarize(document(article, alike), [4])
-    assert draft.text == "Alpha beta met gamma"
-
-
 def test_lead2_chunks_takes_no_chunk_of_the_third_sentence_while_there_are_others() -> None:
     article = segmented("Alpha beta met gamma. Delta saw epsilon. The best chunk is here.")
     nearest_last = np.eye(3) + np.array([[0.0], [0.1], [5.0]])
@@ -48,3 +48,56 @@ def test_lead2_chunks_takes_no_chunk_of_the_third_sentence_while_there_are_other
     assert texts == ["Delta saw epsilon", "Alpha beta met gamma Delta saw epsilon", texts[2]]
     assert texts[2].startswith(texts[1])
     assert len(texts[2].split()) == 9
+
+
+ARTICLE = segmented(
+    "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "
+    "Trains will cross the bridge every hour. Nobody spoke against it."
+)
+LEAD3 = "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million."
+
+
+def test_it_searches_for_the_first_three_sentences_and_asks_no_reference() -> None:
+    anchors = set()
+
+    def recorded(anchor: str, texts: Sequence[str]) -> list[float]:
+        anchors.add(anchor)
+        return dice(anchor, texts)
+
+    drafts = LeadSearch().summarize(document(ARTICLE, anchored_f1=recorded), [3, 6])
+    assert anchors == {LEAD3}
+    assert [draft.n for draft in drafts] == [3, 6]
+    for draft in drafts:
+        assert set(draft.text.split()) <= set(LEAD3.replace(".", "").replace(",", "").split())
+
+
+def one_by_one(article: SegmentedArticle, objective: Objective, candidates: Sequence[int], n: int) -> str:
+    """The search at one n alone, option by option."""
+    taken: set[int] = set()
+    while len(taken) < n:
+        options = [
+            taken | set(range(chunk.start, min(chunk.end, chunk.start + n - len(taken))))
+            for chunk in (article.chunks[index] for index in candidates)
+            if chunk.start not in taken
+        ]
+        if not options:
+            break
+        scores = [objective([words_at(article, option)])[0] for option in options]
+        taken = options[scores.index(max(scores))]
+    return words_at(article, filled(article, taken, n))
+
+
+LENGTHS = st.lists(st.integers(1, 40), min_size=1, max_size=6)
+
+
+@settings(max_examples=60)
+@given(LENGTHS, st.integers(0, 2**32), st.sets(st.integers(0, 12), max_size=13), st.sampled_from([2, 5, 1000]))
+def test_side_by_side_finds_what_a_search_at_each_n_finds(
+    lengths: list[int], seed: int, chosen: set[int], levels: int
+) -> None:
+    def drawn(texts: Sequence[str]) -> list[float]:  # with few levels there are many equals
+        return [zlib.crc32(f"{seed} {text}".encode()) % levels / levels for text in texts]
+
+    candidates = sorted(chosen & set(range(len(ARTICLE.chunks))))
+    expected = {n: one_by_one(ARTICLE, drawn, candidates, n) for n in lengths}
+    assert greedy(ARTICLE, drawn, candidates, lengths) == expected

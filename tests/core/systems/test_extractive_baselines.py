@@ -77,15 +77,3 @@ def test_random_words_are_the_articles_in_its_order_and_a_longer_text_holds_the_
         assert len(text.split()) == min(n, len(article.words))
         assert None not in align(bare_words(text), bare_words(TEXT))
         assert Counter(text.split()) <= Counter(more.split())
-
-
-def test_every_place_is_as_likely_as_any_other_and_drawn_once() -> None:
-    """Stop words are drawn, too."""
-    article = segmented("the " + " ".join(f"w{i}" for i in range(9)))
-    seeds = [RandomWords(seed).summarize(document(article), [3]) for seed in range(400)]
-    drawn = [text for drafts in seeds for text in drafts[0].texts]
-    assert all(len(set(text.split())) == 3 for text in drawn)
-    counts = Counter(word for text in drawn for word in text.split())
-    expected = len(drawn) * 3 / 10
-    # Chi-squared, 9 degrees of freedom: .001 of fair draws are above it, and fewer where places of a draw differ.
-    assert sum((counts[word] - expected) ** 2 / expected for word in article.words) < 27.9

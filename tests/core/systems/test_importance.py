@@ -30,7 +30,6 @@ from core.systems.importance import (
     lexrank,
     position,
     sentence_words,
-    term_counts,
     textrank,
     textrank_words,
     unit_rows,
@@ -83,14 +82,6 @@ def test_lexrank_ranks_the_graph_of_the_package_lexrank(article: list[list[str]]
     assert lexrank(article).tolist() == pytest.approx([expected[i] for i in range(len(article))], abs=1e-9)
 
 
-def test_the_graphs_of_news_are_neither_empty_nor_complete() -> None:
-    for importance in (textrank_words, lexrank):
-        assert len(set(importance(NEWS).round(6))) >= 3
-    # The fourth sentence shares no word. In LexRank it has the vote of itself.
-    assert textrank_words(NEWS).argmin() == 3
-    assert lexrank(NEWS)[3] == pytest.approx(1 / len(NEWS))
-
-
 def test_position_falls_evenly_from_one() -> None:
     assert position(4).tolist() == [1, 0.75, 0.5, 0.25]
     assert position(1).tolist() == [1]
@@ -102,9 +93,6 @@ def test_a_sentence_gives_its_words_in_lower_case_and_without_punctuation() -> N
         "trains trains it said crossed",
         "the strasse is very long",
     ]
-    counts = term_counts(sentence_words(article))
-    assert counts.shape == (2, 9)
-    assert sorted(counts.toarray()[0].tolist()) == [0] * 5 + [1, 1, 1, 2]
 
 
 def unit(rows: int, dimensions: int, seed: int) -> np.ndarray:
@@ -147,8 +135,3 @@ def test_chunk_weights_do_not_depend_on_scale_and_offset(seed: int, scale: float
     z = (importance - importance.mean()) / importance.std()
     expected = z[owner] + (similarity - similarity.mean()) / similarity.std()
     np.testing.assert_allclose(weights, expected, atol=1e-5)
-
-
-def test_equal_importance_leaves_the_similarity_alone() -> None:
-    weights = chunk_weights(np.ones(2), np.array([0.0, 1.0]), np.array([0, 1]))
-    np.testing.assert_allclose(weights, [-1, 1])

@@ -1,10 +1,24 @@
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from documents import document
+from documents import dice, document, segmented
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.errors import EmptyArticleError
-from core.systems.rulers import OtherArticle, Person, ReferenceWords
+from core.systems.extractive_baselines import BASELINES, make_baseline
+from core.systems.rulers import (
+    LIKELY_WINDOWS,
+    RULERS,
+    Oracle,
+    OtherArticle,
+    Person,
+    ReferenceWords,
+    likely_windows,
+    windows,
+)
 from core.systems.system import Document, System, no_other
 from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
@@ -36,3 +50,78 @@ def test_a_ruler_has_the_first_words_of_a_person_and_all_where_there_are_no_more
 def test_nobody_is_another_person_where_there_is_one_reference() -> None:
     with pytest.raises(EmptyArticleError, match="'k' of d has no second reference"):
         Person().summarize(of(FIRST), [2])
+
+
+ARTICLE = segmented(
+    "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "
+    "Trains will cross the bridge every hour. Nobody spoke against it."
+)
+
+
+def overlap_with(*wanted: str):
+    """Dice overlap with a bag of words: an objective whose best summary is known."""
+
+    def f1(texts: Sequence[str]) -> list[float]:
+        bags = [set(text.lower().replace(".", "").replace(",", "").split()) for text in texts]
+        return [2 * len(bag & set(wanted)) / (len(bag) + len(wanted)) if bag else 0.0 for bag in bags]
+
+    return f1
+
+
+def test_greedy_search_finds_words_from_all_over_the_article() -> None:
+    (draft,) = Oracle(()).summarize(document(ARTICLE, f1=overlap_with("bridge", "alder", "trains", "cross")), [4])
+    assert draft.text == "bridge Alder Trains cross"  # chunks "bridge", "Alder" and "Trains", then "cross"
+
+
+@pytest.mark.parametrize("wanted", [("monday",), ("it", "cost", "two"), ("nothing",), ("may", "every", "spoke")])
+def test_the_oracle_is_never_below_a_rival(wanted: tuple[str, ...]) -> None:
+    seen = document(ARTICLE, f1=overlap_with(*wanted), anchored_f1=dice)
+    lengths = [1, 2, 3, 5, 9, 20]
+    oracle = {d.n: d.text for d in make_baseline("oracle", "enc", 0).summarize(seen, lengths)}
+    for name in BASELINES.keys() - {"random-words", *RULERS}:
+        for draft in make_baseline(name, "enc", 0).summarize(seen, lengths):
+            if draft.n != UNCUT:
+                mine, *theirs = seen.f1([oracle[draft.n], *draft.texts])
+                assert mine >= max(theirs), (name, draft)
+
+
+def test_a_window_copied_from_the_reference_is_the_oracles_among_hundreds() -> None:
+    """The search cannot find it: its chunks hold none of its words."""
+    copied = "It was, as it is, and then they were there."
+    text = " ".join(f"Snow fell on Dover{i}." for i in range(60)) + f" {copied} " + "Trains ran late. " * 60
+    article = Segmenter("blank")(Article("d", "all", "k", text, ("Nothing alike.", f"{copied.upper()}!")))
+    asked: list[str] = []
+
+    def f1(texts: Sequence[str]) -> list[float]:
+        asked.extend(texts)
+        return dice(copied, texts)
+
+    (draft,) = Oracle(()).summarize(document(article, f1=f1), [10])
+    assert draft.text == copied
+    assert len(windows(text, 10)) > 400
+    assert len(set(windows(text, 10)) & set(asked)) == LIKELY_WINDOWS
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from(["a", "A,", "b", "c.", "--", "d"]), min_size=1, max_size=90),
+    st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=20),
+    st.integers(1, 12),
+)
+def test_likely_windows_have_most_words_and_pairs_in_common(words: list[str], reference: list[str], n: int) -> None:
+    def in_common(window: str) -> int:
+        own = [word.strip(".,").lower() for word in window.split() if word != "--"]
+        both = ([*of, *(f"{a} {b}" for a, b in itertools.pairwise(of))] for of in (own, reference))
+        mine, theirs = both
+        return sum(min(mine.count(unit), theirs.count(unit)) for unit in set(mine))
+
+    text = " ".join(words)
+    article = Article("d", "all", "k", text, (" ".join(reference),))
+    every = list(dict.fromkeys(windows(text, n)))
+    assert likely_windows(article, n) == sorted(every, key=in_common, reverse=True)[:LIKELY_WINDOWS]
+
+
+def test_an_article_without_chunks_has_an_oracle() -> None:
+    seen = document(segmented("It was as it is and then they were there."), f1=overlap_with("they"))
+    (draft,) = Oracle(()).summarize(seen, [1])
+    assert draft.text == "they"

@@ -11,7 +11,7 @@ from rich.console import Console
 from stored_rows import rows
 
 from bench import stub_work
-from cluster.sweep_pool import SweepPool
+from cluster.pools import SweepPool
 from core.errors import CorpusError, StoreError
 from core.text.dataset import Dataset, open_rows
 from core.types import Article, Landed

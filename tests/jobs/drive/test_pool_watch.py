@@ -1,23 +1,22 @@
 """Where a process computes with other software or in another way, it is said and recorded, and no other run copies."""
 
 import io
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from bench import stub_work
-from cluster.worker_info import Busy, WorkerInfo, rows_warning
+from cluster.dispatcher import WorkerInfo, rows_warning
 from core.provenance import software
 from core.types import ROWS_DEPEND
-from jobs.drive import driver, pools
+from jobs.drive import driver
 from jobs.drive.pools import PoolWatch
 from jobs.drive.progress import Span
 from jobs.drive.run import Outcome, Run
 from jobs.recipes.job import plan_job
 from jobs.report.run_view import View, facts
-from jobs.store import ActorShare, RunInfo, RunWriter, Store
+from jobs.store import RunInfo, RunWriter, Store
 
 OTHER = ("NWS 0123456789ab", *software()[1:])
 
@@ -50,7 +49,7 @@ def test_rows_of_other_software_are_told_recorded_and_never_copied(
     answers = {"what cuts": [theirs, software()], "what summarises": [software(), theirs]}.get(where)
     with monkeypatch.context() as patch:
         if answers is None:
-            patch.setattr("cluster.worker_info.software", lambda: theirs)
+            patch.setattr("cluster.dispatcher.software", lambda: theirs)
         else:
             asked = iter(range(1000))
             patch.setattr("cluster.article_work.software_now", lambda: answers[next(asked) % 2])
@@ -138,7 +137,7 @@ def test_workers_are_recorded_when_they_change_and_another_kind_of_machine_is_to
     watched = Run(store, run_id, store.claim_run(run_id, "here", 1), Console(file=said, width=2000))
 
     def look(watch: PoolWatch, *workers: WorkerInfo) -> RunInfo:
-        watch.look(SimpleNamespace(workers=workers, busy=()))  # type: ignore[arg-type]
+        watch.look(SimpleNamespace(workers=workers))  # type: ignore[arg-type]
         return store.run_info(run_id)
 
     watch = PoolWatch(watched, "2 x 1 CPU")
@@ -165,39 +164,7 @@ def test_rows_that_depend_on_their_batch_are_told_of_once_with_what_may_help(
     watched = Run(store, run_id, store.claim_run(run_id, "here", 1), Console(file=said, width=2000))
     for instructions in ("AVX2", "AVX512"):  # of two machines
         worker = WorkerInfo("Xeon", "here", f"{instructions}, {mode}, {ROWS_DEPEND}")
-        PoolWatch(watched, "1 x 1 CPU").look(SimpleNamespace(workers=(worker,), busy=()))  # type: ignore[arg-type]
+        PoolWatch(watched, "1 x 1 CPU").look(SimpleNamespace(workers=(worker,)))  # type: ignore[arg-type]
     told, info = said.getvalue(), store.run_info(run_id)
     assert (told.count("agree to about 1e-6 only"), "Unset MKL_CBWR" in told) == (1, is_advised)
     assert ("warning", rows_warning(info.arithmetic)) in facts(View(info, None, Span(0.0, 0)))
-
-
-@pytest.fixture
-def look(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[ActorShare, ...]]]:
-    """Lets a watch look at busy actors at a time; all that it has shown so far."""
-    now, shown = [0.0], list[tuple[ActorShare, ...]]()
-    monkeypatch.setattr(pools.time, "monotonic", lambda: now[0])
-    watch = PoolWatch(SimpleNamespace(show=lambda actors: shown.append(actors)), "1 CPU")  # type: ignore[arg-type]
-
-    def look_at(seconds: float, *busy: Busy) -> list[tuple[ActorShare, ...]]:
-        now[0] = seconds
-        watch.look(SimpleNamespace(workers=(), busy=busy))  # type: ignore[arg-type]
-        return shown
-
-    return look_at
-
-
-def test_the_share_of_the_last_minute(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
-    assert look(0.0, Busy(0, HERE, 5.0)) == [(ActorShare(0, "Xeon", "here", None),)]
-    for second in range(5, 301, 5):  # half of the time for four minutes, then all of it
-        shown = look(float(second), Busy(0, HERE, 5.0 + (second / 2 if second <= 240 else second - 120)))
-        if second == 240:
-            assert shown[-1][0].busy == 0.5
-    assert shown[-1][0].busy == 1.0
-    # One that was replaced, and one that came later.
-    assert [actor.busy for actor in look(360.0, Busy(0, HERE, 12.0), Busy(1, HERE, 30.0))[-1]] == [0.2, 0.5]
-
-
-def test_looking_often_costs_nothing(look: Callable[..., list[tuple[ActorShare, ...]]]) -> None:
-    for millisecond in range(10_000):
-        shown = look(millisecond / 1000, Busy(0, HERE, millisecond / 1000))
-    assert len(shown) == 10

@@ -195,7 +195,7 @@ def test_what_shards_warn_of_stands_in_the_log_of_their_parent_once(
 ) -> None:
     plan = planned(datasets=[{"name": str(news)}], precision="bfloat16")
     driver.create_sharded_run(store, NAME, plan, plan.run_spec(reuse=True), 1, 3, None)
-    monkeypatch.setattr("cluster.worker_info.software", lambda: ("NWS ba9876543210", *software()[1:]))
+    monkeypatch.setattr("cluster.dispatcher.software", lambda: ("NWS ba9876543210", *software()[1:]))
     drive(store, here(store))
     said = [line.text for _, line in store.log(NAME)]
     for what in ("Warning: a process of this run computes with NWS ba9876543210", "Nothing is copied from other runs"):

@@ -65,7 +65,6 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
             ("control", "random-words"),
             ("upper bound", "oracle"),
             ("upper bound", "reference-words"),
-            ("upper bound", "window-oracle"),
         ]
         assert list(answer.rows) == marked
 

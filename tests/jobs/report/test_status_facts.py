@@ -11,16 +11,11 @@ from run_infos import run_info
 from jobs.drive.progress import Span
 from jobs.report.console import PrintableConsole
 from jobs.report.run_view import View, line, print_facts, status_facts
-from jobs.store import ActorShare, FailureInfo, Progress, Store
+from jobs.store import FailureInfo, Progress, Store
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
-ACTORS = (
-    ActorShare(0, "Tesla T4", "gpu-1", 0.97),
-    ActorShare(1, "Tesla T4", "gpu-1", 0.4),
-    ActorShare(2, "Tesla T4", "gpu-2", None),
-)
 SPAN = Span(90.0, 45)
-AT = Progress(NOW, "sweep", finished=42, failed=2, total=100, actors=ACTORS)
+AT = Progress(NOW, "sweep", finished=42, failed=2, total=100)
 
 
 def view(at: Progress | None = AT, span: Span = SPAN, reasons: Any = (), **changes: Any) -> View:
@@ -49,33 +44,29 @@ def test_facts_fold_and_lose_nothing(store: Store, width: int) -> None:
     lines = printed(store, view(), width)
     assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
-    for part in ("running, pid 1 on here", "2 on gpu-1, Tesla T4: 40 % to 97 % busy", "1 on gpu-2, Tesla T4"):
+    for part in ("running, pid 1 on here", "0.5 articles/s in the last 90 s, about 116 s left"):
         assert part in text
 
 
 def test_in_brief_it_fits_a_small_screen_with_what_changes_first(store: Store) -> None:
-    actors = tuple(ActorShare(i, "NVIDIA H100 80GB HBM3", f"gpu-{i // 8:02}.cluster", i / 160) for i in range(160))
     reasons = [
         FailureInfo("news", f"story-{i}", "id", "sweep", f"Error{i}", f"why {i} " + "x y " * 200, 1, "node", NOW)
         for i in range(9)
     ]
-    seen = view(replace(AT, actors=actors), reasons=reasons, name="a long run", note="of many words " * 20)
+    seen = view(reasons=reasons, name="a long run", note="of many words " * 20)
     lines = printed(store, seen, is_brief=True)
     assert len(lines) < 24
     assert max(map(len, lines)) <= 80
     names = [text.split()[0] for text in lines if text[0] != " "]
-    assert list(dict.fromkeys(names)) == [
-        *("run", "name", "state", "progress", "speed", "actors", "summaries", "failed", "time")
-    ]
+    assert list(dict.fromkeys(names)) == [*("run", "name", "state", "progress", "speed", "summaries", "failed", "time")]
     text = "\n".join(lines)
-    for told in ("gpu-05", "and those of 14 more machines", "why 1", "and for 7 more reasons: nws status p1-0421"):
+    for told in ("why 1", "and for 7 more reasons: nws status p1-0421"):
         assert told in text
     assert "why 8" in "\n".join(printed(store, seen))
 
 
-def test_a_run_that_waits_and_one_whose_models_are_loading(store: Store) -> None:
+def test_a_run_that_waits_and_one_whose_speed_is_not_known(store: Store) -> None:
     pending = " ".join(printed(store, view(None, state="pending", address="http://head:8265"), 200))
     assert "pending, waits for its Ray job at http://head:8265. If that is gone: nws resume p1-0421" in pending
-    loading = "\n".join(printed(store, view(replace(AT, actors=()), Span(0.0, 0))))
-    assert "none is ready" in loading
+    loading = "\n".join(printed(store, view(AT, Span(0.0, 0))))
     assert "not known yet" in loading

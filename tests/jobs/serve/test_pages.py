@@ -51,7 +51,7 @@ def test_the_list_has_what_is_known_of_each_run(client: TestClient, store: Store
     lines = {run: next(line for line in text.split("<tr") if run.id in line) for run in (working, gone, ended, without)}
     for told in (
         *("breakfast", "running", "3/30 articles", "1 failed", ">news<small>n = 3, 7<", " articles/s"),
-        *("1 actor", f"/runs/{working.id}"),
+        f"/runs/{working.id}",
     ):
         assert told in lines[working], told
     assert ">failed<" in lines[gone]
@@ -92,7 +92,7 @@ def test_a_run_in_work(client: TestClient, store: Store) -> None:
     text = client.get(f"/runs/{run.id}").text
     for told in (
         *("running, pid 1 on elsewhere", "sweep: 2/30 articles, 1 failed", " articles/s", "left"),
-        *("1 on news, news: 90 % busy", "m|textrank wrote 7 of news1", "EmptyArticleError: no word in news"),
+        *("m|textrank wrote 7 of news1", "EmptyArticleError: no word in news"),
         *("stored 2 of news", 'href="http://head:8265"', "/script.js"),
     ):
         assert told in text, told

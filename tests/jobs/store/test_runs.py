@@ -8,7 +8,7 @@ import pytest
 from stored_rows import rows
 
 from core.errors import FencedError, StoreError
-from jobs.store import ActorShare, Progress, open_store
+from jobs.store import Progress, open_store
 
 
 def test_a_new_run_is_pending_and_comes_back_as_it_was(store, spec):
@@ -200,11 +200,10 @@ def test_who_was_asked_to_stop_before_its_next_claim_is_still_asked(store, spec)
 
 def test_what_is_noted_replaces_what_was_noted(store, run, spec):
     now = datetime(2026, 11, 22, 12, 30, 15, tzinfo=UTC)
-    actors = (ActorShare(0, "T4", "기계-a", 0.75), ActorShare(1, "T4", "b", None))
-    first = Progress(now, "sweep", "articles", 5, 1, None, 2.5, 3, actors, "00ff")
+    first = Progress(now, "sweep", "articles", 5, 1, None, 2.5, 3, "00ff")
     other = store.create_run(spec)
     assert store.progress(run[0]) is None
-    for at in (first, dataclasses.replace(first, total=9, actors=(), newest=None, noted_at=now + timedelta(seconds=5))):
+    for at in (first, dataclasses.replace(first, total=9, newest=None, noted_at=now + timedelta(seconds=5))):
         assert not store.writer(*run).heartbeat(at=at)
         assert store.progress(run[0]) == at
     store.writer(*run).heartbeat()  # which has nothing to tell

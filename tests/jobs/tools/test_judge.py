@@ -314,3 +314,12 @@ def test_what_is_no_reply_is_left_alone_and_two_processes_do_not_add_to_one_file
         with pytest.raises(RecipeError, match="Another process adds to"), open_replies(path):
             pass
     assert path.read_text() == f"{content}\n"
+
+
+@pytest.mark.usefixtures("server")
+def test_replies_that_cannot_be_read_are_one_line_of_error(nws, file: str, tmp_path: Path) -> None:
+    (tmp_path / "judged.replies.jsonl").mkdir()
+    for more in ((), ("--dry-run",)):
+        found = nws("judge", file, *JUDGE, *more)
+        assert (found.code, found.out) == (2, "")
+        assert found.err.splitlines()[-1].startswith("Error: judged.replies.jsonl cannot be read")

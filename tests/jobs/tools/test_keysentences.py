@@ -7,8 +7,7 @@ import pytest
 from korean_tokenizers import korean_tokenizer
 from rich.cells import cell_len
 
-from core.systems import korean_textrank
-from core.systems.kr_wordrank import rank_keywords
+from core.systems.korean_key_sentences import textrank_keywords, wordrank_keywords
 from jobs.tools.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
@@ -50,7 +49,7 @@ def test_json(nws, library: Path) -> None:
     found = nws(*asked).json
     documents, stopwords = read_documents(library), {"도서관", "책을"}
     cells = [(words, sentences) for words in N_KEYWORDS for sentences in N_KEYSENTS]
-    for method, rank in ((found, rank_keywords), (found["textrank"], korean_textrank.rank_keywords)):
+    for method, rank in ((found, wordrank_keywords), (found["textrank"], textrank_keywords)):
         assert method["keywords"] == [list(item) for item in rank(documents, stopwords).items()][:2]
         assert len(method["sentences"]) == 2
         assert set(method["sentences"]) <= set(documents)

@@ -8,9 +8,9 @@ from typing import Any
 from bench import stub_work
 from cluster.actor_pool import ActorPool
 from cluster.article_work import SegmentedBundle, sweep_bundle
+from cluster.dispatcher import WorkerInfo
+from cluster.pools import SweepPool, _BundleBacklog
 from cluster.resources import ActorResources
-from cluster.sweep_pool import SweepPool, _BundleBacklog
-from cluster.worker_info import WorkerInfo
 from core.stage import Stage
 from core.types import Article, BundleResult, Landed
 from jobs.drive.pools import Pools
@@ -114,7 +114,7 @@ class Drivers:
                 self._ray.shutdown()
 
     def backlog(self, *args: Any) -> _BundleBacklog:
-        """In the place of `_BundleBacklog` in `cluster.sweep_pool`."""
+        """In the place of `_BundleBacklog` in `cluster.pools`."""
         backlog = _BundleBacklog(*args)
         self.pools[self._ray._session()].backlog = backlog
         return backlog

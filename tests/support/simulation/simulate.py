@@ -98,7 +98,7 @@ class Simulation:
                 ("jobs.drive.progress", "_bar", lambda *_: contextlib.nullcontext(lambda: None)),  # Rich has threads
                 ("jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
                 ("jobs.store.store", "keep_means", lambda *_: None),  # what can be computed again from the rows
-                ("cluster.sweep_pool", "_BundleBacklog", self.pools.backlog),
+                ("cluster.pools", "_BundleBacklog", self.pools.backlog),
                 # The same each time, and read from files.
                 ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),
                 ("cluster.article_work", "software_now", lambda: own),

@@ -15,7 +15,7 @@ from stored_rows import everything
 
 from bench import stub_work
 from cluster.article_work import Work
-from cluster.sweep_pool import inline_sweeps
+from cluster.pools import inline_sweeps
 from jobs.drive.driver import drive_alone
 from jobs.drive.pools import Pools
 from jobs.recipes.job import plan_job
