@@ -1,6 +1,7 @@
 """Plugins as they are read: files, and entry points of both groups. What they have is in the tests of either kind."""
 
 import hashlib
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,23 @@ def test_a_package_is_pinned_by_all_its_files(tmp_path: Path, monkeypatch: pytes
     _installed.cache_clear()  # as in another process
     with pytest.raises(PluginError, match=r"my-space-tail differs here: .* Install my-space-tails 1 on every machine"):
         pinned.systems()
+
+
+@pytest.mark.parametrize("page", ["docs/your-own.md", "README.md"])
+def test_the_examples_of_the_pages_are_plugins(page: str, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    examples = [block for block in blocks if "SYSTEMS = {" in block or "METRICS = {" in block]
+    assert len(examples) == (4 if page.startswith("docs") else 1)
+    storm = Judged("Storm closes port.", ["A storm closed the port."], "it", "A storm in Hull.", 3, "en")
+    for number, example in enumerate(examples):
+        path = tmp_path / f"{number}.py"
+        path.write_text(example)
+        plugin = read_plugin(PluginSpec(path.name), path)
+        for system in plugin_systems(plugin, ["enc"]):
+            assert [draft.n for draft in system.summarize(document(), [1, 3]) if draft.n] == [1, 3]
+        for metric in plugin_metrics(plugin):
+            assert isinstance(metric.judge(storm), float)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
