@@ -35,8 +35,7 @@ class ScoreOptions:
     )
     plugin: list[str] | None = plain(
         "--plugin FILE",
-        "Metrics of your own: a Python file with METRICS, or an installed entry point of nws.metrics. All of them are "
-        "computed. Repeatable.",
+        "Metrics of your own: a Python file with METRICS. All of them are computed. Repeatable.",
     )
     stemmer: bool = plain("--stemmer", "ROUGE compares Porter stems (English only).", False)
     references: Literal["best", "mean"] = plain(

@@ -54,8 +54,7 @@ def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
     for spec in plan.recipe.plugins:
         plugin = read_plugin(spec, find_file(spec.plugin, spec.sha256))
         require_unchanged(spec.plugin, spec.sha256, plugin.sha256)
-        name = _pinned(spec.plugin, spec.sha256) if plugin.source is not None else spec.plugin
-        specs.append(PluginSpec(name, plugin.sha256))
+        specs.append(PluginSpec(_pinned(spec.plugin, spec.sha256), plugin.sha256))
         plugins.append(plugin)
     stages = _with_metrics(plan, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
     stages += _stages_of(plan, stages[0], [plugin for plugin in plugins if plugin.systems()])
@@ -98,10 +97,9 @@ def _pinned(file: str, sha256: str) -> str:
 
 
 def _revision(plugin: Plugin) -> str:
-    version = f" of {plugin.version}" if plugin.version else ""
     named = (("systems", plugin.systems()), ("metrics", plugin.metrics()))
     has = "".join(f"|{kind}: {', '.join(names)}" for kind, names in named if names)
-    return f"{plugin.name}{version}@sha256:{plugin.sha256}{has}"
+    return f"{plugin.name}@sha256:{plugin.sha256}{has}"
 
 
 def try_plugins(plan: Plan) -> None:
@@ -277,8 +275,7 @@ def files_to_ship(recipe: Mapping[str, Any]) -> dict[str, Path]:
     """
     files: dict[str, Path] = {}
     named = [(prediction["file"], prediction["sha256"]) for prediction in recipe.get("predictions", ())]
-    plugins = (plugin for plugin in recipe.get("plugins", ()) if plugin["plugin"].endswith(".py"))
-    named += [(plugin["plugin"], plugin["sha256"]) for plugin in plugins]
+    named += [(plugin["plugin"], plugin["sha256"]) for plugin in recipe.get("plugins", ())]
     for file, sha256 in named:
         path = find_file(file, sha256)
         if is_file(path):
