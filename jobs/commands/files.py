@@ -197,25 +197,19 @@ def data(
 ) -> None:
     """Write articles of a Hub dataset to a file.
 
-    Each row has a key, the text, and its references. The dataset's licence is printed, as its card names it.
+    Each row has a key, the text, and its references.
     """
-    from core.models.hub_cache import read_card
     from core.text.dataset import Dataset, article_rows, open_dataset
 
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):
         corpus = open_dataset(Dataset(name, split, streaming=True, skip=skip, limit=limit))
         count = write_json_lines("--out", file, article_rows(corpus))
-        card = read_card(corpus.name, corpus.revision, "dataset") if corpus.is_of_hub else None
-    license = None if card is None else card.license
     if as_json:
         made = {"dataset": corpus.pinned_name, "split": corpus.split, "revision": corpus.revision}
-        print(json.dumps({"file": str(file), "articles": count, **made, "license": license}))
+        print(json.dumps({"file": str(file), "articles": count, **made}))
         return
     out.print(f"{counted(count, 'article')} of {corpus.pinned_name} ({corpus.split}) in {file}")
     if corpus.is_of_hub:
-        licence_text = (
-            f"Licence, as its card says: {license}." if license else "Its card names no licence, or cannot be read."
-        )
-        out.print(f"{licence_text} See https://huggingface.co/datasets/{corpus.name}")
+        out.print(f"Its card, with the licence: https://huggingface.co/datasets/{corpus.name}")
     out.print(f"Next: nws submit phase1 --dataset {shlex.quote(str(file))}")
