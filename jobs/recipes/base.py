@@ -211,8 +211,7 @@ class RunRecipe(Strict):
             Korean articles are always cut by Kiwi.
         units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
             itself, for texts of a sentence.
-        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. For phase2, from:RUN takes those that the
-            answer of a sweep names.
+        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them.
         max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so
             many, and whole words.
         bertscore, rouge: the metrics' options.
