@@ -138,7 +138,8 @@ def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray,
     tests = _corrected(gaps, extreme, exchanges, is_counted)
     for systems in [_all_exchanges(len(gold))] if is_counted else _draws(len(gold), seed, most):
         for k, i in unclear:
-            exchanged = exchanged_at(LEVELS[i], *pairs[k], gold, systems)
+            a, b = pairs[k]
+            exchanged = exchanged_at(LEVELS[i], a, b, gold, systems)
             # Equal differences must not differ by rounding, or a tie with the observed one would not count.
             extreme[k, i] += (np.abs(exchanged) >= np.abs(gaps[k, i])[:, None] - 1e-12).sum(axis=-1)
             exchanges[k, i] += (~np.isnan(exchanged)).sum(axis=-1)

@@ -78,7 +78,7 @@ def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], r
         piece_columns(piece, systems, articles, repeated_words) for piece in read_pieces(connection, run_id, metrics)
     ]
     if not pieces:
-        return Points.of(())
+        return Points.none()
     system, article, n, words, text, *others = (np.concatenate(column) for column in zip(*pieces, strict=True))
     shares, scores = (others[0], others[1:]) if repeated_words else (None, others)
     datasets = read_datasets(connection, run_id)

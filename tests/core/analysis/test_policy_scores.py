@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from core.analysis import mean_interval, policy_scores, split_seed
+from core.analysis.points import Points
 
 SEEDS = ("policy|reinforce|seed=0", "policy|reinforce|seed=1")
 SYSTEMS = (*SEEDS, "textrank", "lead", "lead2+chunks", "oracle")
@@ -142,9 +143,8 @@ def test_datasets_and_methods_are_apart_and_uncut_summaries_left_out(make_points
         return 0.2 if "as-written" in system else 0.6
 
     systems = ("policy|as-written|seed=0", *SEEDS, "bart")
-    points = make_points(level, systems, (0, 7, 9), 2, dataset="xsum") + make_points(
-        level, systems, (7,), dataset="cnn"
-    )
+    xsum = make_points(level, systems, (0, 7, 9), 2, dataset="xsum")
+    points = Points.together([xsum, make_points(level, systems, (7,), dataset="cnn")])
     scores = all_scores(points)
     assert [(score.dataset, score.system, score.n) for score in scores] == [
         (dataset, system, n)
