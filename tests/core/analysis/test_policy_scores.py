@@ -90,11 +90,6 @@ def test_systems_are_judged_on_the_articles_that_all_have(make_points):
     assert found.versus["textrank"].difference.mean == pytest.approx(differences.mean())
 
 
-def test_articles_shorter_than_n_are_left_out(make_points):
-    scores = all_scores(make_points(f1, SYSTEMS, (7,), words=lambda s, n, a: 5 if a < 12 else n))
-    assert {score.articles for score in scores} == {48}
-
-
 def test_the_share_of_the_gap_by_hand(make_points):
     level = {SEEDS[0]: 0.5, SEEDS[1]: 0.6, "textrank": 0.4, "lead": 0.3, "lead2+chunks": 0.4, "oracle": 0.8}
     scores = all_scores(make_points(lambda s, n, a: level[s], SYSTEMS, (7,), 3))

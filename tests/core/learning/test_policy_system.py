@@ -10,7 +10,7 @@ from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.policies import make_policies
 from core.learning.policy_system import policy_system
-from core.learning.sampling import Greedy, decode, episodes
+from core.learning.sampling import decode
 from core.learning.training_config import Decoding, PolicyConfig
 from core.learning.writer import load_policies, save_policies
 from core.metrics.config import BertScoreConfig
@@ -32,17 +32,6 @@ def checkpoint(*lengths: int, residual: bool = True, in_characters: bool = False
 def document(text: str = TEXT) -> Document:
     article = segmented(text)
     return Document(article, {"enc": embeddings_of(article)}, no_reference, dice)
-
-
-def test_it_writes_what_the_policies_write_greedily() -> None:
-    joint = checkpoint(7, 9)
-    system = policy_system([joint])
-    assert system.signature == "policy|mine"
-    drafts = system.summarize(document(), [7, 9])
-    assert [draft.n for draft in drafts] == [7, 9]
-    assert [draft.text for draft in drafts] == [
-        episodes(joint.policies(), prepared(), n, joint.config.sentences, Greedy()).texts[0] for n in (7, 9)
-    ]
 
 
 def test_each_length_is_written_by_its_own_pair_or_the_nearest() -> None:

@@ -47,12 +47,6 @@ def test_equals_the_library_called_one_pair_at_a_time(
         assert_close(score, library.score([pair[0]], [pair[1][0]]))
 
 
-def test_the_best_reference_counts(minilm: BertScorer) -> None:
-    good, bad = "the cat sat on the mat", "shares fell in Tokyo"
-    both, alone = minilm.score([("a cat on a mat", [bad, good]), ("a cat on a mat", [good])])
-    assert both == alone
-
-
 def test_recalls_of_all_with_all_are_those_of_scores(minilm: BertScorer, sample_rows: list[dict[str, str]]) -> None:
     references = [*(row["highlights"] for row in sample_rows[:3]), " "]
     candidates = [" ".join(sample_rows[0]["article"].split()[:n]) for n in (1, 7, 21)] + ["", " Trams  run. "]

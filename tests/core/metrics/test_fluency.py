@@ -74,13 +74,6 @@ def test_a_model_without_a_head_is_refused(tiny_models: dict[str, Path]) -> None
         of_folder(tiny_models["bert"]).load(CPU)
 
 
-def test_the_signature_names_model_and_unigrams(tiny_models: dict[str, Path]) -> None:
-    english, korean = of_folder(tiny_models["llama"]), Fluency(of_folder(tiny_models["llama"]).model, "ko")
-    assert str(english.model) in english.signature
-    assert "english.jsonl@" in english.signature
-    assert english.signature != korean.signature
-
-
 def test_news_is_more_fluent_than_its_chunks_and_these_than_its_words_under_a_real_model() -> None:
     try:
         smollm2_folder()

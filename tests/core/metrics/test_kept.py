@@ -193,14 +193,6 @@ def test_the_order_of_rows_does_not_matter_and_a_reference_keeps_all(name: str, 
     assert by_metric(name, own) == pytest.approx([1] * 9, abs=1e-5)
 
 
-def test_other_options_of_bertscore_change_nothing(rows: list[Row]) -> None:
-    plain = make_metric("kept")
-    assert make_metric("kept", Options(references="mean")).signature == plain.signature
-    assert "|layer:6|" in plain.signature
-    assert make_metric("kept_words", Options(stemmer=True)).signature != make_metric("kept_words").signature
-    assert by_metric("kept", rows, references="mean") == by_metric("kept", rows)
-
-
 def test_rows_of_one_document_are_none_of_its_others() -> None:
     """As those of several systems are, and those of the views of `nws score --human`: by the source."""
     texts = [f"The council of town {i} met on day {i * 7} and spoke about matter {i * 13}." for i in range(OTHERS + 5)]

@@ -9,12 +9,11 @@ from rich.console import Console
 
 from core.errors import RecipeError
 from core.sweep import Sweeper
-from core.systems.chunk_systems import IMPORTANCE
 from core.systems.extractive_baselines import BASELINES
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
@@ -158,18 +157,3 @@ def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
     generator = plan.stages[0].generator
     assert generator is not None
     assert (generator.architecture, generator.chat, generator.has_uncut, asked) == ("llama", True, False, [False])
-
-
-def test_every_importance_is_a_system(tiny_models: dict[str, Path], store: Store) -> None:
-    tiny = str(tiny_models["bert"])
-    asked = {"encoders": [tiny], "bertscore": {"model": tiny, "num_layers": 2}, "importance": list(IMPORTANCE)}
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {**asked, "n": [9], "datasets.limit": 4}))
-    others = ["lead", "random", "reference-words", "other-article"]
-    assert list(plan.systems) == [*(f"tiny-bert|{name}|chunks" for name in IMPORTANCE), *others]
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.articles, outcome.summaries, outcome.failures) == (4, 4 * 9, 0)
-    with store.query("SELECT system, text FROM summaries ORDER BY article_id, n") as answer:
-        found = list(answer.rows)
-    texts = {name: [text for system, text in found if f"|{name}|" in system] for name in IMPORTANCE}
-    for one, other in (("textrank", "textrank-words"), ("textrank", "lexrank"), ("lexrank", "position")):
-        assert texts[one] != texts[other]

@@ -160,16 +160,6 @@ def test_articles_that_one_run_lacks_are_counted(store, add_run):
     assert f"A  lead (control), run {first}" in text
 
 
-def test_lengths_that_are_not_shared_are_left_out_and_said(store, add_run):
-    first, second = add_run(lengths=(0, 5, 7)), add_run(lengths=(0, 7, 9))
-    found = compare(store, first, second, "lead")
-    assert [at.n for at in found.comparisons[0].lengths] == [7]
-    said = " ".join(shown(found).split())
-    assert "Left out, since no article of enough words has a summary by both: n = 5, 9." in said
-    chosen = compare(store, first, second, "lead", n=[7])
-    assert chosen.comparisons[0].left_out == ()
-
-
 def test_a_pair_without_a_common_article_is_named(store, add_run):
     first = add_run(("lead", "random"), articles=range(5))
     second_epoch = store.claim_run(first, "host", 2)

@@ -94,13 +94,6 @@ def test_reads_jsonl_in_any_order(tmp_path: Path) -> None:
     assert np.array_equal(mixed.scores["m"], found.scores["m"][::-1, ::-1])
 
 
-def test_reads_csv(tmp_path: Path) -> None:
-    lines = [f"{s},{d}, {i + int(d)}e-1 ,x" for i, s in enumerate("abc") for d in "123"]
-    (tmp_path / "s.csv").write_text("\n".join(["system,document,m,other", *lines]))
-    found = read_scores(tmp_path / "s.csv", ["m"])
-    assert found.scores["m"] == pytest.approx(np.array([[0.1, 0.2, 0.3], [0.2, 0.3, 0.4], [0.3, 0.4, 0.5]]))
-
-
 def test_documents_that_a_system_lacks_are_left_out_and_named(tmp_path: Path) -> None:
     rows = [row for row in rows_of("abcd", range(5)) if (row["system"], row["document"]) not in {("a", 1), ("c", 1)}]
     found = read_scores(written(tmp_path / "s.jsonl", rows), ["m"])
