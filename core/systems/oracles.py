@@ -12,8 +12,7 @@ from typing import ClassVar
 
 from core.systems.chunk_systems import candidate_chunks, greedy
 from core.systems.system import Document, Draft, System, UsualSystem
-from core.text.length import LengthUnit, cost, room
-from core.text.words import word_spans
+from core.text.length import LengthUnit, cost, room, word_spans
 from core.types import Article, SystemKind
 
 LIKELY_WINDOWS = 40

@@ -20,8 +20,7 @@ from sqlalchemy import ColumnElement, Connection, func, or_, select
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
 from core.metrics.specs import BY_COLUMN, F1S, KEPT
-from core.text.length import length_of
-from core.text.words import repeated_word_share
+from core.text.length import length_of, repeated_word_share
 from core.types import CHOSEN_SCORES, SystemKind
 from jobs.store.runs import length_unit_of, runs_with_rows
 from jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow

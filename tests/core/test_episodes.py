@@ -17,8 +17,8 @@ from core.learning.policies import make_policies
 from core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
+from core.text.length import count_words
 from core.text.segmentation import Segmenter
-from core.text.words import count_words
 from core.types import Article
 from core.worker_factories import make_episode_runner
 

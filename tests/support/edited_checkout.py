@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-WORDS = "core/text/words.py"
+WORDS = "core/text/length.py"
 _PROGRAM = """
 import io, json, subprocess, sys
 import core.arithmetic  # or nobody knows how this process multiplies

@@ -9,7 +9,7 @@ from system_kinds import kind_of
 from core.analysis import Points
 from core.analysis.points import Metric, text_keys
 from core.metrics.specs import METRICS, SPECS, as_columns
-from core.text.words import repeated_word_share
+from core.text.length import repeated_word_share
 from core.types import Score, SystemKind
 
 

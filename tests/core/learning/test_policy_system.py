@@ -16,8 +16,7 @@ from core.learning.writer import load_policies, save_policies
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.systems.system import Document
-from core.text.length import count_characters
-from core.text.words import count_words
+from core.text.length import count_characters, count_words
 
 MODEL = ModelRef("enc", "org/enc", "main")
 READING = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 1))

@@ -16,7 +16,7 @@ from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, r
 from core.learning.training_config import PolicyConfig, ReinforceConfig
 from core.models.tokens import IntArray
 from core.systems.importance import FloatArray, ranking, textrank
-from core.text.words import count_words
+from core.text.length import count_words
 
 NOTHING = Episodes(np.empty((0, 0), np.int64), [], [], [])
 

@@ -15,8 +15,8 @@ from core.learning.writer import PolicyWriter, load_writer, save_policies
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import parse_model, resolve_model
 from core.stage import MetricsConfig, Stage
+from core.text.length import count_words
 from core.text.segmentation import Segmenter
-from core.text.words import count_words
 from core.worker_factories import make_episode_runner, make_sweeper
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))

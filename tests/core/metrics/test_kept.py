@@ -24,7 +24,7 @@ from core.metrics.token_matching import TokenVectors
 from core.models import ModelRef, parse_model, resolve_model
 from core.stage import MetricsConfig
 from core.text.dataset import Dataset, open_dataset
-from core.text.words import idf_of
+from core.text.length import idf_of
 from core.types import Article
 
 CPU = torch.device("cpu")

@@ -12,7 +12,7 @@ from core.metrics.metric import Row
 from core.metrics.registry import make_metric
 from core.metrics.rouge import VARIANTS, Rouge
 from core.text.dataset import Dataset, open_dataset
-from core.text.words import first_words
+from core.text.length import first_words
 from core.types import Score
 
 ALL = ("rouge1", "rouge2", "rouge3", "rouge9", "rougeL", "rougeLsum")

@@ -11,7 +11,7 @@ from system_kinds import kind_of
 from core.systems.extractive_baselines import BASELINES, DRAWS, Lead, Lead3, Random, RandomWords, make_baseline
 from core.systems.system import Draft, Embeddings
 from core.text.alignment import align, bare_words
-from core.text.words import count_words
+from core.text.length import count_words
 
 WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core.errors import CorpusError, HubError
 from core.text import dataset
 from core.text.dataset import Dataset, article_rows, load_split, open_dataset, open_rows
-from core.text.words import count_words
+from core.text.length import count_words
 from core.types import Article
 from core.whole_files import write_json_lines
 

@@ -11,6 +11,7 @@ from core.errors import EmptyArticleError, NwsError, SegmentationError
 from core.text import korean
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.language import Language
+from core.text.length import count_words
 from core.text.segmentation import (
     DEFAULT_TRAINED_PIPELINE,
     KOREAN_PIPELINE,
@@ -22,7 +23,6 @@ from core.text.segmentation import (
     unsegmented,
 )
 from core.text.spacy_segmentation import cut_doc, parsed_chunks
-from core.text.words import count_words
 from core.types import Article, SegmentedArticle
 
 SEGMENT = Segmenter("blank")

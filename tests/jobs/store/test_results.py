@@ -8,7 +8,7 @@ import pytest
 from core.analysis import METRICS
 from core.analysis.points import text_keys
 from core.errors import StoreError
-from core.text.words import repeated_word_share
+from core.text.length import repeated_word_share
 from core.types import Article, BundleResult, Failure
 
 
