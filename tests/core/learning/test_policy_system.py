@@ -16,7 +16,7 @@ from core.learning.writer import load_policies, save_policies
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.systems.system import Document
-from core.text.length import count_characters, count_words
+from core.text.length import count_characters
 
 MODEL = ModelRef("enc", "org/enc", "main")
 READING = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 1))
@@ -92,16 +92,3 @@ def test_pairs_trained_on_words_write_at_most_so_many_characters(decoding: Decod
     short, long = system.summarize(seen, [29, 53])
     for draft, own in ((short, checkpoint(5)), (long, checkpoint(9, residual=False))):
         assert [draft.text] == [other.text for other in policy_system([own], decoding).summarize(seen, [draft.n])]
-
-
-def test_pairs_trained_on_characters_write_words_by_the_one_for_about_as_much() -> None:
-    short, long = checkpoint(29, in_characters=True), checkpoint(53, residual=False, in_characters=True)
-    system = policy_system([short, long])
-    assert system.length_unit == "characters"
-    for n, own in ((5, short), (9, long)):  # 4.9 characters and a blank in each word of this article
-        (draft,) = system.summarize(document(), [n])
-        assert count_words(draft.text) == n
-        assert [draft] == policy_system([own]).summarize(document(), [n])
-    seen = replace(document(), length_unit="characters")
-    for n, own in ((40, short), (42, long)):
-        assert system.summarize(seen, [n]) == policy_system([own]).summarize(seen, [n])

@@ -128,16 +128,3 @@ def test_what_is_empty_scores_zero_against_an_anchor(minilm: BertScorer) -> None
     assert AnchorScorer(minilm)(ANCHOR, ["", " ", "snow"])[:2] == [0.0, 0.0]
     assert AnchorScorer(minilm)("  ", ["snow"]) == [0.0]
     assert AnchorScorer(minilm)(ANCHOR, []) == []
-
-
-def test_of_several_anchors_the_best_counts(minilm: BertScorer) -> None:
-    other = "A cat sat on the mat."
-    both = AnchorScorer(minilm).scores((ANCHOR, "", other), TEXTS)
-    alone = [AnchorScorer(minilm).scores((anchor,), TEXTS) for anchor in (ANCHOR, other)]
-    assert both == [max(scores, key=lambda score: score.f1) for scores in zip(*alone, strict=True)]
-    assert {one.index(found) for found, *one in zip(both, *alone, strict=True)} == {0, 1}
-    plain = minilm.score([(text, (ANCHOR, other)) for text in TEXTS])
-    for found, expected in zip(both, plain, strict=True):
-        assert (found.precision, found.recall, found.f1) == pytest.approx(
-            (expected.precision, expected.recall, expected.f1), abs=1e-6
-        )

@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 
 from core.errors import RecipeError
-from core.sweep import Sweeper
 from core.systems.extractive_baselines import BASELINES
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
@@ -87,26 +86,6 @@ def test_no_encoder_is_loaded_where_no_system_asks_for_one(
     with store.query(query) as answer:
         rows = [row[1:] for row in answer.rows]
     assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
-
-
-def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
-    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
-    sweep, calls = Sweeper.__call__, []
-
-    def interrupted(self: Sweeper, bundle: object) -> object:
-        calls.append(self)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return sweep(self, bundle)
-
-    monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.state, outcome.articles, counts(store)) == ("interrupted", 2, {"lead": 6, "tiny-bart": 6})
-    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
-    assert (resumed.state, resumed.articles, counts(store)) == ("done", 3, {"lead": 6, "tiny-bart": 9})
-    assert len(calls) == 5
 
 
 def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
