@@ -78,8 +78,9 @@ def score(
     """
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
+    from core.text.reader import read_rows
     from jobs.report.warnings import warn_of_texts
-    from jobs.tools.score import print_score, row_lines, score_file
+    from jobs.tools.score import FIELDS, print_score, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
     if options.per_row is not None:
@@ -87,7 +88,7 @@ def score(
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_file(file, names, chosen, options.seed, own)
+        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
