@@ -1,4 +1,4 @@
-"""Loading plugins: code from a Python file, whose source travels with the work, pinned by its hash.
+"""Plugins are read from a Python file, whose source travels with the work and is pinned by its hash.
 
 What the file imports is not looked at. What its code raises becomes a `PluginError` with the line where it arose.
 """
