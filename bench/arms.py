@@ -19,9 +19,10 @@ from rouge_score.rouge_scorer import RougeScorer
 from sentence_transformers import SentenceTransformer
 
 from cluster.article_work import Work
+from core import arithmetic
 from core.arithmetic import find_device
 from core.metrics.rouge import VARIANTS
-from core.models import fast_linear, model_folder
+from core.models import model_folder
 from core.models.encoders import FloatArray
 from core.stage import Stage
 from core.sweep import BeginEncode, Sweeper, embed, write
@@ -73,8 +74,8 @@ def load_arms(plan: Plan) -> dict[str, Arm]:
     """Every arm by name, its models loaded. The last one is there only where oneDNN is used."""
     libraries = Libraries(plan)
     arms = {"NAIVE": libraries.one_at_a_time, "LIB": libraries.all_at_once, "NWS": nws(plan)}
-    if fast_linear.onednn_is_faster():
-        with mock.patch.object(fast_linear, "onednn_is_faster", return_value=False):
+    if arithmetic.onednn_is_faster():
+        with mock.patch.object(arithmetic, "onednn_is_faster", return_value=False):
             arms["NWS without oneDNN"] = nws(plan)
     return arms
 

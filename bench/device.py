@@ -10,8 +10,7 @@ from typing import get_args
 import torch
 from torch import nn
 
-from core.arithmetic import find_device, set_float32_products
-from core.models.fast_linear import PackedLinear, onednn_is_faster
+from core.arithmetic import PackedLinear, find_device, onednn_is_faster, set_float32_products
 from core.types import AMPERE, Precision
 
 _SAMPLE_MS = 100

@@ -29,9 +29,9 @@ from core.models.exact_length import ExactLength, WordTable
 from core.models.generation import load_generator
 from core.models.generators import Generator, PromptTemplate, parse_generator
 from core.text.dataset import Dataset, open_dataset
+from core.text.length import count_words
 from core.text.rows import cleaned
 from core.text.segmentation import Segmenter
-from core.text.words import count_words
 
 LENGTHS = range(1, 22)
 AT_ONCE = 420  # 20 articles at each n

@@ -140,7 +140,7 @@ def measure_all(
 def flop_of(stage: Stage, articles: Sequence[SegmentedArticle], device: torch.device, bundle: int = 16) -> float:
     """FLOP of a sweep, padding included: counted on the first bundle, for counting is slow, and scaled by words.
 
-    On a CPU the layers of `core.models.fast_linear` are not counted.
+    On a CPU the layers of `core.arithmetic.PackedLinear` are not counted.
     """
     sweeper = make_sweeper(stage, device.type)
     first = articles[:bundle]

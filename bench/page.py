@@ -26,7 +26,7 @@ from bench.large_store import LENGTHS, SYSTEMS, fill_run
 from bench.machine import cpu_model, keep
 from core.metrics.specs import F1S, as_columns
 from core.text.dataset import BUNDLED
-from core.text.words import word_spans
+from core.text.length import word_spans
 from core.types import Article, Score, Summary
 from jobs.report.page.page import write_page
 from jobs.store import open_store

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from cluster.article_work import Work
 from core.metrics.specs import BY_COLUMN
-from core.text.words import first_words
+from core.text.length import first_words
 from core.types import Article, Segment, SegmentedArticle, Summary
 
 if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along

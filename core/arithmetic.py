@@ -6,8 +6,12 @@ seventh digit soon leads to other summaries. By default MKL, which multiplies fo
 order that depends on the shape of the whole matrix. In the mode `MKL_CBWR=AUTO,STRICT` it did not do so for any shape
 that was tried, and took up to a tenth more CPU time. Intel promises this only for a change in the number of threads
 (oneMKL Developer Guide, "Obtaining Numerically Reproducible Results"). On AMD CPUs oneDNN multiplies the layers
-(`core/models/fast_linear.py`), and MKL all else. There MKL takes another way for one to three rows, so `multiply_rows`
-never asks it for so few. `rows_are_independent` tries both, and a run records what it multiplied with.
+(`PackedLinear`), and MKL all else. There MKL takes another way for one to three rows, so `multiply_rows` never asks it
+for so few. `rows_are_independent` tries both, and a run records what it multiplied with.
+
+PyTorch ships both libraries and takes MKL for `nn.Linear`. On an AMD core with AVX-512 (Zen 5) MKL reaches
+100 GFLOP/s and oneDNN, with the weight matrix laid out for it once, 230. Linear layers are most of a sweep's time:
+`python -m bench.sweep` shows it with and without.
 
 MKL reads the mode once, at its first product. `core/__init__.py` sets it. That is early enough, unless a notebook
 multiplies before it imports NWS.
@@ -26,10 +30,10 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 
 from core.errors import ModelError
-from core.models.fast_linear import CPUINFO, PackedLinear, onednn_is_faster
 from core.types import AMPERE, ROWS_DEPEND, Precision
 
 Model = TypeVar("Model", bound=nn.Module)
+CPUINFO = Path("/proc/cpuinfo")
 
 _DTYPES = {"float32": torch.float32, "tf32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 # Environment variables with which the libraries of a run compute other numbers.
@@ -49,6 +53,58 @@ _REFERENCE = (60, 384)
 _FEWEST_ROWS = 8
 # How many rows are multiplied at a time.
 _ROWS = (1, 2, 3, 5, 8, 13, 16, 17, 31, 33, 47, 60, 64, 65, 90, 127, 130)
+
+
+class PackedLinear(nn.Module):
+    """`nn.Linear` for inference on a CPU, with the weight matrix in oneDNN's layout only."""
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+        super().__init__()
+        # Opaque, but with a dtype, which some models (T5) read from their layers' `weight`.
+        self.weight: torch.Tensor = torch.ops.mkldnn._reorder_linear_weight(weight.detach())
+        self.bias = None if bias is None else bias.detach()
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """From (..., in features) to (..., out features)."""
+        if inputs.numel() == inputs.shape[-1]:
+            # oneDNN sums a single row in another order than the same row among others: see above.
+            return self._multiply(inputs.expand(2, *inputs.shape))[0]
+        return self._multiply(inputs)
+
+    def _multiply(self, inputs: torch.Tensor) -> torch.Tensor:
+        output: torch.Tensor = torch.ops.mkldnn._linear_pointwise(inputs, self.weight, self.bias, "none", [], "")
+        return output
+
+
+def speed_up_linear_layers(model: nn.Module) -> None:
+    """Replace the float32 `nn.Linear` layers of a model on a CPU, in place, where oneDNN is faster.
+
+    The kind of CPU decides, and no timing, so that every worker of a machine decides alike.
+    """
+    if not onednn_is_faster():
+        return
+    for parent in list(model.modules()):
+        for name, layer in parent.named_children():
+            # Only the exact class, since a model may use a subclass otherwise than by calling it.
+            if type(layer) is nn.Linear and layer.weight.device.type == "cpu" and layer.weight.dtype == torch.float32:
+                setattr(parent, name, PackedLinear(layer.weight, layer.bias))
+
+
+@functools.cache
+def onednn_is_faster() -> bool:
+    """Whether oneDNN is faster than MKL on this kind of CPU, and PyTorch has these layers."""
+    # Linux's description of the CPUs; other systems have no such file.
+    is_amd = CPUINFO.is_file() and "AuthenticAMD" in CPUINFO.read_text(encoding="utf-8", errors="replace")
+    return is_amd and torch.backends.cpu.get_cpu_capability() == "AVX512" and onednn_works()
+
+
+def onednn_works() -> bool:
+    """Whether a packed layer can be computed: PyTorch does not promise these operations."""
+    try:
+        PackedLinear(torch.eye(4), None)(torch.eye(4))
+    except (AttributeError, RuntimeError, TypeError):  # no such operation, not for this CPU, other arguments
+        return False
+    return True
 
 
 @functools.cache

@@ -29,8 +29,7 @@ from core.systems.system import (
     no_other,
     uncut_and_cut,
 )
-from core.text.length import UNCUT, LengthUnit
-from core.text.words import count_words
+from core.text.length import UNCUT, LengthUnit, count_words
 from core.types import DRAWS, Article, Score, SegmentedArticle, Summary
 
 if TYPE_CHECKING:

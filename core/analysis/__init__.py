@@ -20,7 +20,6 @@ from core.analysis.points import LEAD as LEAD
 from core.analysis.points import POLICY as POLICY
 from core.analysis.points import RANDOM as RANDOM
 from core.analysis.points import Metric as Metric
-from core.analysis.points import Point as Point
 from core.analysis.points import Points as Points
 from core.analysis.points import kinds_of as kinds_of
 from core.analysis.points import pairs_with_lead as pairs_with_lead

@@ -4,7 +4,7 @@ It is computed once, when the run ends, and stored. Of a run in work, and of sev
 their points by the same function.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, content_kept
 from core.analysis.curves import Uncut, uncut_scores
 from core.analysis.paired import Comparison, compare_all_pairs, compare_systems
-from core.analysis.points import Point, Points, pairs_with_lead
+from core.analysis.points import Points, pairs_with_lead
 from core.text.length import LengthUnit
 
 
@@ -101,13 +101,12 @@ class Answer:
         ]
 
 
-def answer_of(points: Points | Iterable[Point]) -> Answer:
+def answer_of(points: Points) -> Answer:
     """The answer that is in points; an empty one where they lack the metric.
 
     Raises:
         StoreError: the points are not those of one run.
     """
-    points = Points.of(points)
     if KEPT not in points.scores:
         return Answer()
     scored = points.take(~np.isnan(points.scores[KEPT]))

@@ -13,7 +13,7 @@ most 5 % of sweeps:
 bench/error_rates.py measures both.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, count, groupby
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
 from core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
-from core.analysis.points import RANDOM, Edge, Metric, Point, Points, edge_of
+from core.analysis.points import RANDOM, Edge, Metric, Points, edge_of
 from core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
 from core.types import SystemKind
 
@@ -128,7 +128,7 @@ class MagicNumber:
         return max(self.best_per_article, key=lambda n: (self.best_per_article[n], -n), default=None)
 
 
-def magic_numbers(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[MagicNumber, ...]:
+def magic_numbers(points: Points, metric: Metric = "bertscore_f1") -> tuple[MagicNumber, ...]:
     """A `MagicNumber` per dataset and system, in the order of `system_order`; uncut summaries are left out.
 
     Args:
@@ -138,7 +138,6 @@ def magic_numbers(points: Points | Iterable[Point], metric: Metric = "bertscore_
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = Points.of(points)
     systems = set(points.systems) - {RANDOM}
     pairs = [(system, RANDOM) for system in sorted(systems)]
     compared = compare_systems(points, points, pairs, metric)

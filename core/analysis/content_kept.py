@@ -20,7 +20,7 @@ A share of another ceiling, which has κ_i too, is the ratio of both means. An a
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, TypeAlias
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import FEWEST_ARTICLES as FEWEST_ARTICLES
 from core.analysis.intervals import Interval, first_kept, interval_of_n, skewed_intervals
-from core.analysis.points import Edge, Metric, Point, Points, edge_of
+from core.analysis.points import Edge, Metric, Points, edge_of
 from core.analysis.sample_size import POWER, articles_for_one_step
 from core.systems.rulers import PERSON
 from core.text.length import LengthUnit
@@ -115,7 +115,7 @@ class ContentKept:
         return edge_of(n, [length.n for length in self.lengths])
 
 
-def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> tuple[ContentKept, ...]:
+def content_kept(points: Points, *, power: float = POWER) -> tuple[ContentKept, ...]:
     """The shares that systems keep, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
 
     A summary without the metric `KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is left out.
@@ -127,7 +127,6 @@ def content_kept(points: Points | Iterable[Point], *, power: float = POWER) -> t
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = Points.of(points)
     persons = dict(_persons(points))
     by_dataset = map(
         lambda grid: _of_dataset(grid, persons.get(grid.dataset, {}), power), build_grids(points, KEPT, points.n > 0)

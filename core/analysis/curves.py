@@ -1,6 +1,5 @@
 """Mean score by summary length, with intervals: the first result of a sweep."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import Interval, mean_intervals
-from core.analysis.points import Metric, Point, Points
+from core.analysis.points import Metric, Points
 from core.types import SystemKind
 
 MOST_MISSING = 0.1
@@ -57,7 +56,7 @@ class Uncut:
     score: Interval
 
 
-def sweep_curves(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Curve, ...]:
+def sweep_curves(points: Points, metric: Metric = "bertscore_f1") -> tuple[Curve, ...]:
     """A curve per dataset and system, datasets in alphabetical order, systems by `system_order`.
 
     Means at one n are over the same articles (`comparable_articles`); articles with fewer words than n are in none.
@@ -66,7 +65,6 @@ def sweep_curves(points: Points | Iterable[Point], metric: Metric = "bertscore_f
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = Points.of(points)
     return tuple(chain.from_iterable(map(_curves, build_grids(points, metric, points.n > 0))))
 
 
@@ -107,9 +105,8 @@ def _curves(grid: Grid) -> list[Curve]:
     ]
 
 
-def uncut_scores(points: Points | Iterable[Point], metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
+def uncut_scores(points: Points, metric: Metric = "bertscore_f1") -> tuple[Uncut, ...]:
     """The mean score of every system that wrote summaries of its own length (n = 0), and has scores of them."""
-    points = Points.of(points)
     uncut = []
     for grid in build_grids(points, metric, points.n == 0):
         counts = grid.present[:, 0].sum(axis=1)

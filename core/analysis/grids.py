@@ -1,6 +1,6 @@
 """The scores of a run as arrays, a dataset at a time: one axis for its systems, one for n, one for its articles."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.points import NO_TEXT, Metric, Place, Point, Points, elsewhere, short_articles, system_order
+from core.analysis.points import NO_TEXT, Metric, Place, Points, elsewhere, short_articles, system_order
 from core.errors import StoreError
 from core.types import SystemKind
 
@@ -101,9 +101,7 @@ class Grid:
         return ~np.isnan(self.values)
 
 
-def build_grids(
-    points: Points | Iterable[Point], metric: Metric, chosen: NDArray[np.bool_] | None = None
-) -> Iterator[Grid]:
+def build_grids(points: Points, metric: Metric, chosen: NDArray[np.bool_] | None = None) -> Iterator[Grid]:
     """One `Grid` per dataset, datasets in alphabetical order, without the articles that are shorter than n.
 
     Each is made when it is asked for. A `map` over them, unlike a `for`, has let go of one when it asks for the next.
@@ -113,7 +111,6 @@ def build_grids(
     Raises:
         StoreError: two points share dataset, article, system and n.
     """
-    points = Points.of(points)
     axes = build_axes(points.of_metrics((metric,)), short_articles(points), chosen)
     return map(lambda of_dataset: of_dataset.grid(metric), axes)
 

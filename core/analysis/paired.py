@@ -4,7 +4,7 @@ The interval is Student's of the mean per-article difference (intervals.py), the
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_axes
 from core.analysis.intervals import Interval, mean_intervals
-from core.analysis.points import NO_TEXT, Metric, Point, Points, elsewhere, short_articles
+from core.analysis.points import NO_TEXT, Metric, Points, elsewhere, short_articles
 from core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
@@ -107,8 +107,8 @@ class Comparison:
 
 
 def compare_systems(
-    a: Points | Iterable[Point],
-    b: Points | Iterable[Point],
+    a: Points,
+    b: Points,
     pairs: Sequence[tuple[str, str]],
     metric: Metric = "bertscore_f1",
 ) -> tuple[Comparison, ...]:
@@ -126,7 +126,7 @@ def compare_systems(
     return compare_by_metric(a, b, pairs, (metric,))[metric]
 
 
-def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple[Comparison, ...]:
+def compare_all_pairs(points: Points, metric: Metric) -> tuple[Comparison, ...]:
     """Every two systems of one run on each dataset, at the longest n for which all of them share enough articles.
 
     Enough is half as many as any two share at the n at which they share most: of some models the longest texts fail.
@@ -141,7 +141,6 @@ def compare_all_pairs(points: Points | Iterable[Point], metric: Metric) -> tuple
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = Points.of(points)
     names = sorted({dataset for dataset, _ in points.articles})
     dataset = np.array([names.index(name) for name, _ in points.articles], np.int32)[points.article]
     is_scored = (points.n > 0) & ~np.isnan(points.scores[metric]) & elsewhere(points, short_articles(points))
@@ -181,14 +180,13 @@ def _holm_over_pairs(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def compare_by_metric(
-    a: Points | Iterable[Point],
-    b: Points | Iterable[Point],
+    a: Points,
+    b: Points,
     pairs: Sequence[tuple[str, str]],
     metrics: Sequence[Metric],
 ) -> dict[Metric, tuple[Comparison, ...]]:
     """`compare_systems` for each metric, computed together in less time."""
     one_run = a is b
-    a, b = (Points.of(points) for points in (a, b))
     a, b = (points.of_metrics(metrics) for points in (a, b))
     # What the controls of one run say of an article holds for the other run, too.
     short_places = short_articles(a) | (frozenset() if one_run else short_articles(b))

@@ -40,8 +40,6 @@ from core.analysis.sign_flip import holm
 
 COUNTED = 12
 """The most systems whose exchanges are all counted."""
-TABLED = 13
-"""The most systems for which all exchanges are computed once, and then looked up, although they are drawn."""
 DRAWN_AT_ONCE = 2_000
 MOST = 50_000
 RISK = 1e-4
@@ -135,20 +133,13 @@ def _tests(scores: Mapping[str, FloatArray], gold: FloatArray, gaps: FloatArray,
     """The tests of all pairs of `scores`, whose observed differences are `gaps`, (pairs, levels, coefficients)."""
     pairs = list(itertools.combinations(scores.values(), 2))
     is_counted = len(gold) <= COUNTED
-    is_tabled = len(gold) <= TABLED
-    tables: dict[tuple[int, int], FloatArray] = {}
     extreme, exchanges = np.zeros(gaps.shape), np.zeros(gaps.shape)
     unclear = np.argwhere(np.ones(gaps.shape[:2], dtype=np.bool_))
     tests = _corrected(gaps, extreme, exchanges, is_counted)
     for systems in [_all_exchanges(len(gold))] if is_counted else _draws(len(gold), seed, most):
         for k, i in unclear:
             a, b = pairs[k]
-            if is_tabled:
-                if (k, i) not in tables:
-                    tables[k, i] = _all_differences(LEVELS[i], a, b, gold)
-                exchanged = tables[k, i][:, systems @ (1 << np.arange(len(gold)))]
-            else:
-                exchanged = exchanged_at(LEVELS[i], a, b, gold, systems)
+            exchanged = exchanged_at(LEVELS[i], a, b, gold, systems)
             # Equal differences must not differ by rounding, or a tie with the observed one would not count.
             extreme[k, i] += (np.abs(exchanged) >= np.abs(gaps[k, i])[:, None] - 1e-12).sum(axis=-1)
             exchanges[k, i] += (~np.isnan(exchanged)).sum(axis=-1)
@@ -202,12 +193,6 @@ def exchanged_at(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, s
         systems: which are exchanged, (exchanges, systems).
     """
     return _mixed(level, a, b, gold, systems) - _mixed(level, a, b, gold, ~systems)
-
-
-def _all_differences(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray) -> FloatArray:
-    """`exchanged_at` of `_all_exchanges`. The last of them is the opposite of the first, and so on."""
-    mixed = _mixed(level, a, b, gold, _all_exchanges(len(gold)))
-    return mixed - mixed[:, ::-1]
 
 
 def _mixed(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:

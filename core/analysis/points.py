@@ -1,4 +1,4 @@
-"""What the analysis reads: the scores of a run's summaries, one `Point` each or all of them as columns (`Points`)."""
+"""What the analysis reads: the scores of a run's summaries as columns (`Points`)."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,6 @@ from core.errors import StoreError
 from core.metrics.specs import METRICS
 from core.systems.rulers import OTHER_ARTICLE
 from core.text.length import LengthUnit
-from core.text.words import repeated_word_share
 from core.types import POLICY as POLICY
 from core.types import SystemKind
 
@@ -49,25 +48,6 @@ def edge_of(n: int | None, lengths: Sequence[int]) -> Edge | None:
 
 Place: TypeAlias = tuple[str, str, int]
 """Dataset, article id and n."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut).
-
-    `words` is the length of the summary; it is less than `n` when the article has fewer words. `kind` says whether the
-    system is a system, a control or an upper bound. `text` is the summary, or None for a mean over several. All points
-    have `scores` by the same metrics.
-    """
-
-    dataset: str
-    article_id: str
-    system: str
-    n: int
-    words: int
-    scores: Mapping[Metric, float]
-    kind: SystemKind = "system"
-    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,28 +93,11 @@ class Points:
         return len(self.n)
 
     @classmethod
-    def of(cls, points: "Points | Iterable[Point]") -> "Points":
-        """Points as columns. If the points of a system differ in kind, the last one counts."""
-        if isinstance(points, Points):
-            return points
-        points = list(points)
-        kinds = {point.system: point.kind for point in points}
-        metrics = points[0].scores if points else METRICS
-        articles = list(dict.fromkeys((point.dataset, point.article_id) for point in points))
-        row = {system: i for i, system in enumerate(kinds)}
-        depth = {article: i for i, article in enumerate(articles)}
-        return cls(
-            systems=tuple(kinds),
-            kinds=tuple(kinds.values()),
-            articles=tuple(articles),
-            system=np.array([row[point.system] for point in points], dtype=np.int32),
-            article=np.array([depth[point.dataset, point.article_id] for point in points], dtype=np.int32),
-            n=np.array([point.n for point in points], dtype=np.int32),
-            words=np.array([point.words for point in points], dtype=np.int32),
-            text=text_keys([point.text for point in points]),
-            scores={name: np.array([point.scores[name] for point in points], dtype=np.float64) for name in metrics},
-            repeated_words=np.array([repeated_word_share(point.text or "") for point in points], dtype=np.float64),
-        )
+    def none(cls) -> "Points":
+        """No points."""
+        codes, floats = np.empty(0, np.int32), np.empty(0, np.float64)
+        scores = dict.fromkeys(METRICS, floats)
+        return cls((), (), (), codes, codes, codes, codes, np.empty(0, np.int64), scores, floats)
 
     @classmethod
     def together(cls, parts: Sequence["Points"]) -> "Points":
@@ -143,7 +106,7 @@ class Points:
         Raises:
             StoreError: n counts words in one of them, and characters in another.
         """
-        parts = parts or [cls.of(())]
+        parts = parts or [cls.none()]
         if len({part.length_unit for part in parts}) > 1:
             raise StoreError("Summaries of n words and of n characters cannot be read together: take runs of one unit.")
         kinds = {system: kind for part in parts for system, kind in zip(part.systems, part.kinds, strict=True)}
@@ -230,19 +193,18 @@ def _text_key(text: str) -> int:
     return int.from_bytes(digest, "little", signed=True) or 1
 
 
-def pairs_with_lead(points: Points | Iterable[Point]) -> list[tuple[str, str]]:
+def pairs_with_lead(points: Points) -> list[tuple[str, str]]:
     """Each system and `lead`, to be compared: what is not better than an article's first words is not worth running."""
     return [(system, LEAD) for system, kind in kinds_of(points).items() if kind == "system"]
 
 
-def kinds_of(points: Points | Iterable[Point]) -> dict[str, SystemKind]:
+def kinds_of(points: Points) -> dict[str, SystemKind]:
     """The kind of each system, in the order of `system_order`."""
-    points = Points.of(points)
     kinds = dict(zip(points.systems, points.kinds, strict=True))
     return {system: kinds[system] for system in sorted(kinds, key=lambda system: system_order(system, kinds[system]))}
 
 
-def short_articles(points: Points | Iterable[Point]) -> frozenset[Place]:
+def short_articles(points: Points) -> frozenset[Place]:
     """The places where an article has fewer words than n, as the controls show: they always write n if they can.
 
     Not so what is written of another article, whose reference may be short.
@@ -251,7 +213,6 @@ def short_articles(points: Points | Iterable[Point]) -> frozenset[Place]:
 
     Where n counts characters, an article is short that fits whole.
     """
-    points = Points.of(points)
     if points.article_characters is not None:
         is_short = (points.n > 0) & (points.article_characters[points.article] <= points.n)
         return _places(points, is_short)

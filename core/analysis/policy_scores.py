@@ -7,7 +7,7 @@ article is the mean over its seeds. The paired intervals resample articles, so t
 
 import re
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from core.analysis.curves import comparable_articles
 from core.analysis.grids import build_axes
 from core.analysis.intervals import Interval, mean_interval
 from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Point, Points, elsewhere, short_articles
+from core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Points, elsewhere, short_articles
 from core.metrics.specs import METRICS
 from core.types import SystemKind
 
@@ -39,14 +39,13 @@ def split_seed(name: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (name, None)
 
 
-def mean_over_seeds(points: Points | Iterable[Point], method: str) -> Points:
+def mean_over_seeds(points: Points, method: str) -> Points:
     """The policies of a method as one system: the mean of each metric over its seeds, where all have a summary.
 
     Args:
         points: of one run.
         method: such as `policy|reinforce`.
     """
-    points = Points.of(points)
     policies = points.take(np.array([split_seed(name)[0] == method for name in points.systems])[points.system])
     means = Points.together([_means(key, cell) for key, cell in _cells(policies).items()])
     if points.article_characters is None:
@@ -107,7 +106,7 @@ class SystemScore:
 
 
 def policy_scores(
-    points: Points | Iterable[Point],
+    points: Points,
     training_f1: Mapping[tuple[str, int], float],
     metric: Metric = "bertscore_f1",
 ) -> tuple[SystemScore, ...]:
@@ -122,7 +121,6 @@ def policy_scores(
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
-    points = Points.of(points)
     # Of an article with fewer words than n every system has to write the whole.
     points = points.take((points.n > 0) & elsewhere(points, short_articles(points)))
     all_cells = _cells(points)

@@ -12,7 +12,7 @@ more, above all where they come from elsewhere.
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -23,7 +23,7 @@ from scipy.special import ndtri
 from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import FEWEST_ARTICLES, Interval, first_kept, least_t, mean_intervals, moments
 from core.analysis.paired import ALPHA, TIE
-from core.analysis.points import Metric, Point, Points
+from core.analysis.points import Metric, Points
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class NeededByPair:
 
 
 def articles_needed(
-    points: Points | Iterable[Point],
+    points: Points,
     pairs: Sequence[tuple[str, str]],
     metric: Metric,
     *,
@@ -89,7 +89,6 @@ def articles_needed(
     Raises:
         StoreError: `points` are not those of one run (see `build_grids`).
     """
-    points = Points.of(points)
     needed_by_pair = []
     for grid in build_grids(points, metric, points.n > 0):
         for a, b in pairs:

@@ -17,11 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from core.arithmetic import put_on
+from core.arithmetic import put_on, speed_up_linear_layers
 from core.errors import ModelError
 from core.models import ModelRef, model_folder
 from core.models.batching import encoder_budget, max_tokens, padded
-from core.models.fast_linear import speed_up_linear_layers
 from core.models.loading import load_model
 from core.models.tokens import joined
 from core.text.language import Language

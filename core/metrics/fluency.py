@@ -22,11 +22,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from core.arithmetic import put_on
+from core.arithmetic import put_on, speed_up_linear_layers
 from core.errors import ModelError
 from core.models import ModelRef, model_folder
 from core.models.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
-from core.models.fast_linear import speed_up_linear_layers
 from core.models.loading import load_model
 from core.models.tokens import Tokens, joined
 from core.provenance import files_sha256

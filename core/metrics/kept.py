@@ -31,9 +31,9 @@ from core.errors import CorpusError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, MeanOverRows, Metric, Row
 from core.metrics.specs import KEPT, KEPT_WORDS
+from core.text.length import idf_of
 from core.text.near_copies import are_near_copies
 from core.text.tokenizers import Tokenizer
-from core.text.words import idf_of
 from core.types import Article
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for

@@ -11,7 +11,7 @@ from core.metrics.rouge import Rouge
 from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from core.metrics.surface import SOURCE_METRICS, efficiency
 from core.stage import MetricsConfig
-from core.text.words import count_words
+from core.text.length import count_words
 from core.types import Article, Score
 
 

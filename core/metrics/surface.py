@@ -13,7 +13,7 @@ import numpy as np
 
 from core.metrics.config import Options
 from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row, require_sources
-from core.text.words import count_words
+from core.text.length import count_words
 
 _TOKEN = re.compile(r"\w+")
 

@@ -5,14 +5,12 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 import huggingface_hub
-import yaml
 from huggingface_hub.errors import (
     CachedRepoTreeNotFoundError,
     HfHubHTTPError,
@@ -98,32 +96,6 @@ def resolve_commit(repository: str, revision: str, kind: Literal["model", "datas
             f"Pin it (`{repository}@COMMIT`), or give a local {'folder' if kind == 'model' else 'file'}."
         ) from error
     return str(info.sha)
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryCard:
-    """The model or dataset card of a repository: its README, and the licence in its metadata."""
-
-    text: str
-    license: str | None
-
-
-def read_card(repository: str, revision: str, kind: Literal["model", "dataset"]) -> RepositoryCard | None:
-    """The card of a repository at a revision; None if it is neither in the cache nor can be downloaded."""
-    try:
-        path = huggingface_hub.hf_hub_download(
-            repository, "README.md", repo_type=kind, revision=revision, local_files_only=not is_reachable()
-        )
-        text = Path(path).read_text(encoding="utf-8")
-    except _NO_ANSWER:  # a name that no repository can have is a ValueError
-        return None
-    try:
-        license = huggingface_hub.RepoCard(text).data.get("license")
-    except (yaml.YAMLError, ValueError):  # metadata that are none
-        license = None
-    if license is not None and not isinstance(license, str):  # several
-        license = ", ".join(map(str, license))
-    return RepositoryCard(text, license)
 
 
 def download_model(repository: str, commit: str, with_weights: bool = True) -> Path:

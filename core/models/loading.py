@@ -20,9 +20,8 @@ from transformers import (
     PreTrainedModel,
 )
 
-from core.arithmetic import put_on
+from core.arithmetic import put_on, speed_up_linear_layers
 from core.errors import ModelError
-from core.models.fast_linear import speed_up_linear_layers
 from core.types import Precision
 
 Model = TypeVar("Model", bound=nn.Module)

@@ -1,5 +1,5 @@
-"""Plugins: systems and metrics from outside, from a Python file or from an installed package.
+"""Plugins: systems and metrics from outside, from a Python file.
 
-`load.py` finds one, pins its code, and runs it once in a process. `adapters.py` makes systems and metrics like NWS's
-own of it, and checks what they return.
+`load.py` reads one, pins it by its hash, and runs it once in a process. `adapters.py` makes of it systems and metrics
+like NWS's own, and checks what they return.
 """

@@ -73,8 +73,7 @@ class PluginMetric(MeanOverRows):
     @property
     def signature(self) -> str:
         """Its name and the hash of its code: another source is another metric."""
-        version = f"|version:{self.plugin.version.replace(' ', '-')}" if self.plugin.version else ""
-        return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}{version}"
+        return f"{self.name}|{METRIC_OF_PLUGIN}{self.plugin.name}|sha256:{self.plugin.sha256[:12]}"
 
     def judge(self, judged: Judged) -> float:
         """The value of a summary.

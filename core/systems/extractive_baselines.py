@@ -15,8 +15,7 @@ import numpy as np
 from core.systems.composition import compose, words_at
 from core.systems.rulers import RULERS
 from core.systems.system import Document, Draft, System, UsualSystem
-from core.text.length import UNCUT, cut, fitting, room
-from core.text.words import word_spans
+from core.text.length import UNCUT, cut, fitting, room, word_spans
 from core.types import SegmentedArticle, SystemKind
 
 BASELINES = {

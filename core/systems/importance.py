@@ -1,6 +1,6 @@
 """Importance of the sentences and chunks of an article: by vectors, by words and by place.
 
-A word is what `core/text/words.py` counts, without the punctuation around it and in lower case, in any language. Stop
+A word is what `core/text/length.py` counts, without the punctuation around it and in lower case, in any language. Stop
 words are not removed, as in both papers: TextRank counts all tokens, and the idf of LexRank gives frequent words little
 weight.
 """

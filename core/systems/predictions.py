@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from core.errors import CorpusError, RecipeError
 from core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
-from core.text.length import require_summary_length
+from core.text.length import count_words, require_summary_length
 from core.text.reader import content_sha256, naming, read_rows
 from core.text.rows import key_of, text_of
-from core.text.words import count_words
 
 KEY_FIELD, TEXT_FIELD = "id", "prediction"
 

@@ -15,8 +15,7 @@ from typing import ClassVar, Final
 from core.errors import EmptyArticleError
 from core.systems.chunk_systems import candidate_chunks, greedy
 from core.systems.system import Document, Draft, System, UsualSystem, uncut_and_cut
-from core.text.length import LengthUnit, cost, room
-from core.text.words import word_spans
+from core.text.length import LengthUnit, cost, room, word_spans
 from core.types import OTHER_ARTICLE as OTHER_ARTICLE
 from core.types import Article, SystemKind
 

@@ -1,6 +1,6 @@
 """The positions of a summary's words in its article.
 
-A word is a word of `core.text.words`. Two words are the same if they are equal without case and without the characters
+A word is a word of `core.text.length`. Two words are the same if they are equal without case and without the characters
 around them that are neither letters nor digits: "Council," and "council" are.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.text.words import word_spans
+from core.text.length import word_spans
 
 
 def bare_spans(text: str) -> list[tuple[int, int]]:

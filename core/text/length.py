@@ -1,4 +1,4 @@
-"""How long a summary is, in words or in characters: the only place that says what either takes of its room.
+"""What a word is, and how long a summary is, in words or in characters: the only place that says what takes its room.
 
 A run has one of these units. A summary of it has at most n words, or at most n characters, and never a part of a word.
 
@@ -10,13 +10,15 @@ words, the longest reports of magazines ten thousand.
 """
 
 import itertools
+import math
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Literal, TypeAlias
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Literal, TypeAlias, TypeVar
 
 from core.errors import RecipeError, SegmentationError
-from core.text.words import count_words, first_words, word_spans
 from core.types import Article
 
 LengthUnit: TypeAlias = Literal["words", "characters"]
@@ -29,6 +31,46 @@ MAX_WORD_CHARACTERS = 500
 MAX_SUMMARY_WORDS = 3_000
 _LENGTHS = re.compile(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *")
 _MOST_LENGTHS = 1_000
+# A token with a letter or digit, in the first group; or any other, whole, so that nothing is looked at twice.
+_TOKEN = re.compile(r"((?:(?!\s)[\W_])*+[^\W_]\S*)|\S+")
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
+Token = TypeVar("Token", bound=Hashable)
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Character spans of the words of `text`, in order.
+
+    A word is a whitespace-separated token with at least one letter or digit: "state-of-the-art," is one word,
+    "--" is none.
+    """
+    return [m.span() for m in _TOKEN.finditer(text) if m.lastindex]
+
+
+def count_words(text: str) -> int:
+    return sum(map(bool, _TOKEN.findall(text)))  # of each token the first group, which is empty unless it is a word
+
+
+def first_words(text: str, n: int) -> str:
+    """The first `n` words of `text` (all of them if it has fewer), joined by single spaces."""
+    words = (m.group() for m in _TOKEN.finditer(text) if m.lastindex)
+    return " ".join(itertools.islice(words, n))
+
+
+def repeated_word_share(text: str) -> float:
+    """Share of the words of `text` that occurred earlier in it, from 0 to below 1; 0 for fewer than two words.
+
+    Words are compared case-folded and without the punctuation around them: "The" repeats
+    "the", and "cat," repeats "cat". Stop words count like all others, so compare at equal n, and with a text that is
+    known to be good: a policy that is rewarded for keywords tends to repeat them.
+    """
+    words = [_AROUND.sub("", text[start:end]).casefold() for start, end in word_spans(text)]
+    return 1 - len(set(words)) / len(words) if words else 0.0
+
+
+def idf_of(texts: Sequence[AbstractSet[Token]]) -> dict[Token, float]:
+    """The idf of each token that occurs: for one in c of N texts, ln((N + 1) / (c + 1))."""
+    counts = Counter(token for tokens in texts for token in tokens)
+    return {token: math.log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
 
 
 def parse_lengths(text: str, setting: str = "n") -> list[int]:

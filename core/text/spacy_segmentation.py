@@ -20,7 +20,7 @@ from spacy.tokens import Doc, Token
 
 from core.errors import SegmentationError
 from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMark, runs
-from core.text.words import word_spans
+from core.text.length import word_spans
 
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})

@@ -35,8 +35,7 @@ class ScoreOptions:
     )
     plugin: list[str] | None = plain(
         "--plugin FILE",
-        "Metrics of your own: a Python file with METRICS, or an installed entry point of nws.metrics. All of them are "
-        "computed. Repeatable.",
+        "Metrics of your own: a Python file with METRICS. All of them are computed. Repeatable.",
     )
     stemmer: bool = plain("--stemmer", "ROUGE compares Porter stems (English only).", False)
     references: Literal["best", "mean"] = plain(
@@ -79,8 +78,9 @@ def score(
     """
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
+    from core.text.reader import read_rows
     from jobs.report.warnings import warn_of_texts
-    from jobs.tools.score import print_score, row_lines, score_file
+    from jobs.tools.score import FIELDS, print_score, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
     if options.per_row is not None:
@@ -88,7 +88,7 @@ def score(
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_file(file, names, chosen, options.seed, own)
+        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
@@ -198,25 +198,19 @@ def data(
 ) -> None:
     """Write articles of a Hub dataset to a file.
 
-    Each row has a key, the text, and its references. The dataset's licence is printed, as its card names it.
+    Each row has a key, the text, and its references.
     """
-    from core.models.hub_cache import read_card
     from core.text.dataset import Dataset, article_rows, open_dataset
 
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):
         corpus = open_dataset(Dataset(name, split, streaming=True, skip=skip, limit=limit))
         count = write_json_lines("--out", file, article_rows(corpus))
-        card = read_card(corpus.name, corpus.revision, "dataset") if corpus.is_of_hub else None
-    license = None if card is None else card.license
     if as_json:
         made = {"dataset": corpus.pinned_name, "split": corpus.split, "revision": corpus.revision}
-        print(json.dumps({"file": str(file), "articles": count, **made, "license": license}))
+        print(json.dumps({"file": str(file), "articles": count, **made}))
         return
     out.print(f"{counted(count, 'article')} of {corpus.pinned_name} ({corpus.split}) in {file}")
     if corpus.is_of_hub:
-        licence_text = (
-            f"Licence, as its card says: {license}." if license else "Its card names no licence, or cannot be read."
-        )
-        out.print(f"{licence_text} See https://huggingface.co/datasets/{corpus.name}")
+        out.print(f"Its card, with the licence: https://huggingface.co/datasets/{corpus.name}")
     out.print(f"Next: nws submit phase1 --dataset {shlex.quote(str(file))}")

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -90,7 +89,7 @@ def _submit(
         from jobs.store import new_run_id, open_store
 
     with busy("Looking up models, and reading articles", at_once=True):
-        plan = plan_job(job, run.recipe, overrides, partial(_lengths_from, store) if job == "phase2" else None)
+        plan = plan_job(job, run.recipe, overrides)
     require_labels_fit(plan)
     _warn(plan)
     if run.dry_run:
@@ -124,13 +123,6 @@ def _submit(
                     log_to=log_to,
                 )
     finish(outcome, store, as_json)
-
-
-def _lengths_from(store: str, run: str) -> "tuple[int, ...]":
-    from jobs.recipes.job import lengths_from
-
-    with reading(store) as opened:
-        return lengths_from(opened, opened.full_id(run))
 
 
 def _warn(plan: "Plan") -> None:

@@ -51,7 +51,7 @@ def summarize(
     content = _read(text)
 
     from core.learning.writer import PolicyWriter
-    from core.text.words import count_words
+    from core.text.length import count_words
     from jobs.report.warnings import warn_of_texts
 
     chosen = choose_policies(store, options.run, options.system)

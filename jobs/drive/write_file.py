@@ -18,10 +18,9 @@ from core.models.endpoint import BACKEND
 from core.provenance import library_versions
 from core.stage import Stage
 from core.systems.system import Draft
-from core.text.length import count_characters
+from core.text.length import count_characters, count_words
 from core.text.reader import naming, read_rows
 from core.text.rows import recognise_fields, to_article
-from core.text.words import count_words
 from core.types import Article
 from jobs.installation import code_version
 

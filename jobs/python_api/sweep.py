@@ -68,8 +68,7 @@ def sweep(
         encoder: embeds sentences and chunks for the systems that need it: a known name, a folder, or a Hub id; the
             bundled all-MiniLM-L6-v2 unless given.
         metrics: functions of your own, from a summary and the list of its references to a number, by their names.
-        plugins: Python files with systems or metrics of your own, or installed plugins, as `--plugin` takes them
-            (docs/your-own.md).
+        plugins: Python files with systems or metrics of your own, as `--plugin` takes them (docs/your-own.md).
         predictions: files of summaries that were written elsewhere, as `--predictions` takes them; each is a system.
         prompt: what generators of no known name are asked for, with places `{article}` and `{n}` (docs/generators.md).
         bertscore_model: the backbone of BERTScore, named in the same way; all-MiniLM-L6-v2 unless given.

@@ -211,8 +211,7 @@ class RunRecipe(Strict):
             Korean articles are always cut by Kiwi.
         units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
             itself, for texts of a sentence.
-        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. For phase2, from:RUN takes those that the
-            answer of a sweep names.
+        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them.
         max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so
             many, and whole words.
         bertscore, rouge: the metrics' options.
@@ -239,9 +238,9 @@ class RunRecipe(Strict):
             elsewhere. While none has come back, 6 times these seconds are the limit. Nothing replaces an inline pool.
         stop_after_equal_failures: how many articles in a row may fail with the same error before the run is stopped as
             failed, with what is stored kept and all others left for `nws resume`. `null`: it is never stopped for this.
-        plugins: systems and metrics of your own: a Python file with SYSTEMS or METRICS, or an installed entry point of
-            nws.systems or nws.metrics. A system is a function of an article's text and n, a metric one of a summary and
-            the list of its references. All of them take part; the code is shipped to a cluster.
+        plugins: systems and metrics of your own: a Python file with SYSTEMS or METRICS. A system is a function of an
+            article's text and n, a metric one of a summary and the list of its references. All of them take part; the
+            code is shipped to a cluster.
         predictions: summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`,
             and a `prediction`. The system is called after the file, or as you say: name=file.
         labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not

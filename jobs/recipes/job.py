@@ -1,9 +1,9 @@
 """From the recipe of any job to its plan, and what a recipe of phase2 means for it: its policies and their articles."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import RecipeError
 from core.learning.policy_system import PolicySystem
@@ -19,8 +19,8 @@ from core.systems.predictions import PredictionsSpec
 from core.text.dataset import OpenDataset
 from core.text.language import Language
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
-from jobs.recipes.base import LENGTHS, RunRecipe
-from jobs.recipes.load import FROM, load_recipe, parse_recipe, recipe_class
+from jobs.recipes.base import RunRecipe
+from jobs.recipes.load import load_recipe, parse_recipe, recipe_class
 from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
 from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.recipes.plan import (
@@ -38,13 +38,7 @@ from jobs.recipes.plan import (
 )
 from jobs.recipes.sweep_plan import plan_sweep, with_rulers
 from jobs.recipes.sweep_recipe import SweepRecipe
-from jobs.store import RunInfo, Store
-
-if TYPE_CHECKING:  # with SciPy, which a plan need not wait for
-    from core.analysis.content_kept import ContentKept
-
-LEAST, ENOUGH = 0.8, 0.9
-"""Shares of what a system's longest n keeps: from where the first is kept to where the second is."""
+from jobs.store import RunInfo
 
 
 def make_plan(
@@ -94,22 +88,13 @@ def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, 
     return plan
 
 
-def plan_job(
-    job: str, name: str, overrides: Mapping[str, Any], lengths_of: Callable[[str], Sequence[int]] | None = None
-) -> Plan:
-    """A new run from a bundled recipe or a YAML file, see `load_recipe`. It records which run its n are from.
+def plan_job(job: str, name: str, overrides: Mapping[str, Any]) -> Plan:
+    """A new run from a bundled recipe or a YAML file, see `load_recipe`.
 
     Raises:
         NwsError: the recipe is not usable, or as for `new_plan`.
     """
-    runs_asked: list[str] = []
-
-    def look_up(run_id: str) -> Sequence[int]:
-        runs_asked.append(run_id)
-        return () if lengths_of is None else lengths_of(run_id)
-
-    plan = new_plan(load_recipe(recipe_class(job), name, overrides, None if lengths_of is None else look_up))
-    return replace(plan, revisions=plan.revisions | {"n": f"{FROM}{runs_asked[0]}"}) if runs_asked else plan
+    return new_plan(load_recipe(recipe_class(job), name, overrides))
 
 
 def plan_again(
@@ -247,46 +232,3 @@ def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) 
             "be evaluated on what it was trained on. Take another split, or leave the articles out (skip and limit in "
             "a recipe)."
         )
-
-
-def lengths_from(store: Store, run_id: str) -> tuple[int, ...]:
-    """The lengths of a run's grid that its answer names, see `named_lengths`.
-
-    Raises:
-        StoreError: there is no such run.
-        RecipeError: its lengths are not words, or its answer names no length.
-    """
-    run = store.run_info(run_id)
-    if run.length_unit != "words":
-        raise RecipeError(
-            f"The n of run {run_id} are {run.length_unit}, and n names words: give the characters themselves.",
-            settings=LENGTHS,
-        )
-    lengths = named_lengths(store.answer(run_id).of_systems)
-    if not lengths:
-        raise RecipeError(
-            f"No length of run {run_id} can be named: no system keeps any content at its longest n. Give the lengths "
-            "themselves.",
-            settings=("n",),
-        )
-    return lengths
-
-
-def named_lengths(kept: "Iterable[ContentKept]") -> tuple[int, ...]:
-    """The n of the best system of each dataset from where it keeps `LEAST` of what its longest n keeps to `ENOUGH`.
-
-    The best keeps most at its longest n. Controls and upper bounds do not count.
-    """
-    of_systems = {(curve.dataset, curve.system, curve.of): curve for curve in kept if curve.kind == "system"}
-    of_references = [curve for curve in of_systems.values() if curve.of == "reference"]
-    lengths = set[int]()
-    for dataset in dict.fromkeys(curve.dataset for curve in of_references):
-        rivals = (curve for curve in of_references if curve.dataset == dataset)
-        best = max(rivals, key=lambda curve: curve.lengths[-1].share.mean)
-        of_longest = of_systems.get((dataset, best.system, "longest"))  # a system that keeps nothing has none
-        if of_longest is not None:
-            smallest = {share.x: share.n for share in of_longest.smallest}
-            first, last = smallest[LEAST], smallest[ENOUGH]
-            if first is not None and last is not None:
-                lengths |= {share.n for share in of_longest.lengths if first <= share.n <= last}
-    return tuple(sorted(lengths))

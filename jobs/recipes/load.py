@@ -2,7 +2,7 @@
 
 import pkgutil
 import reprlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_type_hints
@@ -16,8 +16,6 @@ from core.text.reader import is_file
 from jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
-FROM = "from:"
-"""What stands before the run whose answer names the lengths."""
 BUNDLED = Path(__file__).parent / "bundled"
 _MOST_VALUES = 100_000
 RECIPES = {
@@ -53,12 +51,7 @@ def _plain_values(text: str) -> Any:
     return values
 
 
-def load_recipe(
-    kind: type[Recipe],
-    name: str,
-    overrides: Mapping[str, Any],
-    lengths_of: Callable[[str], Sequence[int]] | None = None,
-) -> Recipe:
+def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> Recipe:
     """The recipe `name` of a job (a bundled one, or a YAML file) with `overrides` on top.
 
     Args:
@@ -67,7 +60,6 @@ def load_recipe(
         overrides: by key. `datasets` replaces all datasets, and `datasets.limit` sets a key of each of them.
             Each of `LENGTHS` takes the place of the other, too.
             `bertscore.model` leaves the recipe's `bertscore.num_layers` behind, which belongs to its model.
-        lengths_of: the lengths that a stored run names, for an `n` that is `from:RUN`; without it, none may be.
 
     Raises:
         RecipeError: there is no such recipe, it names code, or a key or value is not usable (each named).
@@ -85,8 +77,6 @@ def load_recipe(
     for key in sorted(overrides, key=lambda key: key.count(".")):  # a whole field before what is inside it
         field, *inside = key.split(".")
         values[field] = _with(values.get(field, _default(kind, field)), inside, overrides[key], key)
-    if isinstance(asked := values.get("n"), str) and asked.startswith(FROM) and lengths_of is not None:
-        values["n"] = lengths_of(asked.removeprefix(FROM))
     return parse_recipe(kind, values, name, overrides)
 
 

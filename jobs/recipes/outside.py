@@ -5,12 +5,15 @@ code, by their hashes.
 """
 
 import contextlib
+import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
 from core.models.generators import KNOWN_GENERATORS
@@ -19,12 +22,13 @@ from core.plugins.load import Plugin, PluginSpec, read_plugin
 from core.provenance import file_sha256
 from core.stage import Stage
 from core.systems.extractive_baselines import BASELINES
+from core.systems.importance import unit_rows
 from core.systems.predictions import Predictions, PredictionsSpec, read_predictions
-from core.testing import trial_document
-from core.text.length import cut
+from core.systems.system import Document, Embeddings
+from core.text.length import LengthUnit, cut
 from core.text.reader import is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
-from core.types import Article, SegmentedArticle
+from core.types import Article, Segment, SegmentedArticle
 from core.worker_factories import checked, make_segmenter
 from jobs.installation import ROOT
 from jobs.recipes.plan import Plan
@@ -35,6 +39,8 @@ _NAMED = 5
 """How many keys are named."""
 _LOOKED_AT = 20
 """Articles, for one on which plugins can be tried."""
+_DIMENSIONS = 16
+"""Of the vectors of a trial."""
 
 
 def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
@@ -48,8 +54,7 @@ def with_plugins(plan: Plan, more: Sequence[Plugin] = ()) -> Plan:
     for spec in plan.recipe.plugins:
         plugin = read_plugin(spec, find_file(spec.plugin, spec.sha256))
         require_unchanged(spec.plugin, spec.sha256, plugin.sha256)
-        name = _pinned(spec.plugin, spec.sha256) if plugin.source is not None else spec.plugin
-        specs.append(PluginSpec(name, plugin.sha256))
+        specs.append(PluginSpec(_pinned(spec.plugin, spec.sha256), plugin.sha256))
         plugins.append(plugin)
     stages = _with_metrics(plan, [metric for plugin in plugins for metric in plugin_metrics(plugin)])
     stages += _stages_of(plan, stages[0], [plugin for plugin in plugins if plugin.systems()])
@@ -92,10 +97,9 @@ def _pinned(file: str, sha256: str) -> str:
 
 
 def _revision(plugin: Plugin) -> str:
-    version = f" of {plugin.version}" if plugin.version else ""
     named = (("systems", plugin.systems()), ("metrics", plugin.metrics()))
     has = "".join(f"|{kind}: {', '.join(names)}" for kind, names in named if names)
-    return f"{plugin.name}{version}@sha256:{plugin.sha256}{has}"
+    return f"{plugin.name}@sha256:{plugin.sha256}{has}"
 
 
 def try_plugins(plan: Plan) -> None:
@@ -118,7 +122,7 @@ def try_plugins(plan: Plan) -> None:
     about = f"article {article.key!r}", article.text, lengths[-1], plan.language, article.key
     try:
         for stage, system in systems:
-            document = trial_document(segmented, [encoder.name for encoder in stage.encoders], unit)
+            document = _trial_document(segmented, [encoder.name for encoder in stage.encoders], unit)
             system.summarize(document, lengths)
         for metric in plan.metrics.plugins:
             metric.judge(Judged(summary, article.references, *about))
@@ -134,6 +138,35 @@ def _first_usable(plan: Plan, segment: Callable[[Article], SegmentedArticle]) ->
         with contextlib.suppress(EmptyArticleError, LanguageError, SegmentationError):
             return segment(article)
     return None
+
+
+def _trial_document(segmented: SegmentedArticle, encoders: Sequence[str], length_unit: LengthUnit) -> Document:
+    """A document whose vectors and scores follow from its texts alone: no model is loaded."""
+    vectors = Embeddings(_vectors(segmented.sentences), _vectors(segmented.chunks))
+    return Document(
+        segmented,
+        dict.fromkeys(encoders, vectors),
+        _shares,
+        lambda anchor, texts: _shares([f"{anchor} {text}" for text in texts]),
+        lambda: "The reference of another article.",
+        _shares,
+        length_unit,
+    )
+
+
+def _vectors(segments: Sequence[Segment]) -> Any:
+    """Float32 unit vectors, (segments, 16), which follow from the text alone."""
+    rows = [np.random.default_rng(_number(segment.text)).normal(size=_DIMENSIONS) for segment in segments]
+    return unit_rows(np.array(rows, dtype=np.float32).reshape(len(rows), _DIMENSIONS))
+
+
+def _shares(texts: Sequence[str]) -> list[float]:
+    """In place of F1: a number in [0, 1) that follows from the text alone."""
+    return [_number(text) / 2**64 for text in texts]
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
 
 
 def with_predictions(plan: Plan) -> Plan:
@@ -242,8 +275,7 @@ def files_to_ship(recipe: Mapping[str, Any]) -> dict[str, Path]:
     """
     files: dict[str, Path] = {}
     named = [(prediction["file"], prediction["sha256"]) for prediction in recipe.get("predictions", ())]
-    plugins = (plugin for plugin in recipe.get("plugins", ()) if plugin["plugin"].endswith(".py"))
-    named += [(plugin["plugin"], plugin["sha256"]) for plugin in plugins]
+    named += [(plugin["plugin"], plugin["sha256"]) for plugin in recipe.get("plugins", ())]
     for file, sha256 in named:
         path = find_file(file, sha256)
         if is_file(path):

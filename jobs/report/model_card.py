@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 from huggingface_hub import ModelCard, ModelCardData
 
-from core.analysis import POLICY, Points, split_seed
+from core.analysis import POLICY, split_seed
 from core.learning.policy_system import PolicySystem
 from jobs.report.metric_names import metric_signature
 from jobs.report.numerals import decimals
@@ -85,7 +85,7 @@ def _card(run: RunInfo, results: PolicyResults, system: PolicySystem) -> ModelCa
 
 def _judged(run: RunInfo, results: PolicyResults, system: PolicySystem) -> PolicyNumbers | None:
     """The BERTScore of these policies, beside other systems but not the run's other policies; None if not judged."""
-    points = Points.of(results.points)
+    points = results.points
     if system.signature not in points.systems:
         return None
     chosen = np.array([name == system.signature or not name.startswith(POLICY) for name in points.systems])

@@ -13,7 +13,6 @@ from core.analysis import (
     METRICS,
     POLICY,
     Metric,
-    Point,
     Points,
     SystemScore,
     policy_scores,
@@ -81,7 +80,7 @@ class PolicyResults:
         reward_is_f1: whether that is the run's BERTScore F1: only then training and test articles compare, in it.
     """
 
-    points: Points | Sequence[Point]
+    points: Points
     curve: Sequence[CurveRow]
     greedy: Sequence[GreedyReward]
     reward: str

@@ -1,10 +1,10 @@
 """What reports of sweeps and of trainings have in common: the run, mean scores by n, and short articles."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from core.analysis import Interval, Metric, Point, Points, SystemScore, short_articles
+from core.analysis import Interval, Metric, Points, SystemScore, short_articles
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.text.length import LengthUnit
@@ -142,7 +142,7 @@ def kind_flags(kind: SystemKind) -> dict[str, bool]:
     return {"is_control": kind == "control", "is_upper_bound": kind == "upper bound"}
 
 
-def short_by_length(points: Points | Iterable[Point]) -> Short:
+def short_by_length(points: Points) -> Short:
     short: dict[tuple[str, int], list[str]] = {}
     for dataset, article, n in sorted(short_articles(points)):
         short.setdefault((dataset, n), []).append(article)

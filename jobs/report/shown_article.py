@@ -15,8 +15,7 @@ from core.analysis import system_order
 from core.errors import RecipeError, StoreError
 from core.metrics.specs import KEPT, SPECS
 from core.text.alignment import align, bare_spans, bare_words
-from core.text.length import count_characters, length_of
-from core.text.words import count_words
+from core.text.length import count_characters, count_words, length_of
 from core.types import Article, Summary, SystemKind
 from jobs.report.console import printable, written_out
 from jobs.report.kept_answer import named_length, ranked_systems

@@ -12,7 +12,6 @@ from core.analysis import (
     Interval,
     MagicNumber,
     Metric,
-    Point,
     Points,
     Uncut,
     compare_by_metric,
@@ -151,7 +150,7 @@ def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
 
 def analyse(
     run: RunInfo,
-    points: Points | Iterable[Point],
+    points: Points,
     metric: Metric = "bertscore_f1",
     labels: Mapping[str, str] | None = None,
     others: Sequence[RunInfo] = (),
@@ -171,7 +170,6 @@ def analyse(
         RecipeError: a label is of no system, or another system is called so.
         StoreError: the run has no summaries yet, or the points are not those of one run.
     """
-    points = Points.of(points)
     require_summaries(run, points)
     names = names_of((run, *others), points.systems, labels)
     curves = sweep_curves(points, metric)

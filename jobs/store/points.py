@@ -20,8 +20,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 from core.analysis import METRICS, Metric, Points
 from core.analysis.points import text_keys
 from core.metrics.specs import BY_COLUMN, F1S, KEPT
-from core.text.length import length_of
-from core.text.words import repeated_word_share
+from core.text.length import length_of, repeated_word_share
 from core.types import CHOSEN_SCORES, SystemKind
 from jobs.store.runs import ENDED, length_unit_of, runs_with_rows
 from jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
@@ -74,7 +73,7 @@ def _read_rows(connection: Connection, run_id: str, metrics: Sequence[Metric], r
         piece_columns(piece, systems, articles, repeated_words) for piece in read_pieces(connection, run_id, metrics)
     ]
     if not pieces:
-        return Points.of(())
+        return Points.none()
     system, article, n, words, text, *values = (np.concatenate(column) for column in zip(*pieces, strict=True))
     shares, scores = (values[0], values[1:]) if repeated_words else (None, values)
     datasets = read_datasets(connection, run_id)

@@ -105,13 +105,10 @@ def _table(path: Path, cells: Mapping[tuple[str, str], tuple[float, ...]], colum
     without = {document: tuple(s for s in systems if (s, document) not in cells) for document in documents}
     lacking = {document: names for document, names in without.items() if names}
     shared = tuple(document for document in documents if document not in lacking)
-    if len(systems) < FEWEST:
-        raise CorpusError(f"{path} has {len(systems)} systems ({', '.join(systems)}); a correlation needs {FEWEST}.")
-    if len(shared) < FEWEST:
-        gaps = ", ".join(sorted({system for names in lacking.values() for system in names}))
-        advice = f" The other {len(lacking)} lack rows of {gaps}: add these, or leave systems out." if lacking else ""
+    if min(len(systems), len(shared)) < FEWEST:
         raise CorpusError(
-            f"{path} has {len(shared)} documents with a score of every system; a correlation needs {FEWEST}.{advice}"
+            f"{path} has {len(systems)} systems ({', '.join(systems)}), and {len(shared)} of {len(documents)} "
+            f"documents have a score of every system; a correlation needs {FEWEST} of both."
         )
     values = np.array([[cells[system, document] for document in shared] for system in systems], dtype=np.float64)
     return ScoreTable(systems, shared, {name: values[:, :, i] for i, name in enumerate(columns)}, lacking)

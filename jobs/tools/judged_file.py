@@ -29,7 +29,6 @@ _MOST_FRUITLESS = 20
 _BYTES_PER_TOKEN = 4  # about
 _JUDGE = "judge"  # the names of the fields that a judge adds begin with it
 _NOT_STATED = "not stated"
-_LINE_START = b'{"question": "'
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,7 @@ def stored_replies(path: Path) -> dict[str, dict[str, Any]]:
 
 @contextlib.contextmanager
 def open_replies(path: Path) -> Iterator[tuple[dict[str, dict[str, Any]], IO[bytes]]]:
-    """The replies in a file, and the file to add to. It is made if there is none; a torn last line is removed.
+    """The replies in a file, and the file to add to. It is made if there is none; a torn last line is ended.
 
     Raises:
         RecipeError: the file cannot be read or written, or another process adds to it.
@@ -148,20 +147,11 @@ def open_replies(path: Path) -> Iterator[tuple[dict[str, dict[str, Any]], IO[byt
                 raise RecipeError(f"Another process adds to {path}: wait for its end, or choose another -o.") from error
             file.seek(0)
             content = file.read()
-            if torn := _torn_line(content):
-                file.truncate(len(content) - len(torn))
-            elif content and not content.endswith(b"\n"):
+            if content and not content.endswith(b"\n"):
                 file.write(b"\n")
             yield read_replies(content), file
     except OSError as error:
         raise RecipeError(f"{path} cannot be read or written ({error.strerror or error}).") from error
-
-
-def _torn_line(content: bytes) -> bytes:
-    """The last line of a file of replies, if a process was ended while it wrote it."""
-    line = content[content.rfind(b"\n") + 1 :]
-    is_ours = line.startswith(_LINE_START) or _LINE_START.startswith(line)
-    return line if is_ours and not read_replies(line) else b""
 
 
 class Judging:

@@ -32,7 +32,6 @@ from jobs.report.table import Cell, Table
 N_KEYWORDS = (10, 20, 30, 50, 100)
 N_KEYSENTS = (3, 5, 10, 20, 30)
 MOST_WITHOUT_HANGUL = 0.05
-_SHOWN = 10  # numbers of refused lines
 
 # By how many of the best keywords, and of the best sentences: the share of the keywords that the sentences hold.
 Recalls: TypeAlias = Mapping[tuple[int, int], float]
@@ -171,11 +170,9 @@ def read_documents(path: Path) -> list[str]:
         raise CorpusError(f"{path} holds no document: write one on each line (what follows a tab is not read).")
     others = [number for number, text in documents.items() if _is_without_hangul(text)]
     if len(others) > MOST_WITHOUT_HANGUL * len(documents):
-        numbers = ", ".join(map(str, others[:_SHOWN])) + (", …" if len(others) > _SHOWN else "")
         raise CorpusError(
             f"{path}: {len(others)} of {len(documents)} documents hold no Hangul, and {percent(MOST_WITHOUT_HANGUL)} "
-            f"may. They are on line{'s' if len(others) > 1 else ''} {numbers}. Key sentences are found in Korean texts "
-            "only: take the others out."
+            f"may. The first is on line {others[0]}. Key sentences are found in Korean texts only: take the others out."
         )
     return list(documents.values())
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from core.text.language import check_language
 from core.text.length import require_summary_length
-from core.text.reader import naming, read_rows
+from core.text.reader import naming
 from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
@@ -25,7 +24,8 @@ from jobs.report.table import Cell, Table
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
-_FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
+FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
+"""What a file of predictions may have, see `score_rows`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +75,6 @@ class FileScore:
             "signatures": {name: metric.signature for name, metric in self.metrics.items()},
             "seed": self.seed,
         }
-
-
-def score_file(
-    path: Path, names: Sequence[str], options: Options, seed: int, others: Sequence[Metric] = ()
-) -> FileScore:
-    """Score every row of a JSONL, CSV or Parquet file, as `score_rows` does.
-
-    Raises:
-        NwsError: as for `score_rows`.
-    """
-    return score_rows(str(path), read_rows(path, _FIELDS), names, options, seed, others)
 
 
 def score_rows(

@@ -5,16 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from core import arithmetic
-from core.models import fast_linear
 
 
 @pytest.fixture(params=["MKL", "oneDNN"])
 def multiplied_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Loaded models multiply with this library, whatever the CPU's maker."""
-    if request.param == "oneDNN" and not fast_linear.onednn_works():
+    if request.param == "oneDNN" and not arithmetic.onednn_works():
         pytest.skip("this PyTorch has no prepacked oneDNN layers")
-    for module in (fast_linear, arithmetic):
-        monkeypatch.setattr(module, "onednn_is_faster", lambda: request.param == "oneDNN")
+    monkeypatch.setattr(arithmetic, "onednn_is_faster", lambda: request.param == "oneDNN")
     for told in (arithmetic.rows_are_independent, arithmetic.describe_arithmetic):
         told.cache_clear()
     yield request.param

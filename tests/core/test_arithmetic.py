@@ -13,6 +13,7 @@ from fake_cuda import T4, FakeCuda
 from core import arithmetic
 from core.arithmetic import (
     CPUINFO,
+    PackedLinear,
     describe_arithmetic,
     describe_gpu_arithmetic,
     find_device,
@@ -27,7 +28,6 @@ from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.models.encoders import load_encoder
-from core.models.fast_linear import PackedLinear
 from core.sweep import take_share
 from core.types import Precision
 

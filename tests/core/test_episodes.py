@@ -9,17 +9,16 @@ from prepared_articles import TEXT, encode, parameters_of
 from training_stage import training_stage
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
-from core.episodes import EpisodeRunner, advantages, policy_loss
+from core.episodes import EpisodeRunner, advantages
 from core.errors import EmptyArticleError, RecipeError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner, update_request
 from core.learning.policies import make_policies
-from core.learning.sampling import Episodes, Rollouts
 from core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
+from core.text.length import count_words
 from core.text.segmentation import Segmenter
-from core.text.words import count_words
 from core.types import Article
 from core.worker_factories import make_episode_runner
 
@@ -96,15 +95,6 @@ def test_any_number_of_workers_and_any_order_give_the_same_to_the_last_bit() -> 
         require_equal(first, third)
 
 
-def test_policies_that_learn_side_by_side_learn_as_they_would_alone() -> None:
-    study = broadcast(inputs="embeddings", config=AS_WRITTEN, seed=3)
-    both = runner().learn([(broadcast(), EPISODES), (study, EPISODES[1:])])
-    assert [len(of_one) for of_one in both] == [4, 3]
-    alone = [*learnt(runner(), broadcast(), EPISODES), *learnt(runner(), study, EPISODES[1:])]
-    for first, second in zip([*both[0], *both[1]], alone, strict=True):
-        require_equal(first, second)
-
-
 def test_seed_update_and_article_each_change_what_is_drawn() -> None:
     episode = (ARTICLES[2], 5)
     drawn = texts(learnt(runner(), broadcast(), [episode])[0])
@@ -128,15 +118,6 @@ def test_the_study_compares_rewards_with_nothing(inputs: str) -> None:
 def test_rewards_that_differ_by_rounding_alone_have_no_advantage() -> None:
     equal = np.array([0.5, 0.5 + 1e-9, 0.5])
     assert not advantages(equal, np.full(3, equal.mean()), normalise=True).any()
-
-
-def test_the_loss_falls_when_what_was_better_becomes_likelier() -> None:
-    log_probability = torch.tensor([-1.0, -2.0], dtype=torch.float64, requires_grad=True)
-    drawn = Rollouts(Episodes(torch.empty(0), [], [], []), log_probability, torch.empty(0))
-    loss = policy_loss(drawn, np.array([0.5, -0.25]))
-    assert loss.item() == -(0.5 * -1.0 + -0.25 * -2.0) / 2
-    loss.backward()
-    assert log_probability.grad.tolist() == [-0.25, 0.125]
 
 
 @pytest.mark.parametrize(

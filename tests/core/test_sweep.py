@@ -23,9 +23,8 @@ from core.systems.extractive_baselines import BASELINES, Lead, Random, make_base
 from core.systems.rulers import RULERS
 from core.systems.system import Draft
 from core.text.dataset import Dataset, open_dataset
-from core.text.length import UNCUT
+from core.text.length import UNCUT, count_words, first_words
 from core.text.segmentation import unsegmented
-from core.text.words import count_words, first_words
 from core.types import Article
 from core.worker_factories import make_segmenter, make_sweeper
 

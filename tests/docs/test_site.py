@@ -44,7 +44,7 @@ def test_every_command_and_every_key_of_a_recipe_has_its_entry(site: Path) -> No
 
 def test_python_has_its_reference(site: Path) -> None:
     page = (site / "api.html").read_text(encoding="utf-8")
-    for name in ("nws.sweep", "nws.Result.compare", "nws.plugins.check_plugin"):
+    for name in ("nws.sweep", "nws.Result.compare", "nws.plugins.System"):
         assert f'id="{name}"' in page
 
 

@@ -19,10 +19,3 @@ def cache_dataset(rows: list[dict[str, Any]], folder: Path) -> None:
     splits["test"] = datasets.SplitInfo("test", num_bytes=size, num_examples=len(rows), dataset_name="news")
     about = {"builder_name": "parquet", "dataset_name": "news", "config_name": "default", "version": "0.0.0"}
     datasets.DatasetInfo(features=features, splits=splits, **about).write_to_directory(str(folder))
-
-
-def cache_card(text: str, cache: Path, folder: str, commit: str) -> None:
-    """As `huggingface_hub` has a card that it has read, such as of the folder `models--org--name`."""
-    snapshot = cache / folder / "snapshots" / commit
-    snapshot.mkdir(parents=True)
-    (snapshot / "README.md").write_text(text, encoding="utf-8")

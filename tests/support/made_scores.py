@@ -1,14 +1,16 @@
-"""Scores of a summary, by column, of every stored metric."""
+"""Scores of a summary, by column, of every stored metric; and points that are made one by one."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from system_kinds import kind_of
 
-from core.analysis import Point
+from core.analysis import Points
+from core.analysis.points import Metric, text_keys
 from core.metrics.specs import METRICS, SPECS, as_columns
-from core.types import Score
+from core.text.length import repeated_word_share
+from core.types import Score, SystemKind
 
 
 def make_scores(*parts: Score, **others: float) -> dict[str, float]:
@@ -23,12 +25,55 @@ def point_scores(**given: float) -> dict[str, float]:
     return dict.fromkeys(METRICS, 0.0) | given
 
 
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One scored summary: what `system` wrote for an article when asked for `n` words (0: uncut)."""
+
+    dataset: str
+    article_id: str
+    system: str
+    n: int
+    words: int
+    scores: Mapping[Metric, float]
+    kind: SystemKind = "system"
+    text: str | None = None
+
+
+def in_columns(points: Iterable[Point]) -> Points:
+    """Points as the analysis reads them. If the points of a system differ in kind, the last one counts."""
+    points = list(points)
+    kinds = {point.system: point.kind for point in points}
+    metrics = points[0].scores if points else METRICS
+    articles = list(dict.fromkeys((point.dataset, point.article_id) for point in points))
+    row = {system: i for i, system in enumerate(kinds)}
+    depth = {article: i for i, article in enumerate(articles)}
+    return Points(
+        systems=tuple(kinds),
+        kinds=tuple(kinds.values()),
+        articles=tuple(articles),
+        system=np.array([row[point.system] for point in points], dtype=np.int32),
+        article=np.array([depth[point.dataset, point.article_id] for point in points], dtype=np.int32),
+        n=np.array([point.n for point in points], dtype=np.int32),
+        words=np.array([point.words for point in points], dtype=np.int32),
+        text=text_keys([point.text for point in points]),
+        scores={name: np.array([point.scores[name] for point in points], dtype=np.float64) for name in metrics},
+        repeated_words=np.array([repeated_word_share(point.text or "") for point in points], dtype=np.float64),
+    )
+
+
 def rescored(point: Point, **scores: float) -> Point:
     """The point with other scores by some metrics."""
     return replace(point, scores={**point.scores, **scores})
 
 
 def kept_points(
+    shares: Mapping[str, Mapping[int, float]], articles: int = 60, spread: float = 0.1, dataset: str = "news"
+) -> Points:
+    """The points of `list_kept_points` as the analysis reads them."""
+    return in_columns(list_kept_points(shares, articles, spread, dataset))
+
+
+def list_kept_points(
     shares: Mapping[str, Mapping[int, float]], articles: int = 60, spread: float = 0.1, dataset: str = "news"
 ) -> list[Point]:
     """A sweep whose systems keep exactly these mean shares at these n, each article more or less than that at all n."""

@@ -1,10 +1,9 @@
 """What a run that trained policies has in the store, made up: a method is better the more it has learned."""
 
 import numpy as np
-from made_scores import point_scores
+from made_scores import Point, in_columns, point_scores
 from system_kinds import kind_of
 
-from core.analysis import Point
 from jobs.report.policy_numbers import PolicyResults
 from jobs.store import CurveRow, GreedyReward
 
@@ -23,7 +22,7 @@ def make_results(
         for point in _points(dataset, system, gain, lengths, articles, np.random.default_rng(i))
     ]
     results = {
-        "points": points,
+        "points": in_columns(points),
         "curve": [
             row
             for method, updates in methods.items()

@@ -19,7 +19,7 @@ from core.analysis import LEAD, Metric
 from core.analysis.content_kept import KEPT
 from core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, MetricSpec
 from core.systems.rulers import OTHER_ARTICLE
-from core.text.words import count_words
+from core.text.length import count_words
 from core.types import SystemKind
 from jobs.report.charts import system_looks
 from jobs.report.system_names import SystemNames

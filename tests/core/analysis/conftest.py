@@ -1,16 +1,20 @@
 from collections.abc import Callable
 
 import pytest
-from made_scores import point_scores
+from made_scores import Point, in_columns, point_scores
 from system_kinds import kind_of
-
-from core.analysis import Point
 
 F1 = Callable[[str, int, int], float]
 
 
 @pytest.fixture
-def make_points():
+def make_points(list_points):
+    """The points of `list_points` as the analysis reads them."""
+    return lambda *args, **changes: in_columns(list_points(*args, **changes))
+
+
+@pytest.fixture
+def list_points():
     """Points from a function of (system, n, article index) to F1.
 
     `skip` says which of them do not exist, `words` and `text` what they hold.

@@ -1,11 +1,7 @@
-import random
-
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from core.analysis import lengths_text, magic_numbers, sweep_curves
+from core.analysis import lengths_text, magic_numbers
 
 LENGTHS = tuple(range(1, 22, 2))
 NOISE = np.random.default_rng(12).normal(0, 0.02, size=(3, 22, 400))
@@ -127,19 +123,6 @@ def test_why_there_is_no_recommendation(make_points, changes, verdict):
 )
 def test_lengths_text(recommended, text):
     assert lengths_text(LENGTHS, recommended) == text
-
-
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 1000), shuffle=st.randoms(use_true_random=False))
-def test_the_order_of_the_points_changes_nothing(make_points, seed, shuffle: random.Random):
-    noise = np.random.default_rng(seed).normal(0, 0.05, (10, 12))
-    points = make_points(
-        lambda s, n, a: float(noise[n, a]) + 0.01 * len(s), lengths=(1, 3, 5), articles=12, skip=lambda s, n, a: n == a
-    )
-    mixed = list(points)
-    shuffle.shuffle(mixed)
-    assert magic_numbers(mixed) == magic_numbers(points)
-    assert sweep_curves(mixed) == sweep_curves(points)
 
 
 def test_an_upper_bound_is_never_recommended(make_points):

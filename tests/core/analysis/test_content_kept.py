@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_scores import Point, in_columns
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
@@ -22,7 +23,7 @@ from core.analysis.intervals import (
     moments,
     skewed_intervals,
 )
-from core.analysis.points import Point, Points
+from core.analysis.points import Points
 
 LENGTHS = (1, 7, 21)
 
@@ -40,7 +41,7 @@ def made(
     if person is not None:
         articles = dict.fromkeys(point.article_id for point in points)
         points += [Point("made", article, PERSON, 0, 1, {KEPT: person}, "upper bound") for article in articles]
-    return Points.of(points)
+    return in_columns(points)
 
 
 def of(kept: tuple[ContentKept, ...], system: str, ceiling: str) -> ContentKept:
@@ -117,7 +118,7 @@ def test_a_summary_without_the_metric_is_not_there() -> None:
         (29, 1),
         (28, 1),
     ]
-    assert content_kept(()) == ()
+    assert content_kept(Points.none()) == ()
 
 
 def test_nothing_is_a_share_of_a_ceiling_that_keeps_nothing() -> None:

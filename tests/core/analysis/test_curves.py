@@ -3,9 +3,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_scores import kept_points
+from made_scores import in_columns, list_kept_points
 
 from core.analysis import mean_interval, sweep_curves, uncut_scores
+from core.analysis.points import Points
 
 
 def rising(system, n, article):
@@ -14,14 +15,14 @@ def rising(system, n, article):
 
 def test_a_curve_per_dataset_and_system_upper_bounds_and_controls_last(make_points):
     systems = ("z", "lead", "oracle", "a", "random")
-    points = make_points(rising, systems, dataset="xsum") + make_points(rising, systems, dataset="cnn")
+    points = Points.together([make_points(rising, systems, dataset=dataset) for dataset in ("xsum", "cnn")])
     curves = sweep_curves(points)
     assert [(c.dataset, c.system) for c in curves] == [
         (dataset, system) for dataset in ("cnn", "xsum") for system in ("a", "z", "oracle", "lead", "random")
     ]
     assert [c.kind for c in curves[:5]] == ["system", "system", "upper bound", "control", "control"]
     assert [p.n for p in curves[0].lengths] == [1, 3, 5, 7, 9]
-    assert sweep_curves([]) == uncut_scores([]) == ()
+    assert sweep_curves(Points.none()) == uncut_scores(Points.none()) == ()
 
 
 def test_the_numbers_of_a_point(make_points):
@@ -37,17 +38,17 @@ def test_the_numbers_of_a_point(make_points):
 def test_uncut_summaries_are_on_no_curve(make_points):
     uncut = make_points(lambda s, n, a: 0.5, ("bart", "lead-3"), (0,), words=lambda s, n, a: 18 + a % 2)
     assert sweep_curves(uncut) == ()
-    curves = sweep_curves(uncut + make_points(rising))
+    curves = sweep_curves(Points.together([uncut, make_points(rising)]))
     assert {(c.system, p.n) for c in curves for p in c.lengths}.isdisjoint({("bart", 0), ("lead-3", 0)})
-    bart, lead = uncut_scores(uncut + make_points(rising))
+    bart, lead = uncut_scores(Points.together([uncut, make_points(rising)]))
     assert (bart.system, bart.articles, bart.words, bart.score.mean) == ("bart", 60, 18.5, 0.5)
     assert lead.system == "lead-3"
 
 
 def test_uncut_summaries_without_a_score_that_may_be_missing_do_not_count():
-    points = [*kept_points({"a": {0: 0.5}}, articles=3), *kept_points({"b": {0: math.nan}}, articles=3)]
+    points = [*list_kept_points({"a": {0: 0.5}}, articles=3), *list_kept_points({"b": {0: math.nan}}, articles=3)]
     points[0] = replace(points[0], words=99, scores={**points[0].scores, "kept": math.nan})
-    (a,) = uncut_scores(points, "kept")
+    (a,) = uncut_scores(in_columns(points), "kept")
     assert (a.system, a.articles, a.words) == ("a", 2, 25.0)
 
 

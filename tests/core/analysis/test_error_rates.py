@@ -5,9 +5,9 @@ Of 300 sweeps in which 5 % are wrong, 24 or fewer are in 99 of 100 simulations: 
 
 import numpy as np
 import pytest
-from made_scores import point_scores
+from made_scores import Point, in_columns, point_scores
 
-from core.analysis import LEAD, RANDOM, Point, compare_systems, magic_numbers
+from core.analysis import LEAD, RANDOM, compare_systems, magic_numbers
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +25,7 @@ def sweep(rng, articles, gain=0.0, words=None, control=RANDOM):
         system: hard[:, None] + of + 0.06 * rng.normal(size=(articles, 11)) @ CORRELATED
         for system, of in (("a", np.broadcast_to(gain, 11)), (control, np.zeros(11)))
     }
-    return [
+    return in_columns(
         Point(
             dataset="news",
             article_id=f"{article:04d}",
@@ -38,7 +38,7 @@ def sweep(rng, articles, gain=0.0, words=None, control=RANDOM):
         for system, of in scores.items()
         for article in range(articles)
         for k, n in enumerate(LENGTHS)
-    ]
+    )
 
 
 def number_of_a(points):

@@ -139,10 +139,6 @@ def test_every_two_systems_are_compared_at_the_longest_n_that_all_have(make_poin
     assert [one.lengths[0].p_holm for one in found] == holm(alone)
 
 
-def test_without_two_systems_no_pair_is_compared(make_points):
-    assert compare_all_pairs(make_points(lambda s, n, a: 0.5, ("a", "random", "lead")), "bertscore_f1") == ()
-
-
 def test_pairs_are_compared_at_no_n_that_a_system_has_of_few_articles_alone(make_points):
     def lengths(skip):
         points = make_points(lambda s, n, a: 0.5, ("a", "b", "c"), skip=skip)

@@ -60,8 +60,6 @@ def test_drawn_exchanges_agree_with_all(monkeypatch):
     exact = by_place(compare(metrics, human))
     monkeypatch.setattr(perm_systems, "COUNTED", 8)
     drawn = by_place(compare(metrics, human, most=6000))
-    monkeypatch.setattr(perm_systems, "TABLED", 8)
-    assert by_place(compare(metrics, human, most=6000)) == drawn, "looked up in a table or not"
     for place, one in drawn.items():
         assert one.p == pytest.approx(exact[place].p, abs=5 * (0.25 / one.exchanges) ** 0.5)
         assert 2001 <= one.exchanges <= 6001

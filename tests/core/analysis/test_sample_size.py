@@ -2,9 +2,10 @@ import math
 
 import numpy as np
 import pytest
+from made_scores import Point, in_columns
 from numpy.typing import NDArray
 
-from core.analysis import Point, compare_systems
+from core.analysis import compare_systems
 from core.analysis.sample_size import (
     MOST_ARTICLES,
     Needed,
@@ -28,7 +29,7 @@ def points(differences: NDArray[np.float64]) -> list[Point]:
 
 
 def needed(differences: NDArray[np.float64], **asked: float) -> tuple[Needed, ...]:
-    (pair,) = articles_needed(points(differences), [PAIR], "kept", **asked)
+    (pair,) = articles_needed(in_columns(points(differences)), [PAIR], "kept", **asked)
     return pair.lengths
 
 
@@ -85,8 +86,8 @@ def test_nothing_is_advised_where_no_number_would_do_and_few_where_few_signs_suf
 
 def test_what_is_not_there_is_left_out() -> None:
     given = points(np.full((2, 1), 0.1))
-    assert articles_needed(given[:3], [PAIR], "kept") == ()  # one article has both
-    assert articles_needed(given, [("lexrank", "oracle")], "kept") == ()
+    assert articles_needed(in_columns(given[:3]), [PAIR], "kept") == ()  # one article has both
+    assert articles_needed(in_columns(given), [("lexrank", "oracle")], "kept") == ()
     with_gap = [*given, Point("made", "002", "lexrank", 1, 1, {"kept": math.nan})]
-    (pair,) = articles_needed(with_gap, [PAIR], "kept")
+    (pair,) = articles_needed(in_columns(with_gap), [PAIR], "kept")
     assert pair.lengths[0].seen == 2

@@ -1,19 +1,15 @@
 import itertools
 from collections.abc import Sequence
-from typing import Literal
 
 import pytest
 from documents import dice, no_anchor
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from prepared_articles import TEXT, TINY, prepared
+from prepared_articles import prepared
 
 from core.errors import RecipeError
 from core.learning.environment import PreparedArticle
 from core.learning.policies import make_policies
 from core.learning.sampling import Greedy, decode, episodes
 from core.learning.training_config import Decoding, PolicyConfig
-from core.text.words import count_words
 
 POLICIES = make_policies(PolicyConfig(), 16, seed=1)
 LEAD = "The council met on Monday. A bridge in Alder will open in May, the mayor said."
@@ -117,13 +113,3 @@ def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
 )
 def test_labels_tell_decodings_apart(decoding: Decoding, label: str) -> None:
     assert decoding.label == label
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    st.integers(1, 40), st.sampled_from([TEXT, TINY, "Snow.", "It was as it is."]), st.sampled_from(["lead", "chosen"])
-)
-def test_exactly_n_words_or_all(n: int, text: str, anchor: Literal["lead", "chosen"]) -> None:
-    article = prepared(text)
-    kept = write(Decoding("rerank", k=3, anchor=anchor), n, article=article)
-    assert count_words(kept) == min(n, len(article.segmented.words))

@@ -10,14 +10,13 @@ from core.errors import ModelError
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.policies import make_policies
 from core.learning.policy_system import policy_system
-from core.learning.sampling import Greedy, decode, episodes
+from core.learning.sampling import decode
 from core.learning.training_config import Decoding, PolicyConfig
 from core.learning.writer import load_policies, save_policies
 from core.metrics.config import BertScoreConfig
 from core.models import ModelRef
 from core.systems.system import Document
 from core.text.length import count_characters
-from core.text.words import count_words
 
 MODEL = ModelRef("enc", "org/enc", "main")
 READING = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 1))
@@ -32,17 +31,6 @@ def checkpoint(*lengths: int, residual: bool = True, in_characters: bool = False
 def document(text: str = TEXT) -> Document:
     article = segmented(text)
     return Document(article, {"enc": embeddings_of(article)}, no_reference, dice)
-
-
-def test_it_writes_what_the_policies_write_greedily() -> None:
-    joint = checkpoint(7, 9)
-    system = policy_system([joint])
-    assert system.signature == "policy|mine"
-    drafts = system.summarize(document(), [7, 9])
-    assert [draft.n for draft in drafts] == [7, 9]
-    assert [draft.text for draft in drafts] == [
-        episodes(joint.policies(), prepared(), n, joint.config.sentences, Greedy()).texts[0] for n in (7, 9)
-    ]
 
 
 def test_each_length_is_written_by_its_own_pair_or_the_nearest() -> None:
@@ -104,16 +92,3 @@ def test_pairs_trained_on_words_write_at_most_so_many_characters(decoding: Decod
     short, long = system.summarize(seen, [29, 53])
     for draft, own in ((short, checkpoint(5)), (long, checkpoint(9, residual=False))):
         assert [draft.text] == [other.text for other in policy_system([own], decoding).summarize(seen, [draft.n])]
-
-
-def test_pairs_trained_on_characters_write_words_by_the_one_for_about_as_much() -> None:
-    short, long = checkpoint(29, in_characters=True), checkpoint(53, residual=False, in_characters=True)
-    system = policy_system([short, long])
-    assert system.length_unit == "characters"
-    for n, own in ((5, short), (9, long)):  # 4.9 characters and a blank in each word of this article
-        (draft,) = system.summarize(document(), [n])
-        assert count_words(draft.text) == n
-        assert [draft] == policy_system([own]).summarize(document(), [n])
-    seen = replace(document(), length_unit="characters")
-    for n, own in ((40, short), (42, long)):
-        assert system.summarize(seen, [n]) == policy_system([own]).summarize(seen, [n])

@@ -1,6 +1,5 @@
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -17,7 +16,7 @@ from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, r
 from core.learning.training_config import PolicyConfig, ReinforceConfig
 from core.models.tokens import IntArray
 from core.systems.importance import FloatArray, ranking, textrank
-from core.text.words import count_words
+from core.text.length import count_words
 
 NOTHING = Episodes(np.empty((0, 0), np.int64), [], [], [])
 
@@ -99,19 +98,6 @@ def test_reinforce_expects_the_gradient_of_the_expected_reward() -> None:
     assert max(float(gradient.abs().max()) for gradient in expected) > 1e-3
     for parameter, gradient in zip(policies.parameters(), expected, strict=True):
         torch.testing.assert_close(-parameter.grad, gradient, rtol=1e-9, atol=1e-12)
-
-
-def test_episodes_are_drawn_as_often_as_their_probability_says() -> None:
-    policies, article, draws = perturbed(), prepared(TINY), 20_000
-    sentences, chunks = all_episodes(article, 3, 2)
-    exact = rollouts(policies, article, 3, 2, Told(sentences, chunks)).log_probability.detach().exp()
-    keys = [(tuple(s), tuple(c)) for s, c in zip(sentences.tolist(), chunks, strict=True)]
-    drawn = episodes(policies, article, 3, 2, Draw(np.random.default_rng(0), draws))
-    found = Counter((tuple(s), tuple(c)) for s, c in zip(drawn.sentences.tolist(), drawn.chunks, strict=True))
-    assert set(found) <= set(keys)
-    for key, probability in zip(keys, exact.tolist(), strict=True):
-        deviation = math.sqrt(probability * (1 - probability) / draws)
-        assert abs(found[key] / draws - probability) < 5 * deviation + 1e-9, key
 
 
 def test_plackett_luce_of_three_by_hand() -> None:

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,8 @@ from core.learning.writer import PolicyWriter, load_writer, save_policies
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import parse_model, resolve_model
 from core.stage import MetricsConfig, Stage
-from core.text.length import count_characters
+from core.text.length import count_words
 from core.text.segmentation import Segmenter
-from core.text.words import count_words
 from core.worker_factories import make_episode_runner, make_sweeper
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
@@ -61,15 +59,3 @@ def test_what_cannot_be_summarised_is_refused(checkpoint: Checkpoint) -> None:
         writer.write(TEXT, [7, 0])
     with pytest.raises(LanguageError):
         writer.write("서울에 눈이 내렸다. 시장은 학교를 닫았다.", [7])
-
-
-def test_it_writes_the_characters_that_a_runner_decodes(checkpoint: Checkpoint, tmp_path: Path) -> None:
-    trained = replace(checkpoint, lengths=(30, 50), reading=replace(checkpoint.reading, length_unit="characters"))
-    save_policies(policy_system([trained]), tmp_path)
-    texts = load_writer(tmp_path).write(TEXT, [30, 50], "characters")
-    reward = RewardConfig(BertScoreConfig(MODEL, 6))
-    runner = make_episode_runner(training_stage(reward, length_unit="characters"), "cpu")
-    sent = Broadcast(TrainingConfig("mine", lengths=(30, 50)), 0, dict(trained.parameters))
-    (decoded,) = runner.decode([(sent, [(article(TEXT), 30), (article(TEXT), 50)])])
-    assert texts == [one.text for one in decoded]
-    assert all(20 < count_characters(text) <= n for text, n in zip(texts, (30, 50), strict=True))

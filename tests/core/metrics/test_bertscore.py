@@ -47,12 +47,6 @@ def test_equals_the_library_called_one_pair_at_a_time(
         assert_close(score, library.score([pair[0]], [pair[1][0]]))
 
 
-def test_the_best_reference_counts(minilm: BertScorer) -> None:
-    good, bad = "the cat sat on the mat", "shares fell in Tokyo"
-    both, alone = minilm.score([("a cat on a mat", [bad, good]), ("a cat on a mat", [good])])
-    assert both == alone
-
-
 def test_recalls_of_all_with_all_are_those_of_scores(minilm: BertScorer, sample_rows: list[dict[str, str]]) -> None:
     references = [*(row["highlights"] for row in sample_rows[:3]), " "]
     candidates = [" ".join(sample_rows[0]["article"].split()[:n]) for n in (1, 7, 21)] + ["", " Trams  run. "]
@@ -134,16 +128,3 @@ def test_what_is_empty_scores_zero_against_an_anchor(minilm: BertScorer) -> None
     assert AnchorScorer(minilm)(ANCHOR, ["", " ", "snow"])[:2] == [0.0, 0.0]
     assert AnchorScorer(minilm)("  ", ["snow"]) == [0.0]
     assert AnchorScorer(minilm)(ANCHOR, []) == []
-
-
-def test_of_several_anchors_the_best_counts(minilm: BertScorer) -> None:
-    other = "A cat sat on the mat."
-    both = AnchorScorer(minilm).scores((ANCHOR, "", other), TEXTS)
-    alone = [AnchorScorer(minilm).scores((anchor,), TEXTS) for anchor in (ANCHOR, other)]
-    assert both == [max(scores, key=lambda score: score.f1) for scores in zip(*alone, strict=True)]
-    assert {one.index(found) for found, *one in zip(both, *alone, strict=True)} == {0, 1}
-    plain = minilm.score([(text, (ANCHOR, other)) for text in TEXTS])
-    for found, expected in zip(both, plain, strict=True):
-        assert (found.precision, found.recall, found.f1) == pytest.approx(
-            (expected.precision, expected.recall, expected.f1), abs=1e-6
-        )

@@ -9,7 +9,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from core.arithmetic import rows_are_independent
 from core.errors import ModelError
 from core.metrics.fluency import Fluency
-from core.models import SMOLLM2_MODEL, parse_model, resolve_model, smollm2_folder
+from core.models import parse_model, resolve_model
 from core.text.dataset import BUNDLED
 
 pytestmark = pytest.mark.slow  # SmolLM2 reads texts
@@ -72,24 +72,3 @@ def test_what_goes_beyond_the_window_is_not_read(tiny_models: dict[str, Path]) -
 def test_a_model_without_a_head_is_refused(tiny_models: dict[str, Path]) -> None:
     with pytest.raises(ModelError, match=r"lacks .*weights.*Fluency needs a causal language model with its head"):
         of_folder(tiny_models["bert"]).load(CPU)
-
-
-def test_the_signature_names_model_and_unigrams(tiny_models: dict[str, Path]) -> None:
-    english, korean = of_folder(tiny_models["llama"]), Fluency(of_folder(tiny_models["llama"]).model, "ko")
-    assert str(english.model) in english.signature
-    assert "english.jsonl@" in english.signature
-    assert english.signature != korean.signature
-
-
-def test_news_is_more_fluent_than_its_chunks_and_these_than_its_words_under_a_real_model() -> None:
-    try:
-        smollm2_folder()
-    except ModelError as error:
-        pytest.skip(str(error))
-    articles = [json.loads(line)["article"].split() for line in BUNDLED["sample"].read_text().splitlines()[:6]]
-    lead = [" ".join(words[:12]) for words in articles]
-    chunks = [" ".join(" ".join(words[i : i + 3]) for i in (0, 20, 40, 60)) for words in articles]
-    shuffled = [" ".join(sorted(words[:12], key=lambda word: word[::-1])) for words in articles]
-    found = np.reshape(scores(Fluency(SMOLLM2_MODEL), [*lead, *chunks, *shuffled]), (3, 6)).mean(axis=1)
-    assert found[0] > found[1] + 0.5
-    assert found[1] > found[2]

@@ -35,13 +35,6 @@ def test_nothing_is_guessed(reply: str) -> None:
     assert read_score(reply, FIVE) is None
 
 
-def test_a_scale_may_have_any_whole_numbers() -> None:
-    assert read_score("Score: 100", Scale(0, 100)) == 100
-    assert read_score("0", Scale(0, 100)) == 0
-    assert read_score("85/100", Scale(0, 100)) == 85
-    assert read_score("101", Scale(0, 100)) is None
-
-
 @settings(max_examples=50)
 @given(st.text(max_size=200), st.integers(0, 20), st.integers(1, 100))
 def test_whatever_is_written_is_a_score_of_the_scale_or_none(reply: str, low: int, more: int) -> None:

@@ -37,14 +37,6 @@ def test_a_panel_has_the_articles_with_the_smallest_ids_and_a_hash_of_them() -> 
     assert len({panel.sha256, without_last.sha256, draw_panel("other", some).sha256}) == 3
 
 
-def test_articles_have_different_others() -> None:
-    some = articles(100)
-    panel = draw_panel("d", some)
-    drawn = [frozenset(other.id for other in others(article, panel)) for article in some]
-    assert len(set(drawn)) > 95
-    assert len(frozenset().union(*drawn)) > 95  # and nearly all are others of some
-
-
 def test_nothing_that_tells_the_same_is_an_other() -> None:
     article, stranger = articles(2)
     cut = " ".join(article.text.split()[:-5])

@@ -102,12 +102,6 @@ def test_options_that_do_not_go_together() -> None:
         make_metric("bertscore", Options(bertscore_model="org/unheard-of@" + "0" * 40))
 
 
-def test_the_layer_of_a_backbone_is_the_tuned_one() -> None:
-    assert "|layer:6|" in make_metric("bertscore").signature
-    assert "|layer:9|" in make_metric("bertscore", Options(bertscore_model="bert-base-uncased")).signature
-    assert "|layer:3|" in make_metric("bertscore", Options(bertscore_layer=3)).signature
-
-
 def test_in_korean_no_stems_are_matched() -> None:
     korean = Options(lang="ko", tokenizer="char")
     assert "|match:exact|" in make_metric("meteor", korean).signature

@@ -17,8 +17,8 @@ from core.models import resolve_model
 from core.models.exact_length import _BYTE_SIGNS, ExactLength, WordTable, Written
 from core.models.generation import LoadedGenerator, load_generator
 from core.models.generators import PromptTemplate, parse_generator
+from core.text.length import count_words
 from core.text.rows import cleaned
-from core.text.words import count_words
 
 WORDS = [b" the", b"of the", b" 2024", b"\n", b" .", b"...", b"  ", b" a", b"!\n\n", b" Korea", b"ing"]
 HANGUL = [*(" 한", "국어", "에서", " 뉴스"), *("한".encode()[:2], "국".encode()[2:], b" \xed\x95", "다 ".encode()[1:])]

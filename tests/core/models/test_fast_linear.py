@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import nn
 
-from core.models import fast_linear, parse_model, resolve_model
+from core import arithmetic
+from core.arithmetic import PackedLinear, onednn_works, speed_up_linear_layers
+from core.models import parse_model, resolve_model
 from core.models.encoders import load_encoder
-from core.models.fast_linear import PackedLinear, onednn_works, speed_up_linear_layers
 from core.systems.importance import unit_rows
 
 CPU = torch.device("cpu")
@@ -38,7 +39,7 @@ def test_encoders_use_it(tiny_models: dict[str, Path], monkeypatch: pytest.Monke
     ref = resolve_model(parse_model(str(tiny_models.get(name, name))))
     vectors = []
     for faster in (False, True):
-        monkeypatch.setattr(fast_linear, "onednn_is_faster", lambda answer=faster: answer)
+        monkeypatch.setattr(arithmetic, "onednn_is_faster", lambda answer=faster: answer)
         encoder = load_encoder(ref, CPU)
         with mock.patch.object(PackedLinear, "forward", autospec=True, side_effect=PackedLinear.forward) as calls:
             vectors.append(encoder.encode(TEXTS))
@@ -48,7 +49,7 @@ def test_encoders_use_it(tiny_models: dict[str, Path], monkeypatch: pytest.Monke
 
 @needs_onednn
 def test_other_types_and_subclasses_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast_linear, "onednn_is_faster", lambda: True)
+    monkeypatch.setattr(arithmetic, "onednn_is_faster", lambda: True)
 
     class Special(nn.Linear):
         pass

@@ -15,7 +15,7 @@ from core.errors import ModelError
 from core.models import model_folder, parse_model, resolve_model, smollm2_folder, smollm2_gguf
 from core.models.generation import load_generator
 from core.models.generators import KNOWN_GENERATORS, Generator, PromptTemplate, parse_generator
-from core.text.words import count_words
+from core.text.length import count_words
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from core.systems.extractive_baselines import BASELINES, make_baseline
 from core.systems.rulers import windows
 from core.systems.system import Document, cut_to_asked
-from core.text.length import count_characters
-from core.text.words import count_words, word_spans
+from core.text.length import count_characters, count_words, word_spans
 from core.types import SegmentedArticle
 
 TEXT = (

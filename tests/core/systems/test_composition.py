@@ -7,8 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.systems.composition import adjacent_share, compose
-from core.text.length import LengthUnit, length_of
-from core.text.words import count_words
+from core.text.length import LengthUnit, count_words, length_of
 from core.types import SegmentedArticle
 
 TEXTS = st.text(st.sampled_from("abé e\u0301한 .,\n-"), min_size=1, max_size=60).filter(count_words)

@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from system_kinds import kind_of
 from core.systems.extractive_baselines import BASELINES, DRAWS, Lead, Lead3, Random, RandomWords, make_baseline
 from core.systems.system import Draft, Embeddings
 from core.text.alignment import align, bare_words
-from core.text.words import count_words
+from core.text.length import count_words
 
 WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
 
@@ -30,12 +31,19 @@ def test_every_baseline_is_what_it_says_and_writes_exactly_n_words(name: str) ->
     assert (system.signature, system.kind, system.has_uncut) == (name, kind_of(name), name in ("lead3", "person"))
     assert hash(system) == hash(make_baseline(name, "enc", 3))
     assert system == make_baseline(name, "enc", 3)
-    seen = document(segmented(WITH_DASHES), f1=lambda texts: [float(len(t)) for t in texts], anchored_f1=dice)
+
+    def f1(texts: Sequence[str]) -> list[float]:
+        assert system.kind == "upper bound", "it sees the references"
+        return [float(len(text)) for text in texts]
+
+    seen = document(segmented(WITH_DASHES), f1=f1, anchored_f1=dice)
     asked = Asked(seen.embeddings)
     drafts = system.summarize(replace(seen, embeddings=asked), [1, 4, 9])
     assert getattr(asked, "names", set()) == set(system.encoders)
     assert [draft.n for draft in drafts] == [*([0] if system.has_uncut else []), 1, 4, 9]
     assert all(draft.n in (0, count_words(text)) for draft in drafts for text in draft.texts)
+    for n in (1, 4, 9):
+        assert system.summarize(seen, [n]) == [draft for draft in drafts if draft.n in (0, n)], "whatever else is asked"
 
 
 def test_lead_is_the_text_as_it_stands() -> None:

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.text.alignment import align, bare_spans, bare_words
-from core.text.words import count_words, word_spans
+from core.text.length import count_words, word_spans
 
 WORDS = st.text("abc", max_size=6)
 

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import SegmentationError
-from core.text.length import count_characters, cut, kept_to, require_length, require_summary_length
+from core.text.length import count_characters, cut, kept_to, require_length, require_summary_length, word_spans
 from core.text.segmentation import Segmenter, unsegmented
-from core.text.words import word_spans
 from core.types import Article
 from core.worker_factories import checked
 

@@ -11,6 +11,7 @@ from core.errors import EmptyArticleError, NwsError, SegmentationError
 from core.text import korean
 from core.text.cutting import MAX_CHUNK_WORDS
 from core.text.language import Language
+from core.text.length import count_words
 from core.text.segmentation import (
     DEFAULT_TRAINED_PIPELINE,
     KOREAN_PIPELINE,
@@ -19,10 +20,8 @@ from core.text.segmentation import (
     language_data,
     pipeline_revision,
     resolve_pipeline,
-    unsegmented,
 )
 from core.text.spacy_segmentation import cut_doc, parsed_chunks
-from core.text.words import count_words
 from core.types import Article, SegmentedArticle
 
 SEGMENT = Segmenter("blank")
@@ -125,15 +124,6 @@ def test_any_text_is_cut_consistently_and_the_same_way_each_time(pipeline: str, 
     assert segment(article(text)) == segmented
     ends = {sentence.end for sentence in segmented.sentences}
     assert {count_words(text[:i]) for i, char in enumerate(text) if char == "\n"} - {0} <= ends
-
-
-def test_what_needs_no_segments_has_words_all_the_same() -> None:
-    segmented = unsegmented(article("He said: -- no."))
-    assert (segmented.words, segmented.sentences, segmented.chunks) == (("He", "said:", "no."), (), ())
-    with pytest.raises(EmptyArticleError, match="'k' of d"):
-        unsegmented(article("--"))
-    with pytest.raises(SegmentationError, match="100001 characters; at most 100000"):
-        unsegmented(article("a" * 100_001))
 
 
 def test_a_parsed_document_gives_noun_and_verb_chunks() -> None:

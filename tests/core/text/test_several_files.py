@@ -11,7 +11,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import numpy as np
 import pyarrow
 import pyarrow.parquet
@@ -125,14 +124,6 @@ def test_any_division_into_files_gives_the_articles_of_one_file(
     assert list(corpus.read(mask)) == [article for article, is_chosen in zip(corpus, mask, strict=True) if is_chosen]
 
 
-def test_a_limit_reads_and_hashes_no_file_behind_it(folder: Path) -> None:
-    corpus = open_dataset(Dataset(str(folder), limit=2))
-    (folder / "b.parquet").write_text("changed")
-    assert texts(corpus) == ALL[:2]
-    corpus.require_unchanged()
-    assert corpus.revision == open_dataset(Dataset(str(folder / "a.jsonl"))).revision
-
-
 def test_a_changed_folder_is_another_dataset_and_the_change_is_told_with_file_and_article(folder: Path) -> None:
     corpora = [open_dataset(Dataset(str(folder)))]
     for change in (
@@ -197,18 +188,6 @@ def test_files_of_a_web_server(folder: Path, server: str, cache: Path) -> None:
     with pytest.raises(CorpusError, match=r"SHA-256 of .*a.jsonl differs"):
         one.require_unchanged()
     assert len(texts(open_dataset(Dataset(f"{server}/a.jsonl")))) == 4
-
-
-def test_files_in_memory(cache: Path) -> None:
-    memory = fsspec.filesystem("memory")
-    for number in range(3):
-        memory.pipe(f"/bucket/news/{number}.jsonl", json.dumps(rows_of([number])[0]).encode())
-    for name in ("memory://bucket/news", "memory://bucket/news/*.jsonl"):
-        corpus = open_dataset(Dataset(name))
-        assert texts(corpus) == ["Text 0.", "Text 1.", "Text 2."]
-    memory.pipe("/bucket/news/1.jsonl", json.dumps(rows_of([7])[0]).encode())
-    with pytest.raises(CorpusError, match=r"SHA-256 of /bucket/news/1.jsonl differs"):
-        corpus.require_unchanged()
 
 
 def test_what_other_machines_refuse(server: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

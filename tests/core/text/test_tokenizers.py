@@ -16,7 +16,7 @@ from core.metrics.metric import Metric, Row
 from core.metrics.registry import make_metric
 from core.text import korean
 from core.text.korean import readable
-from core.text.tokenizers import TOKENIZERS, CharTokenizer, EnglishTokenizer, KoreanTokenizer, Tokenizer
+from core.text.tokenizers import TOKENIZERS, CharTokenizer, EnglishTokenizer
 from core.types import Score
 
 KOREAN = ("kiwi", "mecab", "okt")
@@ -43,13 +43,6 @@ def test_char_keeps_every_character_but_spaces() -> None:
 def test_mecab_cuts_as_the_study_says() -> None:
     expected = "호킨스 의사 는 매년 건강 검진 을 받 는 것 을 권장 합니다 ."
     assert korean_tokenizer("mecab").tokenize(DOCTOR) == expected.split()
-
-
-def test_okt_is_that_of_konlpy() -> None:
-    tokenizer = korean_tokenizer("okt")
-    from konlpy.tag import Okt
-
-    assert tokenizer.tokenize(DOCTOR) == Okt().morphs(DOCTOR)
 
 
 def test_kiwi_gives_morphemes() -> None:
@@ -81,26 +74,6 @@ def test_any_text_is_cut_the_same_way_each_time_and_scores_one_against_itself(na
 @functools.cache
 def _rouge_1(name: str) -> Metric:
     return make_metric("rouge1", Options(lang="ko", tokenizer=name))
-
-
-@pytest.mark.parametrize("name", KOREAN)
-def test_decomposed_hangul_is_the_same_text(name: str) -> None:
-    tokenizer = korean_tokenizer(name)
-    assert tokenizer.tokenize(unicodedata.normalize("NFD", DOCTOR)) == tokenizer.tokenize(DOCTOR)
-
-
-@pytest.mark.parametrize(
-    ("options", "tokenizer"),
-    [
-        (Options(), EnglishTokenizer()),
-        (Options(stemmer=True), EnglishTokenizer(stemmer=True)),
-        (Options(lang="ko"), KoreanTokenizer("kiwi")),
-        (Options(lang="ko", tokenizer="char"), CharTokenizer()),
-    ],
-)
-def test_the_default_of_a_language(options: Options, tokenizer: Tokenizer) -> None:
-    korean_tokenizer("kiwi")
-    assert text_tokenizer(options) == tokenizer
 
 
 @pytest.mark.parametrize(

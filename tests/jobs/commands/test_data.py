@@ -6,7 +6,7 @@ from pathlib import Path
 import datasets
 import huggingface_hub
 import pytest
-from hub_cache import cache_card, cache_dataset
+from hub_cache import cache_dataset
 
 from core.models import hub_cache
 
@@ -25,11 +25,10 @@ def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_articles_of_the_hub_become_a_file_that_a_sweep_reads(nws, cached: Path, tmp_path: Path) -> None:
-    cache_card("---\nlicense: cc-by-4.0\n---\n", cached, "datasets--org--news", COMMIT)
     done = nws("data", NAME, "--limit", "3")
     assert done.out == (
         f"3 articles of {NAME} (test) in news.jsonl\n"
-        "Licence, as its card says: cc-by-4.0. See https://huggingface.co/datasets/org/news\n"
+        "Its card, with the licence: https://huggingface.co/datasets/org/news\n"
         "Next: nws submit phase1 --dataset news.jsonl\n"
     )
     first, *others = [json.loads(line) for line in (tmp_path / "news.jsonl").read_text("utf-8").splitlines()]
@@ -41,10 +40,9 @@ def test_articles_of_the_hub_become_a_file_that_a_sweep_reads(nws, cached: Path,
 
 def test_what_is_left_out_and_where_it_goes(nws, cached: Path, tmp_path: Path) -> None:
     done = nws("data", NAME, "--skip", "4", "-o", "last.jsonl", "--json").json
-    made = {"dataset": NAME, "split": "test", "revision": COMMIT, "license": None}
+    made = {"dataset": NAME, "split": "test", "revision": COMMIT}
     assert done == {"file": "last.jsonl", "articles": 1, **made}
     assert "News 4." in (tmp_path / "last.jsonl").read_text("utf-8")
-    assert "Its card names no licence, or cannot be read. See" in nws("data", NAME).out
 
 
 def test_a_dataset_that_cannot_be_had_leaves_no_file(nws, cached: Path, tmp_path: Path) -> None:

@@ -51,7 +51,6 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
         assert "'b9' fits 2 runs" in nws(*command, "b9").err, command
     for command in (["export", "b9", "--rows", "x.csv"], ["export", "b9", "--policy", "x"], ["compare", "b9b", "b9"]):
         assert "'b9' fits 2 runs" in nws(*command).err, command
-    assert "'b9' fits 2 runs" in nws("submit", "phase2", "--n", "from:b9").err
 
 
 def test_a_shell_is_offered_the_runs_of_the_store(runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.text.length import count_characters
-from core.text.words import count_words
+from core.text.length import count_characters, count_words
 
 TEXTS = [
     "Trams will run all night from Monday, the mayor said. Nurses and dockers had asked for them for years.",

@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
-WORDS = "core/text/words.py"
+WORDS = "core/text/length.py"
 _PROGRAM = """
 import io, json, subprocess, sys
 import core.arithmetic  # or nobody knows how this process multiplies

@@ -46,7 +46,7 @@ def files(folder: Path) -> set[str]:
 
 
 ADDED = {".nws_code_version", ".nws_store_url", ".nws_submission"}
-SHIPPED = {"core/sample/english.jsonl", "core/text/words.py", "jobs/new.py"}
+SHIPPED = {"core/sample/english.jsonl", "core/text/length.py", "jobs/new.py"}
 KEPT = [
     *("jobs/nws.db", "jobs/nws.db-wal", "jobs/NWS.DB", "jobs/store.SQLite3", "jobs/dump.sql.gz", "data/news.jsonl"),
     *("core/.env", "core/server.pem", "core/Server.PEM", "core/id_rsa", "core/Credentials", "core/notes.txt"),

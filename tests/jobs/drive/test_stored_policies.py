@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from core.learning.writer import load_writer
-from core.text.words import count_words
+from core.text.length import count_words
 from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
 

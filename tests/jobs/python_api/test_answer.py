@@ -7,6 +7,7 @@ import pytest
 from made_scores import kept_points
 
 from core.analysis.answer import answer_of
+from core.analysis.points import Points
 from jobs.python_api.answer import ShownAnswer
 from jobs.report.sweep_numbers import kept_json
 from jobs.report.system_names import FULL_NAMES
@@ -16,7 +17,7 @@ SHARES = {
     "<b>": {3: 0.2, 7: 0.3, 21: 0.4},
     "person": {0: 0.6, 3: 0.4, 7: 0.5, 21: 0.6},
 }
-POINTS = [*kept_points(SHARES), *kept_points({"a": {3: 0.1, 7: 0.2}}, dataset="talks", articles=5)]
+POINTS = Points.together([kept_points(SHARES), kept_points({"a": {3: 0.1, 7: 0.2}}, dataset="talks", articles=5)])
 
 
 @pytest.fixture
@@ -62,6 +63,6 @@ def test_a_notebook_shows_it_with_every_text_escaped(answer: ShownAnswer) -> Non
 
 
 def test_a_run_that_was_scored_but_has_no_score_says_why() -> None:
-    points = [*kept_points({"a": {3: float("nan")}}, articles=1)]
+    points = kept_points({"a": {3: float("nan")}}, articles=1)
     answer = ShownAnswer(answer_of(points), FULL_NAMES)
     assert "it takes references of other articles" in str(answer)

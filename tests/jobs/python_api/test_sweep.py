@@ -91,14 +91,6 @@ def test_several_references_in_a_frame_with_holes() -> None:
     )
 
 
-def test_what_is_recommended_and_why(found: nws.Result) -> None:
-    told = found.recommended("rouge1_f1")
-    assert told.system.tolist() == ["lead3", "textrank"]  # no control, and no upper bound
-    assert told.n.tolist() == [(), ()]
-    assert told.answer.tolist() == ["unknown: 5 articles cannot tell 2 n apart"] * 2
-    assert told.largest_gain_at.isin([3, 7]).all()
-
-
 def test_a_notebook_shows_the_answer_and_the_plot(found: nws.Result, tmp_path: Path) -> None:
     html = found._repr_html_()
     assert '<th scope="row">oracle (upper bound)</th>' in html
@@ -223,12 +215,6 @@ def broken(text: str, n: int) -> str:
     raise ValueError("no")
 
 
-def choosy(text: str, n: int) -> str:
-    if "Harwick Bay" in text:
-        return tail(text, n)
-    raise ValueError("no")
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -252,9 +238,3 @@ def test_what_is_no_system_or_metric_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         nws.sweep(rows, n=3, **arguments)
-
-
-def test_a_function_that_raises_fails_its_articles(rows: list[dict[str, str]]) -> None:
-    found = nws.sweep(rows, n=3, systems=[choosy])
-    assert len(found.failures()) == 4
-    assert "choosy of test_sweep.py failed: ValueError: no (line" in found.failures().message[0]

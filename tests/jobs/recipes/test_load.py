@@ -184,15 +184,6 @@ def test_an_unknown_key_is_told_the_keys_of_its_place_and_nothing_else() -> None
     assert "this part of a recipe has: name, split, streaming, skip, limit" in problems[0]
 
 
-def test_lengths_are_words_or_characters() -> None:
-    words, characters = (load_recipe(Phase1Recipe, "sample", given) for given in ({"n": [50]}, {"max_chars": [65, 50]}))
-    assert (words.length_unit, words.n, words.max_chars) == ("words", (50,), None)
-    assert (characters.length_unit, characters.n, characters.max_chars) == ("characters", (50, 65), (50, 65))
-    assert "max_chars" not in words.model_dump()
-    assert load_recipe(Phase1Recipe, "sample", {"max_chars": [50]}).hash != words.hash
-    assert Phase1Recipe.model_validate(characters.model_dump(mode="json")) == characters
-
-
 def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("datasets: [{name: sample}]\nmax_chars: [30, 50]\n")

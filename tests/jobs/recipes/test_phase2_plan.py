@@ -66,12 +66,6 @@ def test_a_korean_reward_counts_morphemes() -> None:
     assert "tok:kiwi" in make_plan(load_recipe(Phase2Recipe, "sample", korean)).signatures["reward"]
 
 
-def test_rulers_come_together_where_one_is_named() -> None:
-    plan = make_plan(load_recipe(Phase2Recipe, "sample", {"systems": ["lead", "reference-words"]}))
-    assert plan.recipe.systems == ("lead", "reference-words", "other-article")
-    assert list(plan.systems)[-3:] == ["lead", "reference-words", "other-article"]
-
-
 def test_content_kept_is_rewarded_with_other_training_articles() -> None:
     plain, kept = (
         make_plan(load_recipe(Phase2Recipe, "sample", {})),

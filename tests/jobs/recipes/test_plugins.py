@@ -207,11 +207,3 @@ def test_two_metrics_of_one_name_are_refused(tiny_models: dict[str, Path], tmp_p
         planned(tiny_models, metrics(tmp_path), metrics(tmp_path, file="other.py"))
     with pytest.raises(PluginError, match=r"The metric 'bertscore' of own\.py has the name of another"):
         planned(tiny_models, metrics(tmp_path, name="bertscore"))
-
-
-@pytest.mark.parametrize("job", ["phase1", "phase2"])
-def test_metrics_are_in_every_stage_of_every_job(job: str, tmp_path: Path) -> None:
-    plan = plan_job(job, "sample", {"plugins": [{"plugin": str(metrics(tmp_path))}]})
-    assert [metric.name for metric in plan.metrics.plugins] == ["share"]
-    assert {stage.metrics for stage in plan.stages} == {plan.metrics}
-    assert "share" in plan.signatures

@@ -11,7 +11,7 @@ from rich.console import Console
 from core.errors import RecipeError, StoreError
 from core.provenance import file_sha256
 from core.systems.predictions import parse_predictions
-from core.text.words import first_words
+from core.text.length import first_words
 from jobs.drive import driver
 from jobs.recipes import outside
 from jobs.recipes.job import plan_again, plan_job, plan_with

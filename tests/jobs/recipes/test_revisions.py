@@ -2,7 +2,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from korean_tokenizers import korean_tokenizer
 
 from core.errors import RecipeError
 from core.models import MINILM, MINILM_COMMIT
@@ -18,7 +17,7 @@ from jobs.installation import (
     told_version,
 )
 from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe, parse_recipe
+from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import require_same_revisions
 from jobs.recipes.sweep_recipe import Phase1Recipe
 
@@ -82,16 +81,6 @@ def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) ->
     twice = [{"name": str(tmp_path / "a.jsonl")}] * 2
     with pytest.raises(RecipeError, match="same name"):
         make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": twice}))
-
-
-def test_a_korean_run_is_cut_and_scored_by_kiwi() -> None:
-    korean_tokenizer("kiwi")
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample-ko"}]}))
-    assert (plan.recipe.pipeline, plan.recipe.rouge.tokenizer) == ("kiwi", "kiwi")
-    assert plan.revisions["segmentation"].startswith("kiwi@kiwipiepy-")
-    assert "tok:kiwi,kiwipiepy-" in plan.metrics.signatures["rouge"]
-    again = make_plan(parse_recipe(Phase1Recipe, plan.recipe.model_dump(mode="json"), "stored"))
-    assert (again.recipe, again.revisions) == (plan.recipe, plan.revisions)
 
 
 def test_the_code_version_names_the_commit_or_the_package_and_the_sources() -> None:

@@ -8,13 +8,11 @@ import pytest
 from rich.console import Console
 
 from core.errors import RecipeError
-from core.sweep import Sweeper
-from core.systems.chunk_systems import IMPORTANCE
 from core.systems.extractive_baselines import BASELINES
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
+from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
@@ -89,26 +87,6 @@ def test_no_encoder_is_loaded_where_no_system_asks_for_one(
     assert rows[: len(rows) // 2] == rows[len(rows) // 2 :]
 
 
-def test_an_interrupted_run_goes_on_in_the_stage_where_it_stopped(
-    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, "lead", str(tiny_models["bart"]))))
-    sweep, calls = Sweeper.__call__, []
-
-    def interrupted(self: Sweeper, bundle: object) -> object:
-        calls.append(self)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return sweep(self, bundle)
-
-    monkeypatch.setattr(Sweeper, "__call__", interrupted)
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.state, outcome.articles, counts(store)) == ("interrupted", 2, {"lead": 6, "tiny-bart": 6})
-    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
-    assert (resumed.state, resumed.articles, counts(store)) == ("done", 3, {"lead": 6, "tiny-bart": 9})
-    assert len(calls) == 5
-
-
 def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[str, Path], tmp_path: Path) -> None:
     import shutil
 
@@ -158,18 +136,3 @@ def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
     generator = plan.stages[0].generator
     assert generator is not None
     assert (generator.architecture, generator.chat, generator.has_uncut, asked) == ("llama", True, False, [False])
-
-
-def test_every_importance_is_a_system(tiny_models: dict[str, Path], store: Store) -> None:
-    tiny = str(tiny_models["bert"])
-    asked = {"encoders": [tiny], "bertscore": {"model": tiny, "num_layers": 2}, "importance": list(IMPORTANCE)}
-    plan = make_plan(load_recipe(Phase1Recipe, "sample", {**asked, "n": [9], "datasets.limit": 4}))
-    others = ["lead", "random", "reference-words", "other-article"]
-    assert list(plan.systems) == [*(f"tiny-bert|{name}|chunks" for name in IMPORTANCE), *others]
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.articles, outcome.summaries, outcome.failures) == (4, 4 * 9, 0)
-    with store.query("SELECT system, text FROM summaries ORDER BY article_id, n") as answer:
-        found = list(answer.rows)
-    texts = {name: [text for system, text in found if f"|{name}|" in system] for name in IMPORTANCE}
-    for one, other in (("textrank", "textrank-words"), ("textrank", "lexrank"), ("lexrank", "position")):
-        assert texts[one] != texts[other]

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from made_scores import point_scores
+from made_scores import Point, in_columns, point_scores
 from run_infos import run_info
 from system_kinds import kind_of
 
-from core.analysis import Point
 from jobs.report import figure_files
 
 LENGTHS = tuple(range(1, 22, 2))
@@ -22,7 +21,13 @@ def run():
 
 
 @pytest.fixture
-def make_points():
+def make_points(list_points):
+    """The points of `list_points` as the analysis reads them."""
+    return lambda *args, **changes: in_columns(list_points(*args, **changes))
+
+
+@pytest.fixture
+def list_points():
     """A sweep in which F1 rises with n; all but the controls are best over random near 9, upper bounds far above."""
 
     def make(

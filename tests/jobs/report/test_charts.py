@@ -1,5 +1,6 @@
 """Charts hold the numbers of a report."""
 
+from made_scores import in_columns
 from policy_results import make_results
 from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
@@ -40,10 +41,10 @@ def test_upper_bounds_are_among_means_only_and_said_to_be_none_to_reach(run, mak
     assert "upper bound" not in "".join(curves_sheet(analyse(run, make_points())).notes)
 
 
-def test_a_mean_over_fewer_articles_is_hollow_and_that_is_explained(run, make_points):
-    points = make_points(("few", "all", "lead", "random"), (7, 9), 30)
-    assert "lacks articles" not in "".join(curves_sheet(analyse(run, points)).notes)
-    fewer = analyse(run, [p for p in points if p.system != "few" or p.n == 7 or p.article_id < "0010"])
+def test_a_mean_over_fewer_articles_is_hollow_and_that_is_explained(run, list_points):
+    points = list_points(("few", "all", "lead", "random"), (7, 9), 30)
+    assert "lacks articles" not in "".join(curves_sheet(analyse(run, in_columns(points))).notes)
+    fewer = analyse(run, in_columns(p for p in points if p.system != "few" or p.n == 7 or p.article_id < "0010"))
     sheet = curves_sheet(fewer)
     assert "hollow marker: lacks articles" in "".join(sheet.notes)
     for chart in (sheet.rows[0][0], sheet.rows[1][0]):

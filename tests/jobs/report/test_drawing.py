@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.image import imread
 from policy_results import OTHERS, make_results
 
+from core.analysis.points import Points
 from jobs.report.charts import Chart, ChartPoint, Series, Sheet, coloured
 from jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
 from jobs.report.figure_files import save
@@ -86,7 +87,7 @@ def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():
 
 
 def test_lines_that_charts_share_are_named_once(run):
-    figure = draw(learning_sheet(analyse_policies(run, make_results(points=[], lengths=(7, 13)))))
+    figure = draw(learning_sheet(analyse_policies(run, make_results(points=Points.none(), lengths=(7, 13)))))
     named = [[text.get_text() for text in panel.texts] for panel in figure.axes]
     line = "reinforce (mean of 2 seeds)"
     assert [[name for name in names if name == line] for names in named] == [[], [line], [], [line]]
@@ -96,7 +97,7 @@ def test_lines_that_charts_share_are_named_once(run):
 
 def test_files_are_pictures_with_text_and_global_settings_are_left_alone(run, make_points, tmp_path):
     png, svg, before = tmp_path / "plot.png", tmp_path / "plot.svg", dict(mpl.rcParams)
-    save(draw(curves_sheet(analyse(run, make_points() + make_points(dataset="xsum")))), png, svg)
+    save(draw(curves_sheet(analyse(run, Points.together([make_points(), make_points(dataset="xsum")])))), png, svg)
     assert dict(mpl.rcParams) == before
     height, width, _ = imread(png).shape
     assert width > height > 250
@@ -139,8 +140,11 @@ def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, pape
         (policies_sheet, {"others": {}}),
         (policies_sheet, {"others": OTHERS | {f"s{i}": 0.0 for i in range(12)}, "articles": 3}),
         (policies_sheet, {"methods": {"cost-$5$": 3}, "dataset": "a_b^c"}),
-        (learning_sheet, {"points": [], "methods": {"a": 1, "b": 200}, "lengths": (9,)}),
-        (learning_sheet, {"points": [], "methods": {f"method-{i}": 3 + i for i in range(9)}, "lengths": (7, 9)}),
+        (learning_sheet, {"points": Points.none(), "methods": {"a": 1, "b": 200}, "lengths": (9,)}),
+        (
+            learning_sheet,
+            {"points": Points.none(), "methods": {f"method-{i}": 3 + i for i in range(9)}, "lengths": (7, 9)},
+        ),
     ],
 )
 def test_small_and_odd_trainings_draw_without_warnings(run, sheet, make, tmp_path):

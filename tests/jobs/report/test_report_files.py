@@ -10,6 +10,7 @@ from rich.console import Console
 from small_disk import full_disk
 
 from core.analysis import METRICS
+from core.analysis.points import Points
 from core.errors import NwsError, StoreError
 from jobs.report.numerals import decimals
 from jobs.report.policy_numbers import analyse_policies, policies_json
@@ -54,12 +55,18 @@ def test_the_csv_holds_curves_and_gains(run, make_points, console, tmp_path):
     assert {row["system"] for row in rows if row["is_upper_bound"] == "1"} == {"oracle"}
 
 
+def _ordered(points: Points, step: int) -> Points:
+    columns = {name: getattr(points, name)[::step] for name in ("system", "article", "n", "words", "text")}
+    scores = {name: values[::step] for name, values in points.scores.items()}
+    return dataclasses.replace(points, **columns, scores=scores, repeated_words=points.repeated_words[::step])
+
+
 @pytest.mark.slow
 def test_again_in_any_order_gives_the_same_files(run, make_points, console, tmp_path):
     results = make_results(articles=5)
     for folder, step in (("a", 1), ("b", -1)):
-        write_sweep_report(run, make_points(articles=6)[::step], tmp_path / folder / "sweep", console)
-        other = dataclasses.replace(results, points=results.points[::step])
+        write_sweep_report(run, _ordered(make_points(articles=6), step), tmp_path / folder / "sweep", console)
+        other = dataclasses.replace(results, points=_ordered(results.points, step))
         write_policy_report(run, other, tmp_path / folder / "policies", console)
     files = [path.relative_to(tmp_path / "a") for path in (tmp_path / "a").glob("*/*")]
     assert len(files) == 5 + 8
@@ -130,7 +137,7 @@ def test_the_csv_of_policies_holds_every_number(run, console, tmp_path):
 
 
 def test_before_evaluation_there_is_a_learning_curve(run, console, tmp_path):
-    files = write_policy_report(run, make_results(points=[], greedy=[]), tmp_path, console)
+    files = write_policy_report(run, make_results(points=Points.none(), greedy=[]), tmp_path, console)
     assert [path.name for path in files.tables] == ["learning.csv"]
     for row, update in zip(read(files.tables[0]), make_results().curve, strict=True):
         assert (row["policy"], int(row["update_number"]), float(row["reward"])) == (
@@ -164,7 +171,7 @@ def test_systems_by_n_with_the_highest_in_bold(run, make_points):
 
 def test_a_table_for_each_dataset_in_booktabs_form_and_what_made_it(run):
     results = [make_results(dataset=name, articles=4) for name in ("a_b%", "c\nd")]
-    both = make_results(points=[point for result in results for point in result.points])
+    both = make_results(points=Points.together([result.points for result in results]))
     text = means_latex(analyse_policies(run, both, "rouge1_f1"), " on test articles")
     assert f"% Run {run.id}, done, seed 7, code 0.1.0+gabc1234.\n% ROUGE-1 F1: " in text
     assert re.findall(r"% (.+): mean ROUGE-1 F1 by n on test articles", text) == ["a_b%", r"c\nd"]

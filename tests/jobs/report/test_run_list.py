@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from run_infos import run_info
 
 from core.analysis.answer import Answer, answer_of
+from core.analysis.points import Points
 from jobs.report.console import PrintableConsole
 from jobs.report.kept_answer import headline
 from jobs.report.run_status import ListedRun, ShortAnswer, listed_runs, print_runs
@@ -56,7 +57,7 @@ def test_the_answer_is_that_of_the_first_sentence_of_a_report(
 
 def test_each_dataset_has_its_answer_and_a_training_that_of_its_policies(store: Store) -> None:
     other = kept_points({"lead": rising(0.9, 3, 5)}, dataset="/d/a.csv")
-    both = answer_of(kept_points({"m|a|chunks": rising(0.8, 3, 5)}) + other)
+    both = answer_of(Points.together([kept_points({"m|a|chunks": rising(0.8, 3, 5)}), other]))
     assert listed(store, both).answer == "a.csv: 5 words keep 90 % (lead); news: 5 words keep 80 % (a)"
     answer = answer_of(kept_points({"policy|reinforce|seed=0|n=5": {5: 0.31}, "m|a|chunks": {5: 0.8}}))
     run = listed(store, answer, "phase2")

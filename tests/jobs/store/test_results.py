@@ -11,7 +11,7 @@ from stored_rows import rows
 from core.analysis import METRICS
 from core.analysis.points import text_keys
 from core.errors import StoreError, StoreUnavailableError
-from core.text.words import repeated_word_share
+from core.text.length import repeated_word_share
 from core.types import BundleResult
 
 

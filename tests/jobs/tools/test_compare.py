@@ -11,7 +11,6 @@ from made_scores import make_scores
 from rich.console import Console
 from system_kinds import kind_of
 
-from core.analysis import compare_systems
 from core.errors import RecipeError, StoreError
 from core.types import Article, BundleResult, Score, Summary
 from jobs.report.numerals import p_text
@@ -141,16 +140,6 @@ def test_a_method_is_the_mean_of_its_seeds(store, add_run):
         compare(store, run, None, "policy", "lead")
 
 
-def test_the_numbers_are_those_of_the_analysis(store, add_run):
-    run = add_run()
-    points = store.points(run)
-    found = compare(store, run, None, "good|chunks", "lead", metric="rouge1_f1")
-    assert found.comparisons == compare_systems(points, points, [("good|chunks", "lead")], "rouge1_f1")
-    assert found.comparisons[0].lengths[0].significant
-    assert found.signatures == (ROUGE, ROUGE)
-    assert compare(store, run, metric="efficiency").signatures[0] == f"f1/words|{BERTSCORE}"
-
-
 def test_articles_that_one_run_lacks_are_counted(store, add_run):
     first, second = add_run(articles=range(0, 35)), add_run(articles=range(5, 40))
     at = compare(store, first, second, "lead").comparisons[0].lengths[0]
@@ -158,16 +147,6 @@ def test_articles_that_one_run_lacks_are_counted(store, add_run):
     text = shown(compare(store, first, second, "lead"))
     assert "Left out: at most 5 articles only A has, 5 articles only B has." in text
     assert f"A  lead (control), run {first}" in text
-
-
-def test_lengths_that_are_not_shared_are_left_out_and_said(store, add_run):
-    first, second = add_run(lengths=(0, 5, 7)), add_run(lengths=(0, 7, 9))
-    found = compare(store, first, second, "lead")
-    assert [at.n for at in found.comparisons[0].lengths] == [7]
-    said = " ".join(shown(found).split())
-    assert "Left out, since no article of enough words has a summary by both: n = 5, 9." in said
-    chosen = compare(store, first, second, "lead", n=[7])
-    assert chosen.comparisons[0].left_out == ()
 
 
 def test_a_pair_without_a_common_article_is_named(store, add_run):
@@ -278,17 +257,6 @@ def test_a_merged_file_is_compared_with_its_two_parts(store, add_run):
     merged = add_run(("good|chunks", "lead"), dataset="both", articles=range(40))
     found = {of.dataset: of.lengths[0].articles for of in compare(store, parts, merged, "good|chunks").comparisons}
     assert found == {"one": 20, "two": 20}
-
-
-def test_an_n_with_few_articles_does_not_speak_for_the_others(store, add_run):
-    run = add_run(("good|chunks", "lead"), lengths=(7,))
-    epoch = store.claim_run(run, "host", 2)
-    others = [article(i) for i in range(90, 93)]
-    rows = [summary(text, system, 9, 0.4) for text in others for system in ("good|chunks", "lead")]
-    store.writer(run, epoch).record([(others, BundleResult(tuple(rows), ()))])
-    text = shown(compare(store, run, None, "good|chunks", "lead"))
-    assert "Too few articles for a p below .05 at n = 9." in text
-    assert "nothing can be significant" not in text
 
 
 def test_who_does_not_write_n_words_is_told_beside_n(store, add_run):

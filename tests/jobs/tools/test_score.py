@@ -12,9 +12,13 @@ from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.text.reader import read_rows
 from core.text.tokenizers import EnglishTokenizer
-from jobs.tools.score import FileScore, row_lines, score_file, to_predictions
+from jobs.tools.score import FileScore, row_lines, score_rows, to_predictions
 
 ENGLISH = EnglishTokenizer()
+
+
+def score_file(path: Path, names: list[str], options: Options, seed: int) -> FileScore:
+    return score_rows(str(path), read_rows(path), names, options, seed)
 
 
 def written(path: Path, *rows: object) -> Path:

@@ -1,9 +1,9 @@
 from dataclasses import replace
 
 import pytest
-from made_scores import point_scores
+from made_scores import Point, in_columns, point_scores
 
-from core.analysis import Point, Points
+from core.analysis import Points
 from jobs.report.page.page import combine
 
 
@@ -20,7 +20,7 @@ def rows(points: Points) -> set[tuple[str, str, float]]:
 
 
 def of(*points: Point) -> Points:
-    return replace(Points.of(points), repeated_words=None)
+    return replace(in_columns(points), repeated_words=None)
 
 
 def test_one_run_stays_as_it_is() -> None:

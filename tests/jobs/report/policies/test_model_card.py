@@ -7,6 +7,7 @@ from policy_results import METHODS, OTHERS, make_results
 from prepared_articles import parameters_of
 from run_infos import run_info
 
+from core.analysis.points import Points
 from core.learning.checkpoint import Checkpoint, Reading
 from core.learning.policies import make_policies
 from core.learning.policy_system import PolicySystem, policy_system
@@ -80,7 +81,7 @@ def test_it_says_how_they_were_trained_and_how_to_use_and_remake_them(tmp_path: 
     system = policies(decoding=decoding)
     renamed = {f"policy|reinforce|seed={seed}": system.signature.replace("seed=0", f"seed={seed}") for seed in (0, 1)}
     results = make_results()
-    points = [replace(point, system=renamed.get(point.system, point.system)) for point in results.points]
+    points = replace(results.points, systems=tuple(renamed.get(name, name) for name in results.points.systems))
     write_model_card(RUN, make_results(points=points), system, tmp_path)
     card = text_of(tmp_path)
     for said in (
@@ -121,7 +122,7 @@ def test_no_path_of_this_machine_is_shared(tmp_path: Path) -> None:
 
 
 def test_policies_that_have_not_been_judged_say_so(tmp_path: Path) -> None:
-    write_model_card(RUN, make_results(points=()), policies(), tmp_path)
+    write_model_card(RUN, make_results(points=Points.none()), policies(), tmp_path)
     data = ModelCard.load(tmp_path / "README.md").data
     assert data.metrics is None
     assert "It has not been evaluated on test articles." in text_of(tmp_path)

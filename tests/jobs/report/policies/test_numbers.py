@@ -5,6 +5,7 @@ import pytest
 from policy_results import make_results
 
 from core.analysis import policy_scores
+from core.analysis.points import Points
 from core.errors import StoreError
 from jobs.report.policy_numbers import analyse_policies, learning_lines, policies_json
 
@@ -26,7 +27,7 @@ def test_other_rewards_are_not_compared_with_the_f1_of_the_report(run):
 
 def test_a_run_without_anything_says_what_to_do(run):
     with pytest.raises(StoreError, match=r"Run 'p1-0421' \(done\) has neither .* `nws resume p1-0421`"):
-        analyse_policies(run, make_results(points=[], greedy=[], curve=[]))
+        analyse_policies(run, make_results(points=Points.none(), greedy=[], curve=[]))
 
 
 def test_json_holds_the_same_numbers(run):

@@ -3,13 +3,14 @@
 import pytest
 from policy_results import make_results
 
+from core.analysis.points import Points
 from jobs.report.policy_numbers import analyse_policies, learning_lines
 from jobs.report.policy_report import counts_shares, learning_charts, learning_sheet
 
 
 @pytest.fixture
 def numbers(run):
-    return lambda **make: analyse_policies(run, make_results(**({"points": []} | make)))
+    return lambda **make: analyse_policies(run, make_results(**({"points": Points.none()} | make)))
 
 
 def names(charts):

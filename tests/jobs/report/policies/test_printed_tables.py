@@ -2,10 +2,12 @@ import dataclasses
 import io
 import re
 
+import numpy as np
 import pytest
 from policy_results import OTHERS, make_results
 from rich.console import Console
 
+from core.analysis.points import Points
 from jobs.report.numerals import decimals, interval_text, signed
 from jobs.report.policy_numbers import analyse_policies
 from jobs.report.printed_report import print_policies
@@ -88,7 +90,7 @@ def test_other_qualities_at_each_n(run, show):
 
 
 def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
-    text = show(make_results(points=[], greedy=[]), state="interrupted")
+    text = show(make_results(points=Points.none(), greedy=[]), state="interrupted")
     assert "Mean reward while learning" in text
     assert re.search(r"^reinforce +150 +\.\d{3} → \.\d{3}", text, re.MULTILINE)
     assert "mean BERTScore F1 by n" not in text
@@ -116,9 +118,13 @@ def test_what_the_reader_must_know(show):
 
 def test_articles_shorter_than_n_are_left_out_and_said(show):
     results = make_results(articles=6)
-    short = [dataclasses.replace(p, words=5) if p.article_id < "0002" else p for p in results.points]
+    points = results.points
+    is_short = np.array([article < "0002" for _, article in points.articles])[points.article]
+    short = dataclasses.replace(points, words=np.where(is_short, 5, points.words))
     text = show(dataclasses.replace(results, points=short), width=200)
     assert "news: mean BERTScore F1 by n on 4 test articles" in text
     assert "2 at n = 7, 2 at n = 9, 2 at n = 11, 2 at n = 13." in text
-    everywhere = show(dataclasses.replace(results, points=[dataclasses.replace(p, words=5) for p in results.points]))
+    everywhere = show(
+        dataclasses.replace(results, points=dataclasses.replace(points, words=np.full_like(points.words, 5)))
+    )
     assert "No policy is evaluated" not in everywhere

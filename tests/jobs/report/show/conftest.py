@@ -7,7 +7,7 @@ import pytest
 from made_scores import make_scores
 from system_kinds import kind_of
 
-from core.text.words import first_words
+from core.text.length import first_words
 from core.types import Article, BundleResult, Failure, Score, Summary
 from jobs.store import RunInfo, RunSpec, Store, open_store
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import content_kept
+from core.analysis.points import Points
 from jobs.report.drawing import draw
 from jobs.report.kept_answer import headline, sentences
 from jobs.report.printed_report import print_kept, print_kept_notes
@@ -30,7 +31,9 @@ SHARES = {
 @pytest.fixture
 def numbers(run):
     scored = dataclasses.replace(run, signatures=run.signatures | {"kept": "kept|made"})
-    return analyse(scored, [*kept_points(SHARES), *kept_points({"a_b": {9: 0.3}}, dataset="talks", articles=5)])
+    return analyse(
+        scored, Points.together([kept_points(SHARES), kept_points({"a_b": {9: 0.3}}, dataset="talks", articles=5)])
+    )
 
 
 def test_a_report_has_the_answer_of_the_analysis(numbers):
@@ -119,7 +122,7 @@ def test_no_band_lies_above_the_whole_reference():
 
 def test_each_dataset_has_a_heading_and_at_most_six_lines_in_the_terminal(run):
     shares = {name: {3: 0.3 + i / 10, 21: 0.4 + i / 10} for i, name in enumerate(("[a]", "b", "c", "d", "random"))}
-    numbers = answer_of([*kept_points(shares), *kept_points(shares, dataset="talks")])
+    numbers = answer_of(Points.together([kept_points(shares), kept_points(shares, dataset="talks")]))
     console = Console(file=io.StringIO(), width=1_000)
     print_kept(numbers, numbers.datasets, run, console, "")
     parts = console.file.getvalue().strip().split("\n\n")

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from made_scores import kept_points
+from made_scores import in_columns, kept_points, list_kept_points
 
-from core.analysis import Interval, Points
+from core.analysis import Interval
 from core.analysis.answer import answer_of
+from core.analysis.points import Points
 from jobs.report.kept_answer import (
     COMPARED,
     NEXT,
@@ -27,7 +28,7 @@ def shifted(by, lengths=NEWS):
 
 
 def said(shares, references=None, **how):
-    points = Points.of(kept_points(shares, **how))
+    points = kept_points(shares, **how)
     lengths = {"news": references} if references else {}
     return dict(sentences(answer_of(replace(points, reference_lengths=lengths)), "news"))
 
@@ -41,7 +42,8 @@ def test_best_first_and_at_most_three_systems_and_five_lines():
         "with 21 (sure from 11 on)."
     )
     assert "of the reference's content" in found[0][1]
-    assert headline(answer_of([]), "news").endswith("is not known here: it takes references of other articles, too.")
+    unknown = headline(answer_of(Points.none()), "news")
+    assert unknown.endswith("is not known here: it takes references of other articles, too.")
 
 
 @pytest.mark.parametrize(
@@ -131,8 +133,9 @@ def test_how_many_articles_would_narrow_the_answer():
 
 
 def test_what_it_rests_on():
-    points = [p for p in kept_points({"a": NEWS, "b": NEWS}) if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
-    assert basis(answer_of(points), "news") == (
+    listed = list_kept_points({"a": NEWS, "b": NEWS})
+    points = [p for p in listed if (p.system, p.n, p.article_id) != ("b", 3, "0000")]
+    assert basis(answer_of(in_columns(points)), "news") == (
         "59 to 60 articles, 11 lengths from 1 to 21 words; left out: at most 1 article of a system, for lack of an n"
     )
     assert basis(answer_of(kept_points({"a": {9: 0.3}})), "news") == "60 articles, n = 9"
@@ -209,9 +212,10 @@ def test_the_best_system_is_held_against_the_others_at_the_longest_n_that_all_ha
 
 
 def test_a_system_that_leads_by_easier_articles_is_not_said_to_keep_as_much():
-    points = kept_points({"a": shifted(-0.05), "b": NEWS}, spread=0.1)
+    points = list_kept_points({"a": shifted(-0.05), "b": NEWS}, spread=0.1)
     easy = {p.article_id for p in points if p.system == "b" and p.n == 21 and p.scores["kept"] > NEWS[21] + 0.03}
-    told = dict(sentences(answer_of([p for p in points if p.system == "b" or p.article_id in easy]), "news"))
+    chosen = [p for p in points if p.system == "b" or p.article_id in easy]
+    told = dict(sentences(answer_of(in_columns(chosen)), "news"))
     assert told[COMPARED] == "With 21 words, a is shown to keep less of the same articles than b."
 
 

@@ -2,7 +2,7 @@ import dataclasses
 import json
 
 import pytest
-from made_scores import rescored
+from made_scores import in_columns, rescored
 
 from core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
@@ -10,7 +10,7 @@ from jobs.report.sweep_numbers import analyse, cautions, compared_metrics, cut_p
 
 
 def test_the_numbers_are_those_of_the_analysis(run, make_points):
-    points = make_points() + make_points(("bart",), (0,))
+    points = Points.together([make_points(), make_points(("bart",), (0,))])
     numbers = analyse(run, points)
     assert numbers.curves == sweep_curves(points)
     assert numbers.magic_numbers == magic_numbers(points)
@@ -40,7 +40,7 @@ def test_a_run_without_summaries_says_what_to_do(run):
 
 
 def test_json_holds_the_same_numbers(run, make_points):
-    points = make_points(short=(5,)) + make_points(("bart",), (0,))
+    points = Points.together([make_points(short=(5,)), make_points(("bart",), (0,))])
     numbers = analyse(run, points)
     report = json.loads(json.dumps(report_json(numbers), allow_nan=False))
     assert report["run"]["seed"] == 7
@@ -63,8 +63,8 @@ def test_json_holds_the_same_numbers(run, make_points):
 
 
 @pytest.mark.parametrize("metric", ["rouge1_f1", "efficiency"])
-def test_another_metric(run, make_points, metric):
-    points = [rescored(p, rouge1_f1=p.scores["bertscore_f1"] / 2, efficiency=1 / p.n) for p in make_points()]
+def test_another_metric(run, list_points, metric):
+    points = in_columns(rescored(p, rouge1_f1=p.scores["bertscore_f1"] / 2, efficiency=1 / p.n) for p in list_points())
     numbers = analyse(run, points, metric)
     assert numbers.metric == metric
     assert numbers.curves == sweep_curves(points, metric) != sweep_curves(points)
@@ -80,20 +80,20 @@ def test_another_metric(run, make_points, metric):
 
 
 def test_the_scores_that_a_report_needs_are_those_it_asks_for(run, make_points):
-    points = Points.of(make_points(articles=12))
+    points = make_points(articles=12)
     for metric in METRICS:
         read = dataclasses.replace(points, scores={name: points.scores[name] for name in compared_metrics(metric)})
         assert analyse(run, read, metric) == analyse(run, points, metric)
 
 
-def test_verdicts_on_skewed_differences_are_named(run, make_points):
+def test_verdicts_on_skewed_differences_are_named(run, make_points, list_points):
     def skewed(point, towards):
         first = point.article_id < "0003"
         return rescored(point, bertscore_f1=0.3 + towards * (point.system == "m") * (1 + 9 * first))
 
     warning = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases): "
-    made = make_points(("m", "lead", "random"), (7, 9))
-    told = cautions(analyse(run, [skewed(point, 0.01 * (point.n == 7)) for point in made]), "news")
+    made = list_points(("m", "lead", "random"), (7, 9))
+    told = cautions(analyse(run, in_columns(skewed(point, 0.01 * (point.n == 7)) for point in made)), "news")
     assert list(told) == [warning + "some verdicts on m over random and m vs. lead (report.json: too_skewed)."]
     # Where there is no verdict there is nothing to warn of.
     assert list(cautions(analyse(run, make_points(("lead",))), "news")) == []

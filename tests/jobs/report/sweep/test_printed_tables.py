@@ -3,10 +3,11 @@ import io
 import re
 
 import pytest
-from made_scores import rescored
+from made_scores import in_columns, rescored
 from rich.console import Console
 
 from core.analysis import compare_systems, lengths_text
+from core.analysis.points import Points
 from jobs.report.numerals import decimals
 from jobs.report.printed_report import print_sweep
 from jobs.report.sweep_numbers import analyse
@@ -29,10 +30,10 @@ def section(text, title):
     return text[text.index(f"{title}\n") :].split("\n\n")[0]
 
 
-def test_what_it_does_to_the_score_that_a_text_is_kept_to_n(run, show, make_points):
+def test_what_it_does_to_the_score_that_a_text_is_kept_to_n(run, show, list_points):
     cut, kept = "tiny|prompt=1f0c3a77", "tiny|prompt=1f0c3a77|exact"
-    points = make_points((cut, kept, "lead"), (3, 9))
-    points = [rescored(at, bertscore_f1=0.9) if (at.system, at.n) == (kept, 9) else at for at in points]
+    points = list_points((cut, kept, "lead"), (3, 9))
+    points = in_columns(rescored(at, bertscore_f1=0.9) if (at.system, at.n) == (kept, 9) else at for at in points)
     table = section(show(points), "news: BERTScore F1 of texts kept to n words, minus texts cut to n").splitlines()
     first, second = analyse(run, points).vs_cut[0].lengths
     assert (first.significant, second.better) == (False, True)
@@ -40,7 +41,7 @@ def test_what_it_does_to_the_score_that_a_text_is_kept_to_n(run, show, make_poin
     cells = " ".join(table[2:5]).split()
     assert f"{second.difference.mean:+.3f}*".replace("0.", ".") in cells
     assert "<.001" in cells
-    assert "kept to n words" not in show(make_points())
+    assert "kept to n words" not in show(in_columns(list_points()))
 
 
 def test_controls_and_upper_bounds_are_marked_and_these_get_no_star_and_no_n(show, make_points):
@@ -83,20 +84,22 @@ def test_which_n(run, show, make_points):
         ({}, "Left out of the means: articles that lack a summary by some system, at most 2 articles at any n."),
     ],
 )
-def test_what_the_reader_must_know(show, make_points, make, told):
+def test_what_the_reader_must_know(show, list_points, make, told):
     lacks = set() if make else {("0003", 5, "lead"), ("0004", 5, "m|textrank|chunks")}
-    points = [point for point in make_points(**make) if (point.article_id, point.n, point.system) not in lacks]
+    points = in_columns(
+        point for point in list_points(**make) if (point.article_id, point.n, point.system) not in lacks
+    )
     assert told in show(points, width=200)
-    assert told not in show(make_points(), width=200)
+    assert told not in show(in_columns(list_points()), width=200)
 
 
-def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_points):
+def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, list_points):
     # It has the easy ones alone.
-    points = [
+    points = in_columns(
         rescored(p, bertscore_f1=p.scores["bertscore_f1"] + 0.2 * (p.article_id < "0010"))
-        for p in make_points(("few", "all", "lead", "random"), (7,), 30)
+        for p in list_points(("few", "all", "lead", "random"), (7,), 30)
         if p.system != "few" or p.article_id < "0010"
-    ]
+    )
     table = section(show(points), "mean BERTScore F1 by n").splitlines()
     few, everything = (next(line for line in table if line.startswith(name)) for name in ("few", "all"))
     assert few.endswith("°")
@@ -104,10 +107,10 @@ def test_a_system_with_a_third_of_the_articles_is_not_the_highest(show, make_poi
     assert "° lacks articles that others have: this mean is not compared with theirs" in show(points)
 
 
-def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
-    points = [
-        rescored(p, rouge1_f1=0.5 - 0.1 * (p.system != "lead") + p.scores["bertscore_f1"] / 9) for p in make_points()
-    ]
+def test_the_verdicts_vs_lead_are_those_of_compare(run, show, list_points):
+    points = in_columns(
+        rescored(p, rouge1_f1=0.5 - 0.1 * (p.system != "lead") + p.scores["bertscore_f1"] / 9) for p in list_points()
+    )
     text = show(points)
     (found,) = compare_systems(points, points, [("m|textrank|chunks", "lead")])
     better = lengths_text(tuple(at.n for at in found.lengths), tuple(at.n for at in found.lengths if at.better))
@@ -120,7 +123,9 @@ def test_the_verdicts_vs_lead_are_those_of_compare(run, show, make_points):
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("metric", ["bertscore_f1", "efficiency"])
 def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
-    points = make_points((LONG, "good|x", "oracle", "lead", "random"), articles=20) + make_points((LONG,), (0,))
+    points = Points.together(
+        [make_points((LONG, "good|x", "oracle", "lead", "random"), articles=20), make_points((LONG,), (0,))]
+    )
     out = io.StringIO()
     numbers = analyse(run, points, metric)
     print_sweep(numbers, Console(file=out, width=width))
@@ -139,13 +144,13 @@ def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
     assert [n for header in headers for n in header] == [str(n) for n in range(1, 22, 2)]
 
 
-def test_who_does_not_write_n_words_is_told(show, make_points):
-    points = [
-        dataclasses.replace(p, words=min(p.words, 6)) if p.system == "m|textrank|chunks" else p for p in make_points()
-    ]
+def test_who_does_not_write_n_words_is_told(show, list_points):
+    points = in_columns(
+        dataclasses.replace(p, words=min(p.words, 6)) if p.system == "m|textrank|chunks" else p for p in list_points()
+    )
     text = show(points, width=200)
     table = text[text.index("mean words, of systems that do not always write n") :]
     line = next(line for line in table.splitlines() if line.startswith("chunks "))
     assert line.split()[1:] == ["1.0", "3.0", "5.0", *["6.0"] * 8]
     assert "a longer summary scores higher" in table
-    assert "equal length" not in show(make_points(), width=200)
+    assert "equal length" not in show(in_columns(list_points()), width=200)
