@@ -8,8 +8,8 @@ from rich.console import Console
 
 from bench import stub_work
 from cluster.dispatcher import WorkerInfo, rows_warning
+from core.arithmetic import ROWS_DEPEND  # without this module nobody knows how this process multiplies
 from core.provenance import software
-from core.types import ROWS_DEPEND
 from jobs.drive import driver
 from jobs.drive.pools import PoolWatch
 from jobs.drive.progress import Span
