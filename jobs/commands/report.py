@@ -1,4 +1,4 @@
-"""What a run found: `nws report`, `show` (an article), `compare` (systems), `plan` (a study) and `cite`."""
+"""What a run found: `nws report`, `show` (an article), `compare` (systems) and `cite`."""
 
 import json
 import re
@@ -214,46 +214,6 @@ def compare(
         second = None if run2 is None else opened.full_id(run2)
         result = compare_runs(opened, first, second, options.systems or [], lengths, options.metric, labels)
     print_result(as_json, result.as_dict(), lambda: print_comparison(result, PrintableConsole(), store_flag(store)))
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """Options of `nws plan`: what the study is to show."""
-
-    power: float = plain(
-        "--power SHARE", "How often the study is to show what it looks for.", 0.8, min=0.001, max=0.999
-    )
-    difference: float | None = plain("--difference D", "The least that matters: .01; default: that seen.", min=1e-6)
-    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05, min=1e-6, max=0.999)
-    of: Literal["reference", "person", "longest"] = plain(
-        "--of WHAT",
-        "Whose content the smallest n keeps a share of: reference, person (what another person's summary keeps), or "
-        "longest (what the system's own longest n keeps).",
-        "reference",
-    )
-    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
-    labels: list[str] | None = plain(*LABEL)
-
-
-@grouped
-def plan(
-    options: PlanOptions,
-    run: ScoredRun = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Say how many articles a study needs.
-
-    Two things take articles: to know the smallest n to one step of the grid, and to tell two systems apart at one n.
-    """
-    with busy("Loading libraries"):
-        from jobs.report.study_plan import PlanGoal, plan_run, print_plan
-
-    with reading(store) as opened, busy("Planning"):
-        chosen = chosen_run(opened, run, with_summaries=True)
-        goal = PlanGoal(options.power, options.alpha, options.difference, options.of)
-        planned = plan_run(opened, chosen, options.metric, goal, parse_labels(options.labels))
-    print_result(as_json, planned.as_dict(), lambda: print_plan(planned, PrintableConsole(), store_flag(store)))
 
 
 def cite(

@@ -44,7 +44,6 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
         ["report", "-o", "x.html"],
         ["show", "x"],
         ["compare"],
-        ["plan"],
         ["resume"],
         ["status", "--watch"],
     ):
