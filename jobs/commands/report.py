@@ -1,4 +1,4 @@
-"""What a run found: `nws report`, `show` (an article), `compare` (systems) and `cite`."""
+"""What a run found: `nws report`, `show` (an article) and `compare` (systems)."""
 
 import json
 import re
@@ -214,21 +214,3 @@ def compare(
         second = None if run2 is None else opened.full_id(run2)
         result = compare_runs(opened, first, second, options.systems or [], lengths, options.metric, labels)
     print_result(as_json, result.as_dict(), lambda: print_comparison(result, PrintableConsole(), store_flag(store)))
-
-
-def cite(
-    run: ScoredRun = None,
-    store: StoreUrl = DEFAULT_STORE,
-) -> None:
-    """Print BibTeX of all that a run used.
-
-    That is NWS and the libraries, models, datasets, metrics and systems. What has no entry is named on stderr.
-    """
-    from jobs.report.citations import bibtex, citations
-
-    with reading(store) as opened:
-        info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        cited = citations(info, opened.systems(info.id))
-    print(bibtex(info, cited), end="")
-    for line in cited.without:
-        err.print(line)
