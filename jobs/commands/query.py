@@ -3,9 +3,10 @@
 import io
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -15,7 +16,9 @@ from jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, ou
 from jobs.report.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
+    from core.learning.policy_system import PolicySystem
     from jobs.report.table import Table
+    from jobs.store import RunInfo
 
 _WEEK = 7 * 24 * 3600
 
@@ -86,8 +89,8 @@ class ExportOptions:
 
     policy: Path | None = plain(
         "--policy FOLDER",
-        "Folder to write the policies of a run of `nws submit phase2` to (default: the newest), with a model card. It "
-        "must be new or empty.",
+        "Folder to write the policies of a run of `nws submit phase2` to (default: the newest), with its recipe. "
+        "It must be new or empty.",
     )
     rows: Path | None = plain(
         "--rows --out -o FILE",
@@ -138,23 +141,19 @@ def _export_rows(run: str | None, target: Path, with_articles: bool, store: str,
 
 
 def _export_policy(run: str | None, policy: Path, system: str | None, store: str, as_json: bool) -> None:
-    from core.analysis import METRICS
     from core.learning.writer import save_policies
     from core.whole_files import replacing
-    from jobs.report.model_card import write_model_card
-    from jobs.report.policy_numbers import policy_results
 
     chosen = choose_policies(store, run, system)
     with reading(store) as opened:
         run = chosen_run(opened, run, is_training=True)
         info = opened.run_info(run)
-        results = policy_results(opened, info, METRICS)
     try:
         if policy.is_dir() and any(policy.iterdir()):
             raise RecipeError(f"{policy} is not empty: name a new folder.")
         with replacing(policy) as unfinished:
             save_policies(chosen, unfinished)
-            write_model_card(info, results, chosen, unfinished)
+            write_origin(info, chosen, unfinished)
     except OSError as error:
         reason = error.strerror or error
         raise NwsError(f"The policies cannot be written to {policy}: {reason}. Choose another folder.") from error
@@ -165,6 +164,31 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
     out.print(f"{chosen.signature} of run {run}")
     for file in files:
         out.print(file)
+
+
+def write_origin(run: "RunInfo", policies: "PolicySystem", folder: Path) -> None:
+    """Write what made the policies into their folder: `README.md`, and `recipe.yaml` without paths of this machine."""
+    import yaml
+
+    recipe = yaml.safe_dump(_without_folders(run.recipe), sort_keys=False, allow_unicode=True)
+    (folder / "recipe.yaml").write_text(recipe, encoding="utf-8")
+    readme = f"""# {policies.signature}
+
+Policies of NWS for n = {", ".join(map(str, sorted(policies.checkpoints)))} {policies.length_unit}.
+
+Run {run.id} trained them with code {run.code_version}, seed {run.seed}: `nws report {run.id}` shows its results.
+`nws submit phase2 --recipe recipe.yaml` trains them again.
+"""
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+
+
+def _without_folders(value: Any) -> Any:
+    """A recipe whose files and folders have their names alone."""
+    if isinstance(value, Mapping):
+        return {key: _without_folders(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_folders(item) for item in value]
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:

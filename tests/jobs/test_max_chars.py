@@ -112,7 +112,7 @@ def test_policies_are_trained_on_characters(nws, tmp_path: Path) -> None:
     assert words["words"] == 7
     assert nws("export", run, "--policy", "my-policy").code == 0
     card = (tmp_path / "my-policy" / "README.md").read_text("utf-8")
-    assert "write news summaries of at most n characters, trained with NWS for\nn = 30, 65" in card
+    assert "for n = 30, 65 characters" in card
     assert count_characters(nws_module.summarize(TEXT, max_chars=40, policy="my-policy")) <= 40
     assert nws("report", run, "-o", "page.html").code == 0
     assert "Mean reward at n = 30" in (tmp_path / "page.html").read_text("utf-8")

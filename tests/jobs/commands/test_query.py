@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import pyarrow.parquet
 import pytest
+import yaml
+from run_infos import run_info
 
 from jobs.commands import query
 from jobs.store import RunSpec, open_store
@@ -67,3 +69,12 @@ def test_to_a_person_wide_tables_come_in_parts(nws, terminal) -> None:
 def test_formats_that_are_none(nws) -> None:
     assert "'xml' is not one of 'csv', 'parquet'" in " ".join(nws("query", SQL, "--format", "xml").err.split())
     assert "--json and --format csv are two formats" in nws("query", SQL, "--format", "csv", "--json").err
+
+
+def test_no_path_of_this_machine_is_exported(tmp_path) -> None:
+    recipe = {"datasets": [{"name": "/home/ann/news.jsonl", "skip": 2}], "encoder": "/home/ann/tiny", "n": (7, 9)}
+    policies = SimpleNamespace(signature="policy|reinforce|seed=0", checkpoints={7: None, 9: None}, length_unit="words")
+    query.write_origin(run_info(job="phase2", recipe=recipe), policies, tmp_path)
+    written = yaml.safe_load((tmp_path / "recipe.yaml").read_text("utf-8"))
+    assert written == {"datasets": [{"name": "news.jsonl", "skip": 2}], "encoder": "tiny", "n": [7, 9]}
+    assert "for n = 7, 9 words" in (tmp_path / "README.md").read_text("utf-8")

@@ -82,7 +82,7 @@ def test_policies_are_looked_at_used_and_exported(
     assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err
 
     with monkeypatch.context() as full:
-        full.setattr("jobs.report.model_card.write_model_card", no_room)
+        full.setattr("core.learning.writer.save_policies", no_room)
         refused = nws("export", run, "--policy", "mine")
     assert (refused.code, "cannot be written to mine: No space left" in refused.err) == (1, True), refused.err
     assert [path.name for path in tmp_path.iterdir() if "mine" in path.name] == ["mine.yaml"]
@@ -90,6 +90,7 @@ def test_policies_are_looked_at_used_and_exported(
     assert exported.out.split()[-5:] == [
         *("mine/README.md", "mine/decoding.json", "mine/policy.json", "mine/policy.safetensors", "mine/recipe.yaml")
     ]
+    assert f"nws report {run}" in Path("mine/README.md").read_text()
     again = load_recipe(Phase2Recipe, "mine/recipe.yaml", {})
     assert again.hash == nws("status", run, "--json").json["recipe_hash"]
     assert load_writer("mine").write(TEXT, [5]) == [one.out.strip()]

@@ -30,7 +30,7 @@ NAMED: dict[str, str] = {
     r"phase2 export recipe.yaml: ": "its keys stand in another order",
     r"/same_texts is gone: ": "nws compare counts the equal texts of its pair",
     r"/verdict: 'unknown: no random": "one sentence for a run and for a dataset without random",
-    r"phase2 export README\.md: ": "the model card has the tables of the report",
+    r"phase2 export README\.md: ": "a few lines instead of a model card; the numbers are in the report",
     r"policy\.json: /(format: 2 → 3|reading/bertscore/rescale is gone)": "BERTScore is not rescaled",
     r"^nws (score|keysentences) [^:]*: ": "one class prints all tables; --json and --per-row have their numbers",
     r"No n (up to|tried)|Try n above|[Tt]ry (longer|shorter)": "advice goes in one direction",
