@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _WEEK = 7 * 24 * 3600
 
-Format: TypeAlias = Literal["csv", "parquet", "markdown", "latex"]
+Format: TypeAlias = Literal["csv", "latex"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,6 @@ def query(
         raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {options.timeout:g}.")
     if as_json and options.kind is not None:
         raise RecipeError(f"--json and --format {options.kind} are two formats: give one of them.")
-    if options.kind == "parquet" and out.is_terminal:
-        raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
     with reading(store) as opened, opened.query(sql, options.timeout) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
@@ -69,15 +67,12 @@ def query(
 
 
 def _write(kind: Format, table: "Table") -> None:
-    if kind == "parquet":
-        sys.stdout.buffer.write(table.parquet())
-        return
     if kind == "csv":
         file = io.StringIO(newline="")
         table.csv(file)
         text = file.getvalue()
     else:
-        text = table.markdown() if kind == "markdown" else table.latex()
+        text = table.latex()
     # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
     sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()
