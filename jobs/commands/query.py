@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from jobs.report.table import Table
     from jobs.store import RunInfo
 
-_WEEK = 7 * 24 * 3600
-
 Format: TypeAlias = Literal["csv", "latex"]
 
 
@@ -29,7 +27,6 @@ Format: TypeAlias = Literal["csv", "latex"]
 class QueryOptions:
     """Options of `nws query`."""
 
-    timeout: float | None = plain("--timeout SECONDS", "End the query after so many, up to a week; default: never.")
     kind: Format | None = plain("--format", "Print the rows for a file or a paper. Default: a plain table.")
 
 
@@ -52,11 +49,9 @@ def query(
     """
     from jobs.report.table import Table
 
-    if options.timeout is not None and not 0 < options.timeout <= _WEEK:
-        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {options.timeout:g}.")
     if as_json and options.kind is not None:
         raise RecipeError(f"--json and --format {options.kind} are two formats: give one of them.")
-    with reading(store) as opened, opened.query(sql, options.timeout) as answer:
+    with reading(store) as opened, opened.query(sql) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
         print(json.dumps(table.objects(), default=str, allow_nan=False))

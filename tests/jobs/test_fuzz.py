@@ -97,7 +97,6 @@ def test_command_line(nws, tmp_path: Path) -> None:
                 (draw.choice(("ls", "status", "report", "submit", "db")), f"--{bad}"),
                 (draw.choice(("status", "logs", "report", "cancel", "resume", "compare", "export", "show")), bad),
                 ("query", bad),
-                ("query", "select 1", "--timeout", draw.choice(("0", "nan", "inf", "-1", "x" + number))),
                 ("ls", "--store", draw.choice((bad, f"sqlite:///none/{bad}", f"postgres:/{bad}"))),
                 ("score", str(broken), "--per-row", "rows.jsonl"),
                 ("score", "good.jsonl", "--metrics", bad, "--per-row", "rows.jsonl"),
