@@ -65,9 +65,8 @@ class Queries(Database):
             raise not_text(error) from error
         except SQLAlchemyError as error:
             cause = error.orig if isinstance(error, DBAPIError) else None
-            if (
-                getattr(cause, "sqlite_errorname", None) == _SQLITE_STOPPED
-            ):  # by Ctrl-C, inside the progress handler, where sqlite3 drops it
+            if getattr(cause, "sqlite_errorname", None) == _SQLITE_STOPPED:
+                # By Ctrl-C, inside the progress handler, where sqlite3 drops it.
                 raise KeyboardInterrupt from error
             message = database_message(error, self._address)
             raise StoreError(f"the query failed: {message} (queries are read-only, one SELECT at a time)") from error
