@@ -28,7 +28,7 @@ from jobs.commands import (
     report,
     resume,
     submit,
-    summarize,
+    write,
 )
 from jobs.commands.options import Command, JobCommand
 from jobs.commands.shared import err, out, store_flag, with_store
@@ -80,8 +80,7 @@ app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(report.show)
 app.command("compare", cls=Command)(report.compare)
 app.command("query", cls=Command)(query.query)
-app.command("summarize", cls=Command)(summarize.summarize)
-app.command("write", cls=Command)(summarize.write)
+app.command("write", cls=Command)(write.write)
 app.command("export", cls=Command)(query.export)
 app.command("data", cls=Command)(files.data)
 app.command("score", cls=Command)(files.score)

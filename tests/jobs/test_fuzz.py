@@ -110,7 +110,7 @@ def test_command_line(nws, tmp_path: Path) -> None:
                 ("judge", "good.jsonl", "--model", "m", "-o", bad),
                 ("judge", "good.jsonl", "--model", "m", "-o", "judged.jsonl", "--scale", "x" + number),
                 ("judge", "good.jsonl", "--model", "m", "-o", "judged.jsonl", "--prompt", bad),
-                ("summarize", bad, "--run", bad),
+                ("export", bad, "--policy", "policies"),
                 ("submit", "phase1", "--dry-run", "--dataset", draw.choice((bad, str(broken)))),
                 ("submit", draw.choice(sorted(RECIPES)), "--dry-run", "--recipe", bad),
                 ("submit", "phase1", "--dry-run", "--n", "x" + number),
