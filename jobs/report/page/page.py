@@ -28,13 +28,11 @@ from jobs.report.metric_names import (
     metric_signature,
     metrics_of,
 )
-from jobs.report.numerals import of_length
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.sections import (
     PolicySection,
     SweepSection,
-    kept_examples,
     opening,
     policy_section,
     sweep_sections,
@@ -148,9 +146,6 @@ def collect(
     trained = [run for run in runs if run.job == "phase2"]
     policies = tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained))
     failures = tuple((run.id, failure) for run in runs for failure in store.failures(run.id))
-    examples = {
-        dataset: kept_examples(store, sources, numbers.kept, points, dataset) for dataset in numbers.kept.datasets
-    }
     opens = opening(numbers, [section.numbers for section in policies], points)
     optional = [name for name in charted if name in OPTIONAL]
     archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, optional)
@@ -158,7 +153,7 @@ def collect(
         runs=runs,
         metric=metric,
         numbers=numbers,
-        sections=sweep_sections(numbers, points, _in_two_runs(sources), examples),
+        sections=sweep_sections(numbers, points, _in_two_runs(sources)),
         policies=policies,
         failures=failures,
         archive=archive,
@@ -256,7 +251,6 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "made_by": made_by,
         "metric_label": metric_label,
         "metric_signature": metric_signature,
-        "of_length": of_length,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
         "LEAD": LEAD,

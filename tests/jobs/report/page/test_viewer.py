@@ -158,7 +158,7 @@ def test_a_phone_shows_first_what_was_asked_for(open_at: Callable[..., Page]) ->
     expect_in_sight(page, "#summaries p")
 
 
-def test_it_opens_at_the_n_of_the_answer_whose_examples_lead_to_their_articles(page: Page) -> None:
+def test_it_opens_at_the_n_of_the_answer(page: Page) -> None:
     expect(page.locator("#answer .headline")).to_have_text(
         "9 words keep half of the reference's content (a, sure from 9 on)."
     )
@@ -166,12 +166,6 @@ def test_it_opens_at_the_n_of_the_answer_whose_examples_lead_to_their_articles(p
     assert [page.evaluate(chosen, name) for name in ("system", "other")] == ["a", "lead"]
     expect(page.locator("#n-value")).to_have_text("9")
     expect(page.locator("#summaries p")).to_have_count(2)
-    page.locator("#n").press("End")
-    link = page.locator("#answer .examples a").first
-    link.click()
-    expect(shown(page)).to_have_text(link.inner_text())
-    expect(page.locator("#summaries p").first).to_have_text(page.locator("#answer .examples p").first.inner_text())
-    expect_in_sight(page, "#summaries p")
 
 
 def test_every_figure_says_of_which_metric_it_is(page: Page) -> None:
