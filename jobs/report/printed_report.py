@@ -26,7 +26,6 @@ from jobs.report.result_tables import (
     means_table,
     other_lengths_table,
     uncut_table,
-    vs_cut_table,
     vs_lead_table,
 )
 from jobs.report.run_numbers import RunNumbers, Score, short_note
@@ -60,7 +59,7 @@ def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
 def _sweep_tables(numbers: Numbers, dataset: str) -> Iterator[Table | None]:
     title = f"{dataset}: mean {metric_name(numbers.metric)} by n"
     yield means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title)
-    for table in (best_n_table, vs_lead_table, vs_cut_table, other_lengths_table):
+    for table in (best_n_table, vs_lead_table, other_lengths_table):
         yield table(numbers, dataset)
 
 

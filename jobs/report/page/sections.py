@@ -49,8 +49,7 @@ class SweepSection:
         metrics: each metric by n.
         gains: over `random` and `lead`.
         best_n: of each system that was compared with `random`.
-        at_each_n: comparisons of systems of two runs, and of texts kept to n with texts cut to n, each named by its
-            systems and verdict.
+        at_each_n: comparisons of systems of two runs, each named by its systems and verdict.
     """
 
     dataset: str
@@ -102,7 +101,7 @@ def _sweep_section(
     answer, names = numbers.kept, numbers.names
     lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
     scored = [of_metric for of_metric in by_metric if dataset in of_metric.scored]
-    compared = [comparison for comparison in (*numbers.vs_cut, *between) if comparison.dataset == dataset]
+    compared = [comparison for comparison in between if comparison.dataset == dataset]
     return SweepSection(
         dataset=dataset,
         id=section,
