@@ -101,7 +101,6 @@ def test_the_figure_has_a_panel_for_each_dataset(numbers):
     sheet = kept_sheet(numbers)
     assert any("does not see what is true" in note for note in sheet.notes)
     figure = draw(sheet)
-    assert figure.warning is None
     news, talks = figure.axes
     assert news.get_title(loc="left") == "news · 60 articles, 3 lengths from 3 to 21 words"
     assert talks.get_title(loc="left") == "talks · 5 articles, n = 9"
