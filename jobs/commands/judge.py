@@ -71,7 +71,7 @@ def judge(
     with open_replies(path) as (replies, to_add):
         judging = Judging(judge, texts, replies)
         try:
-            with busy(f"Asking {how.model}", so_far=lambda: f", {counted(judging.added, 'reply')}"):
+            with busy(f"Asking {how.model}"):
                 judging.ask(to_add)
         except KeyboardInterrupt:
             err.print(f"Interrupted. The replies that came are in {path}: the same command goes on from there.")
