@@ -22,7 +22,6 @@ from core.errors import NwsError, RecipeError
 from jobs.commands import (
     doctor,
     files,
-    judge,
     manage,
     query,
     report,
@@ -84,7 +83,7 @@ app.command("write", cls=Command)(write.write)
 app.command("export", cls=Command)(query.export)
 app.command("data", cls=Command)(files.data)
 app.command("score", cls=Command)(files.score)
-app.command("judge", cls=Command)(judge.judge)
+app.command("judge", cls=Command)(files.judge)
 app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)
 app.command("doctor", cls=Command)(doctor.doctor)
