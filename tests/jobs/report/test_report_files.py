@@ -1,3 +1,4 @@
+import contextlib
 import csv
 import dataclasses
 import io
@@ -85,7 +86,7 @@ def test_on_a_full_disk_each_file_is_the_older_or_the_newer_one(run, make_points
     sizes = sorted(path.stat().st_size for path in (tmp_path / "newer").iterdir())
     for room in (100, sizes[-1] - 1):
         told = r"cannot be written to .*here: File too large\. Choose another folder"
-        with pytest.raises(NwsError, match=told), full_disk(room):
+        with contextlib.redirect_stderr(io.StringIO()), pytest.raises(NwsError, match=told), full_disk(room):
             write_sweep_report(run, make_points(articles=9), tmp_path / "here", console)
         assert len(list((tmp_path / "here").iterdir())) == len(sizes)
         for path in (tmp_path / "here").iterdir():
