@@ -37,9 +37,6 @@ class ReportOptions:
         "and files. Default: reports/RUN.",
     )
     open_page: bool = plain("--open", "Open the page in the browser.", False)
-    articles: int | None = plain(
-        "--articles N", "The most articles in the page's viewer; default: as many as fit.", min=1
-    )
     metric: str = plain(
         "--metric NAME",
         "What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall "
@@ -75,8 +72,8 @@ def report(
     if options.out is not None and options.out.suffix.lower() in (".html", ".htm"):
         _write_page(options.out, runs or [], options, store, as_json)
         return
-    if options.open_page or options.articles is not None or len(runs or ()) > 1:
-        raise RecipeError("--open, --articles and several runs need a page. Name its file: -o report.html.")
+    if options.open_page or len(runs or ()) > 1:
+        raise RecipeError("--open and several runs need a page. Name its file: -o report.html.")
     _write_files(runs[0] if runs else None, options, store, as_json)
 
 
@@ -110,7 +107,7 @@ def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str,
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]
-        page = write_page(opened, chosen, path, options.metric, options.articles, parse_labels(options.labels))
+        page = write_page(opened, chosen, path, options.metric, parse_labels(options.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
         counts = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}

@@ -89,7 +89,6 @@ def write_page(
     run_ids: Sequence[str],
     path: Path,
     metric: Metric = "bertscore_f1",
-    limit: int | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Page:
     """Write the report of runs, at least one, to an HTML file; the same runs give the same bytes.
@@ -100,7 +99,6 @@ def write_page(
             run is called `SYSTEM @RUN`.
         path: of the file; its folder is made where it does not exist.
         metric: what the answer, the gains and the comparisons are in.
-        limit: the most articles that the viewer holds; it never holds more than fit.
         labels: of systems, over those of the recipes.
 
     Raises:
@@ -108,7 +106,7 @@ def write_page(
         StoreError: there is no such run, one has no summaries, or a metric is not the same in all of them.
         NwsError: the file cannot be written; an older one is as it was.
     """
-    page = collect(store, run_ids, metric, limit, labels)
+    page = collect(store, run_ids, metric, labels)
     html = render(page)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +122,6 @@ def collect(
     store: Store,
     run_ids: Sequence[str],
     metric: Metric,
-    limit: int | None,
     labels: Mapping[str, str] | None = None,
 ) -> Page:
     """The content of the page, read from the store."""
@@ -148,7 +145,7 @@ def collect(
     failures = tuple((run.id, failure) for run in runs for failure in store.failures(run.id))
     opens = opening(numbers, [section.numbers for section in policies], points)
     optional = [name for name in charted if name in OPTIONAL]
-    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, optional)
+    archive = build_archive(store, sources, viewed, article_ids, lengths, opens, optional)
     return Page(
         runs=runs,
         metric=metric,
