@@ -11,7 +11,7 @@ from rich.console import Console
 from small_disk import full_disk
 
 from core.analysis import METRICS
-from core.errors import NwsError, StoreError
+from core.errors import NwsError
 from jobs.report.numerals import decimals
 from jobs.report.policy_numbers import analyse_policies, policies_json
 from jobs.report.printed_report import Asked, asked_json
@@ -71,13 +71,6 @@ def test_a_run_of_uncut_summaries_has_no_curves(run, make_points, console, tmp_p
     files = write_sweep_report(run, make_points(("bart",), (0,)), tmp_path, console)
     assert (files.tables, files.plots) == ((), ())
     assert json.loads(files.json.read_text("utf-8"))["uncut"][0]["system"] == "bart"
-
-
-def test_no_points_write_nothing(run, console, tmp_path):
-    with pytest.raises(StoreError, match="has no summaries"):
-        write_sweep_report(run, [], tmp_path / "report", console)
-    assert not (tmp_path / "report").exists()
-    assert console.file.getvalue() == ""
 
 
 def test_on_a_full_disk_each_file_is_the_older_or_the_newer_one(run, make_points, console, tmp_path):
