@@ -10,10 +10,11 @@ from typing import Literal
 from core.analysis import Interval, system_order
 from core.analysis.paired import PairedLength
 from core.types import SystemKind
-from jobs.report.metric_names import metric_name, metric_places
+from jobs.report.metric_names import metric_name, metric_places, spaced_signature
 from jobs.report.numerals import counted, decimals, interval_text, signed
 from jobs.report.printed_lines import role
 from jobs.report.run_numbers import RunNumbers, Score
+from jobs.store import RunInfo
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
@@ -97,12 +98,14 @@ class Sheet:
 
     Attributes:
         notes: what readers must know.
+        made_by: what made it, for the metadata of its files.
         is_shared: whether the charts of a row have the same lines, which are named at the last one, and the same y.
     """
 
     title: str
     rows: tuple[tuple[Chart, ...], ...]
     notes: tuple[str, ...]
+    made_by: tuple[str, ...]
     is_shared: bool = False
 
 
@@ -230,4 +233,14 @@ def scores_notes(numbers: RunNumbers[Score]) -> tuple[str, ...]:
         *["upper bounds saw the reference; another way of writing may score higher"] * has_bounds,
         *["hollow marker: lacks articles that others have"] * is_hollow,
         *numbers.names.shared,
+    )
+
+
+def made_by(run: RunInfo, measured: str, seeds: Sequence[int]) -> tuple[str, ...]:
+    """The origin of a figure's numbers: metric with signature (`measured`), seeds, run and code."""
+    return (
+        spaced_signature(measured),
+        f"seed {', '.join(map(str, seeds))}",
+        f"run {run.id}, {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed",
+        f"code {run.code_version}",
     )

@@ -112,6 +112,7 @@ def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
         foot = _FOOTER * len(footer)
         height = head + rows * (layout.above + layout.height + layout.below) + foot
         figure = NotebookFigure(figsize=(width, height))
+        figure.sheet = sheet
         for charts, panels in zip(sheet.rows, _panels(figure, layout, sheet, head, foot), strict=True):
             for chart, panel in zip(charts, panels, strict=True):
                 _draw_chart(panel, chart, layout, has_labels=panel is panels[-1] or not sheet.is_shared)
@@ -190,11 +191,11 @@ def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
     left, right, above, below = (points / PAGE_DPI for points in (64, 168, 14, 46))
     with mpl.rc_context(_PAGE_STYLE):
         figure = NotebookFigure(figsize=(width / PAGE_DPI, height / PAGE_DPI), dpi=PAGE_DPI)
-        sheet = Sheet(chart.title, ((chart,),), ())
+        figure.sheet = Sheet(chart.title, ((chart,),), (), ())
         across, down = figure.get_size_inches() - (left + right, above + below)
         layout = _Layout(across, down, left, right, right, above, below, letters=22)
         bands = replace(chart, series=tuple(replace(line, is_band=True) for line in chart.series))
-        _draw_chart(_panels(figure, layout, sheet)[0, 0], bands, layout, has_labels=True)
+        _draw_chart(_panels(figure, layout, figure.sheet)[0, 0], bands, layout, has_labels=True)
         return figure
 
 

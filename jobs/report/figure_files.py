@@ -9,6 +9,8 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 from core.whole_files import replacing
+from jobs.report.charts import Sheet
+from jobs.report.console import written_out
 
 _SHOWN_DPI = 100
 _KOREAN_FAMILIES = ("Noto Sans CJK KR", "NanumGothic", "Malgun Gothic", "AppleGothic")
@@ -22,11 +24,25 @@ _FILES: dict[Any, Any] = {
     "pdf.fonttype": 42,  # TrueType, which publishers ask for
     "svg.hashsalt": "nws",  # without it the ids in an SVG are random
 }
-_UNDATED: dict[str, dict[Any, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 class NotebookFigure(Figure):
-    """A figure that a notebook shows where it is the value of a cell, with and without `%matplotlib`."""
+    """A figure that a notebook shows where it is the value of a cell, with and without `%matplotlib`.
+
+    Its files say what made it, in their metadata.
+
+    Attributes:
+        sheet: what it shows.
+    """
+
+    sheet: Sheet
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the figure as matplotlib does, and add metadata to PNG, SVG and PDF."""
+        kind = options.get("format") or (Path(fname).suffix[1:] if isinstance(fname, str | Path) else "") or "png"
+        if kind.lower() in ("png", "svg", "pdf"):
+            options.setdefault("metadata", metadata(self.sheet, kind.lower()))
+        super().savefig(fname, **options)
 
     def _repr_png_(self) -> bytes:
         picture = io.BytesIO()
@@ -34,10 +50,17 @@ class NotebookFigure(Figure):
         return picture.getvalue()
 
 
+def metadata(sheet: Sheet, kind: str) -> dict[str, Any]:
+    """The metadata of a figure's file (`png`, `svg`, `pdf`): its title, how to read it, and its origin."""
+    about = written_out("; ".join((*sheet.notes, *sheet.made_by)))
+    if kind == "pdf":
+        return {"Title": sheet.title, "Subject": about, "CreationDate": None}
+    return {"Title": sheet.title, "Description": about} | ({"Date": None} if kind == "svg" else {})
+
+
 def save(figure: NotebookFigure, *paths: Path) -> None:
     """Write a figure as PNG (200 dpi), SVG or PDF, by its suffix; the same numbers and fonts give the same bytes."""
     with mpl.rc_context(_FILES):
         for path in paths:
             with replacing(path) as unfinished:
-                kind = path.suffix[1:]
-                figure.savefig(unfinished, format=kind, dpi=PNG_DPI, metadata=_UNDATED.get(kind))
+                figure.savefig(unfinished, format=path.suffix[1:], dpi=PNG_DPI)

@@ -75,6 +75,11 @@ def metric_signature(run: RunInfo, metric: Metric) -> str:
     return "|".join(run.signatures[name] for name in names if name in run.signatures)
 
 
+def spaced_signature(signature: str) -> str:
+    """The whole signature, with spaces so that lines can break between its options."""
+    return signature.replace("|", " | ")
+
+
 def signature_lines(signature: str, width: int) -> Iterator[str]:
     """A signature over as many lines as it needs, broken between its options alone."""
     line = ""

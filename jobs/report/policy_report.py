@@ -15,6 +15,7 @@ from jobs.report.charts import (
     Sheet,
     coloured,
     difference_chart,
+    made_by,
     mean_chart,
     scores_notes,
 )
@@ -208,6 +209,7 @@ def policies_sheet(numbers: PolicyNumbers) -> Sheet:
         title="Policies on test articles",
         rows=(above, below) if any(differences.values()) else (above,),
         notes=("bars: 95 % intervals over articles, not over seeds", *scores_notes(numbers)),
+        made_by=made_by(numbers.run, f"{metric_name(numbers.metric)}: {numbers.signature}", numbers.seeds),
     )
 
 
@@ -276,5 +278,6 @@ def learning_sheet(numbers: PolicyNumbers) -> Sheet:
         title="How the policies learned",
         rows=learning_charts(numbers),
         notes=tuple(notes),
+        made_by=made_by(numbers.run, f"reward: {numbers.reward}", numbers.seeds),
         is_shared=True,
     )

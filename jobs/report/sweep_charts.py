@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.analysis import LEAD, RANDOM
 from core.analysis.answer import Answer
-from core.analysis.content_kept import ContentKept
+from core.analysis.content_kept import KEPT, ContentKept
 from core.analysis.paired import PairedLength
 from core.systems.rulers import PERSON
 from core.types import SystemKind
@@ -16,11 +16,13 @@ from jobs.report.charts import (
     Series,
     Sheet,
     difference_chart,
+    made_by,
     mean_chart,
     scores_notes,
     system_looks,
 )
 from jobs.report.kept_answer import basis, headline
+from jobs.report.metric_names import metric_name, metric_signature
 from jobs.report.numerals import counted, percent, percent_interval
 from jobs.report.printed_lines import role
 from jobs.report.sweep_numbers import Numbers
@@ -91,6 +93,7 @@ def kept_sheet(numbers: Numbers) -> Sheet:
             "bars: 95 % intervals over articles, cut at 0 and 100 %",
             *numbers.names.shared,
         ),
+        made_by=made_by(numbers.run, f"content kept: {metric_signature(numbers.run, KEPT)}", [numbers.run.seed]),
     )
 
 
@@ -124,4 +127,5 @@ def curves_sheet(numbers: Numbers) -> Sheet:
         title="Mean scores and gains by n",
         rows=(above, tuple(below)) if any(over_random) else (above,),
         notes=("bars: 95 % intervals over articles, of gains for all n at once", *scores_notes(numbers)),
+        made_by=made_by(numbers.run, f"{metric_name(numbers.metric)}: {numbers.signature}", [numbers.run.seed]),
     )

@@ -48,7 +48,7 @@ def test_what_is_shown_has_labels_files_have_full_names_and_either_can_be_typed(
     assert "'rank' fits 2 systems of run" in nws("compare", "--system", "rank", "--system", "lead").err
 
 
-def test_figures_for_a_paper_are_as_wide_as_its_columns(nws, swept) -> None:
+def test_figures_for_a_paper_are_as_wide_as_its_columns_and_say_in_their_metadata_what_made_them(nws, swept) -> None:
     told = nws("report", "--style", "paper", "--out", "out")
     assert told.code == 0, told.err
     for name, width in (("1col", 3.35), ("2col", 6.9)):
@@ -56,3 +56,9 @@ def test_figures_for_a_paper_are_as_wide_as_its_columns(nws, swept) -> None:
             pdf = Path("out", f"{figure}-{name}.pdf").read_bytes()
             (box,) = re.findall(rb"/MediaBox \[ 0 0 ([0-9.]+) ", pdf)
             assert float(box) == pytest.approx(72 * width, abs=0.1)
+            assert b"phase1-" in pdf
+    svg = Path("out", "kept.svg").read_text(encoding="utf-8")
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    for text in ("phase1-", "sha256", "bertscore|", "code "):
+        assert text not in drawn
+    assert "run phase1-" in svg

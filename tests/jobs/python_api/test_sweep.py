@@ -109,7 +109,8 @@ def test_a_notebook_shows_the_answer_and_the_plot(found: nws.Result, tmp_path: P
     plot.savefig(tmp_path / "curves.svg")
     drawn = (tmp_path / "curves.svg").read_text(encoding="utf-8")
     assert "textrank" in drawn
-    assert "content kept" in found.plot().axes[0].get_ylabel()
+    assert "MiniLM-L6-v2@1110a24" in drawn  # in its metadata
+    assert "content kept" in found.plot().sheet.made_by[0]
 
 
 def test_nothing_is_left_of_a_sweep_that_is_dropped_or_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

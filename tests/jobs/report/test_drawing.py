@@ -52,7 +52,7 @@ def drawn(count: int, lengths=(1, 3, 5), hollow=(), ringed=()):
         )
         for i in range(count)
     )
-    figure = draw(Sheet("t", ((Chart("c", "t", "h", "n", "F1", lines),),), ()))
+    figure = draw(Sheet("t", ((Chart("c", "t", "h", "n", "F1", lines),),), (), ()))
     (panel,) = figure.axes
     return figure, panel
 
@@ -104,9 +104,13 @@ def test_files_are_pictures_with_text_and_global_settings_are_left_alone(run, ma
     # The text is drawn as outlines; matplotlib writes each string as a comment beside them.
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
     for shown in (
+        "p1-0421",
         "chunks and sentences: with m, textrank",
         "random (control)",
         "summary length n (words)",
+        "seed 7",
+        "bert-base-uncased_L9_no-idf",
+        "0.1.0+gabc1234",
     ):
         assert shown in text, shown
 

@@ -28,8 +28,8 @@ def test_each_method_has_a_line_and_its_baseline_in_the_reward(numbers):
         *zip(line.entropy.low, line.entropy.high, strict=True)
     ]
     sheet = learning_sheet(made)
-    said = "; ".join(sheet.notes)
-    for shown in ("30 equal windows", "lowest to highest seed"):
+    said = "; ".join((*sheet.notes, *sheet.made_by))
+    for shown in ("p1-0421", "seed 0, 1", "0.1.0+gabc1234", "30 equal windows", "lowest to highest seed"):
         assert shown in said, shown
 
 
