@@ -207,3 +207,32 @@ def _not_needed(family: str, members: _Parts) -> tuple[Collection[str], tuple[st
         return shared, shared
     prompts = {part for parts in members.values() for part in parts[1:] if part.startswith(_PROMPT)}
     return {*shared, *prompts}, shared
+
+
+SYSTEM_NOTES = {
+    "lead": "takes the first n words",
+    "lead3": "takes the first three sentences",
+    "lead2+chunks": "takes the phrases of the first two sentences that are nearest to the whole text in meaning",
+    "lead3-search": "searches the text for phrases that together say most of its first three sentences",
+    "textrank": "takes phrases of sentences that many other sentences are near to in meaning",
+    "centroid": "takes phrases of sentences that are near to the whole text in meaning",
+    "textrank-words": "takes phrases of sentences that share words with many others",
+    "lexrank": "takes phrases of sentences whose rare words many other sentences have, too",
+    "position": "takes phrases of sentences; earlier sentences weigh more",
+    "random": "takes phrases at random",
+    "random-words": "takes single words at random",
+    "reference-words": "takes the first n words of the reference, which no system can see",
+    "person": "takes the first n words of a second person's summary",
+    "other-article": "takes the first n words of the reference of the most similar other article",
+    "oracle": "searches the text for the best phrases, and sees the reference",
+    "window-oracle": "searches for the best n words in a row, and sees the reference",
+}
+
+
+def system_notes(systems: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """For each system that is known here, its full name and what it does, in the order given.
+
+    A system of Phase 1 has the method within its name, such as "all-MiniLM-L6-v2|lexrank|chunks".
+    """
+    methods = ((system, next((part for part in system.split("|") if part in SYSTEM_NOTES), None)) for system in systems)
+    return tuple((system, SYSTEM_NOTES[part]) for system, part in methods if part is not None)

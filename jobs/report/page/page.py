@@ -41,7 +41,7 @@ from jobs.report.policy_numbers import analyse_policies, policy_results
 from jobs.report.printed_lines import role
 from jobs.report.run_status import duration, made_by
 from jobs.report.sweep_numbers import Numbers, analyse, require_summaries
-from jobs.report.system_names import with_labels
+from jobs.report.system_names import system_notes, with_labels
 from jobs.store import FailureInfo, RunInfo, Store
 
 _MOST_FAILURES = 500
@@ -239,6 +239,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     """
     environment = page_environment()
     environment.filters |= {"role": role, "metric_name": metric_name}
+    environment.filters["named"] = page.numbers.names.__getitem__
     environment.globals |= {
         "kept_answer": kept_answer,
         "not_scored": _not_scored,
@@ -253,6 +254,7 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "RANDOM": RANDOM,
         "most_failures": _MOST_FAILURES,
         "told_version": told_version,
+        "system_notes": system_notes,
         "is_of_commit": is_of_commit,
     }
     html = environment.get_template("page.html.j2").render(

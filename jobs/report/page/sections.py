@@ -41,7 +41,8 @@ class SweepSection:
     """The page's part on one dataset.
 
     Attributes:
-        looks_by_name: CSS classes by what systems are called in the sentences of the answer.
+        looks: CSS classes by system.
+        looks_by_name: the same by what systems are called in the sentences of the answer.
         kept: the chart of how many words keep how much, where that was scored.
         kept_tables: shares by n, and the smallest n for a share.
         notes: what a reader must know of its articles and its tests.
@@ -54,6 +55,7 @@ class SweepSection:
     dataset: str
     id: str
     lengths: tuple[int, ...]
+    looks: Mapping[str, str]
     looks_by_name: Mapping[str, str]
     kept: Chart | None
     kept_tables: tuple[Table, ...]
@@ -104,6 +106,7 @@ def _sweep_section(
         dataset=dataset,
         id=section,
         lengths=lengths,
+        looks={system: look.css for system, look in system_looks(numbers.kinds).items()},
         looks_by_name={names[system]: look.css for system, look in system_looks(kept_kinds(answer)).items()},
         kept=kept_chart(answer, dataset, names, f"{section}-kept") if answer.of(dataset) else None,
         kept_tables=(kept_table(answer, dataset, names), *smallest_tables(answer, dataset, names)),
