@@ -93,7 +93,7 @@ def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
             while True:
                 view = viewer.look()
                 if is_drawn:
-                    live.update(facts_table(status_facts(opened, view, where)), refresh=True)
+                    live.update(facts_table(status_facts(opened, view, where, is_brief=True)), refresh=True)
                 elif as_json:
                     print(json.dumps(status_json(opened, view)), flush=True)
                 else:

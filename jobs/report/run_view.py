@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 from rich.console import Console
@@ -28,6 +29,8 @@ from jobs.store import ActorShare, FailureInfo, Progress, RunInfo, Store
 
 _NAME_WIDTH = 12
 _MACHINES = 6
+_BRIEF_REASONS = 2
+_BRIEF_LETTERS = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +120,28 @@ def span_until_now(run: RunInfo, at: Progress | None, silent_seconds: float) -> 
     return span.later(max(0.0, since) + silent_seconds)
 
 
-def status_facts(store: Store, view: View, where: str = "") -> list[tuple[str, str]]:
+def status_facts(store: Store, view: View, where: str = "", *, is_brief: bool = False) -> list[tuple[str, str]]:
     """The facts that `nws status` shows of a run, each with its name: its progress first.
 
-    `where` makes commands find its store.
+    `where` makes commands find its store. In brief it is what changes, and fits a terminal of 24 lines.
     """
     run = view.run
+    rows = [("run", run.id), ("name", run.name or ""), ("state", state_text(view, where)), *facts(view)]
+    reasons, shards = failure_lines(view.reasons), _shard_facts(store.shards(run.id))
+    if is_brief:
+        more = len(reasons) - _BRIEF_REASONS
+        reasons = [shorten(reason, _BRIEF_LETTERS, placeholder=" …") for reason in reasons[:_BRIEF_REASONS]]
+        reasons += [f"and for {counted(more, 'more reason')}: nws status {run.id}{where}"] * (more > 0)
+        shards = shards[:1]
     started = f"{work_time(run)} of work since {moment_text(run.started_at)}" if run.started_at else "not started"
-    rows = [
-        *(("run", run.id), ("name", run.name or ""), ("state", state_text(view, where)), *facts(view)),
-        *(("failed", reason) for reason in failure_lines(view.reasons)),
-        *(*_shard_facts(store.shards(run.id)), ("time", started)),
-        ("shard", f"{run.shard} of {run.parent}" if run.parent else ""),
-        *(
+    rows += [*(("failed", reason) for reason in reasons), *shards, ("time", started)]
+    if not is_brief:
+        rows += [("shard", f"{run.shard} of {run.parent}" if run.parent else "")]
+        rows += [
             ("policy", f"{policy.name}: {policy.updates}/{policy.total_updates} updates")
             for policy in store.policy_infos(run.id)
-        ),
-        *(("note", run.note or ""), ("submitted to", run.address or ""), *made_by(run)),
-    ]
+        ]
+        rows += [("note", run.note or ""), ("submitted to", run.address or ""), *made_by(run)]
     return [(name, text) for name, text in rows if text]
 
 

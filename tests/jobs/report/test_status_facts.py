@@ -28,10 +28,10 @@ def view(at: Progress | None = AT, span: Span = SPAN, reasons: Any = (), **chang
     return View(run_info(**(running | changes)), at, span, reasons)
 
 
-def printed(store: Store, seen: View, width: int = 80) -> list[str]:
+def printed(store: Store, seen: View, width: int = 80, *, is_brief: bool = False) -> list[str]:
     stream = io.StringIO()
     console = PrintableConsole(file=stream, width=width, color_system=None, force_terminal=True)
-    print_facts(status_facts(store, seen), console)
+    print_facts(status_facts(store, seen, is_brief=is_brief), console)
     return [text.rstrip() for text in stream.getvalue().splitlines()]
 
 
@@ -53,16 +53,24 @@ def test_facts_fold_and_lose_nothing(store: Store, width: int) -> None:
         assert part in text
 
 
-def test_every_reason_of_failures_is_told_behind_what_changes(store: Store) -> None:
+def test_in_brief_it_fits_a_small_screen_with_what_changes_first(store: Store) -> None:
+    actors = tuple(ActorShare(i, "NVIDIA H100 80GB HBM3", f"gpu-{i // 8:02}.cluster", i / 160) for i in range(160))
     reasons = [
-        FailureInfo("news", f"story-{i}", "id", "sweep", f"Error{i}", f"why {i}", 1, "node", NOW) for i in range(9)
+        FailureInfo("news", f"story-{i}", "id", "sweep", f"Error{i}", f"why {i} " + "x y " * 200, 1, "node", NOW)
+        for i in range(9)
     ]
-    lines = printed(store, view(reasons=reasons, name="a long run"), 200)
+    seen = view(replace(AT, actors=actors), reasons=reasons, name="a long run", note="of many words " * 20)
+    lines = printed(store, seen, is_brief=True)
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
     names = [text.split()[0] for text in lines if text[0] != " "]
-    assert list(dict.fromkeys(names))[:9] == [
+    assert list(dict.fromkeys(names)) == [
         *("run", "name", "state", "progress", "speed", "actors", "summaries", "failed", "time")
     ]
-    assert all(f"why {i}" in "\n".join(lines) for i in range(9))
+    text = "\n".join(lines)
+    for told in ("gpu-05", "and those of 14 more machines", "why 1", "and for 7 more reasons: nws status p1-0421"):
+        assert told in text
+    assert "why 8" in "\n".join(printed(store, seen))
 
 
 def test_a_run_that_waits_and_one_whose_models_are_loading(store: Store) -> None:
