@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from core.analysis import LEAD, Points
+from core.analysis import Points
 from core.analysis.content_kept import (
     KEPT,
     SHARES,
@@ -33,8 +33,7 @@ from core.analysis.intervals import (
     moments,
     skewed_intervals,
 )
-from core.analysis.sample_size import POWER, articles_needed
-from core.analysis.sign_flip import sign_flip_p
+from core.analysis.sample_size import POWER
 from core.systems.rulers import OTHER_ARTICLE, PERSON
 from jobs.store import open_store
 
@@ -219,38 +218,6 @@ def print_one_step(points: Points, held: Sequence[Held], studies: int) -> None:
                 print(f"| {answer.system} | {answer.of} | {smallest.x:.0%} | {advised} | {narrow:.1%} |", flush=True)
 
 
-def print_power(points: Points, studies: int) -> None:
-    print(f"\nStudies of the articles advised that tell two systems apart at one n ({POWER:.0%} sought)")
-    print("| system, against lead | difference | articles advised | studies: median over n | least | most |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    systems = [system for system in points.systems if system != LEAD]
-    for asked in (None, 0.02):
-        for pair in articles_needed(points, [(system, LEAD) for system in systems], KEPT, difference=asked):
-            differences = dict(zip((at.n for at in pair.lengths), _differences(points, pair.a), strict=True))
-            told, advised = [], []
-            for at in pair.lengths:
-                if at.articles is not None and at.articles <= MOST_ADVISED:
-                    shown = differences[at.n]
-                    if asked is not None:
-                        shown = shown - shown.mean() + asked
-                    chosen = np.random.default_rng(SEED).integers(0, len(shown), (at.articles, studies))
-                    told.append(np.mean([p < 0.05 for p, _ in sign_flip_p(shown[chosen])]))
-                    advised.append(at.articles)
-            if told:
-                what = "as seen" if asked is None else f"{asked:g}"
-                print(
-                    f"| {pair.a} | {what} | {min(advised)} to {max(advised)} "
-                    f"| {np.median(told):.1%} | {min(told):.1%} | {max(told):.1%} |",
-                    flush=True,
-                )
-
-
-def _differences(points: Points, system: str) -> Iterator[Floats]:
-    (grid,) = build_grids(points.take(points.n > 0), KEPT)
-    for row in grid.values[grid.systems.index(system)] - grid.values[grid.systems.index(LEAD)]:
-        yield row[~np.isnan(row)]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store")
@@ -274,7 +241,6 @@ def main() -> None:
     print_shares(held, few)
     print_answers(held, few)
     print_one_step(points, held, few)
-    print_power(points, few)
 
 
 if __name__ == "__main__":

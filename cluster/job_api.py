@@ -7,7 +7,6 @@ import contextlib
 import importlib
 import logging
 import os
-import time
 import urllib.parse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ _CONNECT_SECONDS = 5.0
 # How long a head may say nothing to a question, and to something it has to do.
 _ANSWER_SECONDS = 15.0
 _DO_SECONDS = 60.0
-_PAUSE_SECONDS = 1.0
 # Ray's own 3 seconds are too short for a driver to put its run in order.
 _STOP_SECONDS = "30"
 
@@ -111,16 +109,6 @@ class Head:
         """What a job has printed so far, stdout and stderr together."""
         with self._errors():
             return str(self._client.get_job_logs(submission_id))
-
-    def follow_log(self, submission_id: str) -> Iterator[str]:
-        """What a job prints, piece by piece from the first, until it ends."""
-        printed, has_ended = 0, False
-        while not has_ended:
-            has_ended = self.job(submission_id).has_ended  # in this order: it may print as it ends
-            text = self.log(submission_id)
-            yield text[printed:]
-            printed = len(text)
-            time.sleep(0 if has_ended else _PAUSE_SECONDS)
 
     def stop(self, submission_id: str) -> bool:
         """Send a job SIGTERM, and SIGKILL if it has not ended in time; False if it had ended before."""

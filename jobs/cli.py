@@ -22,13 +22,12 @@ from core.errors import NwsError, RecipeError
 from jobs.commands import (
     doctor,
     files,
-    judge,
     manage,
     query,
     report,
     resume,
     submit,
-    summarize,
+    write,
 )
 from jobs.commands.options import Command, JobCommand
 from jobs.commands.shared import err, out, store_flag, with_store
@@ -79,15 +78,12 @@ app.command("serve", cls=Command)(manage.serve)
 app.command("report", cls=Command)(report.report)
 app.command("show", cls=Command)(report.show)
 app.command("compare", cls=Command)(report.compare)
-app.command("plan", cls=Command)(report.plan)
-app.command("cite", cls=Command)(report.cite)
 app.command("query", cls=Command)(query.query)
-app.command("summarize", cls=Command)(summarize.summarize)
-app.command("write", cls=Command)(summarize.write)
+app.command("write", cls=Command)(write.write)
 app.command("export", cls=Command)(query.export)
 app.command("data", cls=Command)(files.data)
 app.command("score", cls=Command)(files.score)
-app.command("judge", cls=Command)(judge.judge)
+app.command("judge", cls=Command)(files.judge)
 app.command("correlate", cls=Command)(files.correlate)
 app.command("keysentences", cls=Command)(files.keysentences)
 app.command("doctor", cls=Command)(doctor.doctor)

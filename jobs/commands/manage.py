@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.errors import ClusterError, RecipeError
+from core.errors import RecipeError
 from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl, grouped, option, plain
 from jobs.commands.shared import (
     NamedRun,
@@ -113,10 +113,6 @@ def _pause(seconds: float) -> None:
 def logs(
     run: NewestRun = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
-    job: Annotated[
-        bool, typer.Option("--job", help="Of a run on a cluster: what its Ray jobs have printed, read from there.")
-    ] = False,
-    address: HeadAddress = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -126,9 +122,6 @@ def logs(
     """
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run))
-        if job:
-            _job_logs(info.id, address or info.address, follow, store_flag(store))
-            return
         lines: list[dict[str, str]] = []
 
         def say(line: "LogLine") -> None:
@@ -145,23 +138,6 @@ def logs(
                 say(line)
     if as_json:
         print(json.dumps(lines))
-
-
-def _job_logs(run: str, address: str | None, follow: bool, where: str) -> None:
-    from cluster.job_api import Head
-    from jobs.drive.ship import jobs_of
-
-    if not address:
-        raise RecipeError(f"Run {run} was not submitted to a cluster, so it has no Ray job: nws logs {run}{where}")
-    head = Head(address)
-    names = jobs_of(head, run)
-    if not names:
-        raise ClusterError(f"The Ray cluster at {address} knows no job of run {run}: its head was started again since.")
-    for name in names:
-        err.print(f"Ray job {name}")
-        pieces = head.follow_log(name) if follow and name == names[-1] else [head.log(name)]
-        for piece in pieces:
-            out.print(piece, end="")
 
 
 _PATIENCE_SECONDS = 20.0

@@ -3,9 +3,10 @@
 import io
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -15,18 +16,17 @@ from jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, ou
 from jobs.report.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
+    from core.learning.policy_system import PolicySystem
     from jobs.report.table import Table
+    from jobs.store import RunInfo
 
-_WEEK = 7 * 24 * 3600
-
-Format: TypeAlias = Literal["csv", "parquet", "markdown", "latex"]
+Format: TypeAlias = Literal["csv", "latex"]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryOptions:
     """Options of `nws query`."""
 
-    timeout: float | None = plain("--timeout SECONDS", "End the query after so many, up to a week; default: never.")
     kind: Format | None = plain("--format", "Print the rows for a file or a paper. Default: a plain table.")
 
 
@@ -49,13 +49,9 @@ def query(
     """
     from jobs.report.table import Table
 
-    if options.timeout is not None and not 0 < options.timeout <= _WEEK:
-        raise RecipeError(f"--timeout must be more than 0 and at most {_WEEK} (a week), not {options.timeout:g}.")
     if as_json and options.kind is not None:
         raise RecipeError(f"--json and --format {options.kind} are two formats: give one of them.")
-    if options.kind == "parquet" and out.is_terminal:
-        raise RecipeError("Parquet is no text for a terminal: put > rows.parquet behind the command.")
-    with reading(store) as opened, opened.query(sql, options.timeout) as answer:
+    with reading(store) as opened, opened.query(sql) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
         print(json.dumps(table.objects(), default=str, allow_nan=False))
@@ -66,15 +62,12 @@ def query(
 
 
 def _write(kind: Format, table: "Table") -> None:
-    if kind == "parquet":
-        sys.stdout.buffer.write(table.parquet())
-        return
     if kind == "csv":
         file = io.StringIO(newline="")
         table.csv(file)
         text = file.getvalue()
     else:
-        text = table.markdown() if kind == "markdown" else table.latex()
+        text = table.latex()
     # In UTF-8 wherever it goes, as all files of NWS; to a terminal no text sends a command.
     sys.stdout.buffer.write((written_out(text) if out.is_terminal else text).encode())
     sys.stdout.buffer.flush()
@@ -86,8 +79,8 @@ class ExportOptions:
 
     policy: Path | None = plain(
         "--policy FOLDER",
-        "Folder to write the policies of a run of `nws submit phase2` to (default: the newest), with a model card. It "
-        "must be new or empty.",
+        "Folder to write the policies of a run of `nws submit phase2` to (default: the newest), with its recipe. "
+        "It must be new or empty.",
     )
     rows: Path | None = plain(
         "--rows --out -o FILE",
@@ -138,23 +131,19 @@ def _export_rows(run: str | None, target: Path, with_articles: bool, store: str,
 
 
 def _export_policy(run: str | None, policy: Path, system: str | None, store: str, as_json: bool) -> None:
-    from core.analysis import METRICS
     from core.learning.writer import save_policies
     from core.whole_files import replacing
-    from jobs.report.model_card import write_model_card
-    from jobs.report.policy_numbers import policy_results
 
     chosen = choose_policies(store, run, system)
     with reading(store) as opened:
         run = chosen_run(opened, run, is_training=True)
         info = opened.run_info(run)
-        results = policy_results(opened, info, METRICS)
     try:
         if policy.is_dir() and any(policy.iterdir()):
             raise RecipeError(f"{policy} is not empty: name a new folder.")
         with replacing(policy) as unfinished:
             save_policies(chosen, unfinished)
-            write_model_card(info, results, chosen, unfinished)
+            write_origin(info, chosen, unfinished)
     except OSError as error:
         reason = error.strerror or error
         raise NwsError(f"The policies cannot be written to {policy}: {reason}. Choose another folder.") from error
@@ -165,6 +154,31 @@ def _export_policy(run: str | None, policy: Path, system: str | None, store: str
     out.print(f"{chosen.signature} of run {run}")
     for file in files:
         out.print(file)
+
+
+def write_origin(run: "RunInfo", policies: "PolicySystem", folder: Path) -> None:
+    """Write what made the policies into their folder: `README.md`, and `recipe.yaml` without paths of this machine."""
+    import yaml
+
+    recipe = yaml.safe_dump(_without_folders(run.recipe), sort_keys=False, allow_unicode=True)
+    (folder / "recipe.yaml").write_text(recipe, encoding="utf-8")
+    readme = f"""# {policies.signature}
+
+Policies of NWS for n = {", ".join(map(str, sorted(policies.checkpoints)))} {policies.length_unit}.
+
+Run {run.id} trained them with code {run.code_version}, seed {run.seed}: `nws report {run.id}` shows its results.
+`nws submit phase2 --recipe recipe.yaml` trains them again.
+"""
+    (folder / "README.md").write_text(readme, encoding="utf-8")
+
+
+def _without_folders(value: Any) -> Any:
+    """A recipe whose files and folders have their names alone."""
+    if isinstance(value, Mapping):
+        return {key: _without_folders(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_folders(item) for item in value]
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
 
 
 def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:

@@ -1,4 +1,4 @@
-"""What a run found: `nws report`, `show` (an article), `compare` (systems), `plan` (a study) and `cite`."""
+"""What a run found: `nws report`, `show` (an article) and `compare` (systems)."""
 
 import json
 import re
@@ -37,9 +37,6 @@ class ReportOptions:
         "and files. Default: reports/RUN.",
     )
     open_page: bool = plain("--open", "Open the page in the browser.", False)
-    articles: int | None = plain(
-        "--articles N", "The most articles in the page's viewer; default: as many as fit.", min=1
-    )
     metric: str = plain(
         "--metric NAME",
         "What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall "
@@ -75,8 +72,8 @@ def report(
     if options.out is not None and options.out.suffix.lower() in (".html", ".htm"):
         _write_page(options.out, runs or [], options, store, as_json)
         return
-    if options.open_page or options.articles is not None or len(runs or ()) > 1:
-        raise RecipeError("--open, --articles and several runs need a page. Name its file: -o report.html.")
+    if options.open_page or len(runs or ()) > 1:
+        raise RecipeError("--open and several runs need a page. Name its file: -o report.html.")
     _write_files(runs[0] if runs else None, options, store, as_json)
 
 
@@ -110,7 +107,7 @@ def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str,
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]
-        page = write_page(opened, chosen, path, options.metric, options.articles, parse_labels(options.labels))
+        page = write_page(opened, chosen, path, options.metric, parse_labels(options.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
         counts = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}
@@ -214,61 +211,3 @@ def compare(
         second = None if run2 is None else opened.full_id(run2)
         result = compare_runs(opened, first, second, options.systems or [], lengths, options.metric, labels)
     print_result(as_json, result.as_dict(), lambda: print_comparison(result, PrintableConsole(), store_flag(store)))
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """Options of `nws plan`: what the study is to show."""
-
-    power: float = plain(
-        "--power SHARE", "How often the study is to show what it looks for.", 0.8, min=0.001, max=0.999
-    )
-    difference: float | None = plain("--difference D", "The least that matters: .01; default: that seen.", min=1e-6)
-    alpha: float = plain("--alpha SHARE", "How often equal systems may be called different.", 0.05, min=1e-6, max=0.999)
-    of: Literal["reference", "person", "longest"] = plain(
-        "--of WHAT",
-        "Whose content the smallest n keeps a share of: reference, person (what another person's summary keeps), or "
-        "longest (what the system's own longest n keeps).",
-        "reference",
-    )
-    metric: str = plain("--metric NAME", f"kept, {CHOICES}.", "kept")
-    labels: list[str] | None = plain(*LABEL)
-
-
-@grouped
-def plan(
-    options: PlanOptions,
-    run: ScoredRun = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Say how many articles a study needs.
-
-    Two things take articles: to know the smallest n to one step of the grid, and to tell two systems apart at one n.
-    """
-    with busy("Loading libraries"):
-        from jobs.report.study_plan import PlanGoal, plan_run, print_plan
-
-    with reading(store) as opened, busy("Planning"):
-        chosen = chosen_run(opened, run, with_summaries=True)
-        goal = PlanGoal(options.power, options.alpha, options.difference, options.of)
-        planned = plan_run(opened, chosen, options.metric, goal, parse_labels(options.labels))
-    print_result(as_json, planned.as_dict(), lambda: print_plan(planned, PrintableConsole(), store_flag(store)))
-
-
-def cite(
-    run: ScoredRun = None,
-    store: StoreUrl = DEFAULT_STORE,
-) -> None:
-    """Print BibTeX of all that a run used.
-
-    That is NWS and the libraries, models, datasets, metrics and systems. What has no entry is named on stderr.
-    """
-    from jobs.report.citations import bibtex, citations
-
-    with reading(store) as opened:
-        info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        cited = citations(info, opened.systems(info.id))
-    print(bibtex(info, cited), end="")
-    for line in cited.without:
-        err.print(line)

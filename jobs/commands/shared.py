@@ -119,7 +119,7 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
         run = opened.run_info(outcome.run_id)
         if run.job != "phase2":
-            print_kept_of_run(opened, run, out, store_flag(store))
+            print_kept_of_run(opened, run, out)
 
 
 def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":

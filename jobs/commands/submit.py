@@ -80,7 +80,7 @@ def _submit(
     shards.require_possible(log_to)
     if shards.is_sharded:
         refuse_no_wait(target)
-    with busy("Loading libraries", at_once=True):
+    with busy("Loading libraries"):
         from cluster.job_api import Head
         from jobs.drive import driver
         from jobs.drive.driver import create_sharded_run
@@ -88,7 +88,7 @@ def _submit(
         from jobs.report.warnings import require_labels_fit
         from jobs.store import new_run_id, open_store
 
-    with busy("Looking up models, and reading articles", at_once=True):
+    with busy("Looking up models, and reading articles"):
         plan = plan_job(job, run.recipe, overrides)
     require_labels_fit(plan)
     _warn(plan)

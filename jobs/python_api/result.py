@@ -5,7 +5,6 @@ And the stores that have such runs.
 
 import io
 import itertools
-import warnings
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -112,10 +111,7 @@ class Result:
 
         numbers = self._numbers(metric or KEPT)
         is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)
-        figure = draw(kept_sheet(numbers) if is_kept else curves_sheet(numbers))
-        if figure.warning:
-            warnings.warn(figure.warning, stacklevel=2)
-        return figure
+        return draw(kept_sheet(numbers) if is_kept else curves_sheet(numbers))
 
     def answer(self) -> ShownAnswer:
         """How many words keep how much of the content, and how sure that is: print the answer, or read its frames."""

@@ -160,7 +160,7 @@ class ScoreResult:
 
 
 def summarize(text: str, n: int | None = None, *, policy: str | Path, max_chars: int | None = None) -> str:
-    """Write a summary of exactly n words, or of all words where the text has fewer, as `nws summarize` does.
+    """Write a summary of exactly n words, or of all words where the text has fewer.
 
     Args:
         text: an article, in the language that the policies were trained on.

@@ -123,7 +123,7 @@ class Phase2Recipe(RunRecipe):
         methods: the ways to train.
         seeds: seed of the training: policies are trained with each. The first --seed also seeds the tests.
         decodings: how trained policies write for the test articles, a system each: greedy, or rerank, the best of many
-            draws. The first is what `nws summarize` and `nws export` take unless told otherwise.
+            draws. The first is what `nws export` takes unless told otherwise.
         systems: what policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words,
             lexrank, position, oracle, lead, random, random-words, reference-words, person, other-article. (The oracle
             takes most of the time.)

@@ -1,6 +1,6 @@
 """A sweep over n: the systems that a recipe chooses, and the stages in which they run."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +41,7 @@ def plan_sweep(
     """
     encoders = tuple(map(find_model, recipe.models))
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
-    writing = [] if isinstance(recipe, Phase1Recipe) else with_cut(generators.values(), recipe.cut)
+    writing = [] if isinstance(recipe, Phase1Recipe) else list(generators.values())
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
     common = common_stage(recipe, language or common_language(corpora))
     if panels is None:
@@ -111,26 +111,6 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
     if generator.architecture:
         return generator
     return complete(generator, model_folder(generator.model, with_weights=False), unit)
-
-
-def with_cut(generators: Collection[Generator | Endpoint], cut: bool) -> list[Generator | Endpoint]:
-    """Each generator, and if `cut` before those that are kept to n words the same ones that are not.
-
-    Raises:
-        RecipeError: there is to be such a one, and none is kept to n words.
-    """
-    writers: list[Generator | Endpoint] = []
-    for generator in generators:
-        if cut and isinstance(generator, Generator) and generator.is_exact:
-            writers.append(replace(generator, exact=False))
-        writers.append(generator)
-    if cut and len(writers) == len(generators):
-        raise RecipeError(
-            "cut: true is for generators that are kept to n words, and there is none: a checkpoint that is asked for "
-            "{n} words without exact: false.",
-            settings=("systems",),
-        )
-    return writers
 
 
 def _in_recipe(

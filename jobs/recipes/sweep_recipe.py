@@ -96,7 +96,6 @@ class BaselinesRecipe(RunRecipe):
             summary of each n is asked for; without, one uncut summary. Default: what checkpoints of BART, GPT-2,
             PEGASUS and T5 were trained with, and one of its own for others, see docs/generators.md.
         exact: of checkpoints whose prompt asks for n words: they can write no other number of words. Endpoints can.
-        cut: beside each generator that is kept to n words, the same one that is only asked for them and cut to n.
         endpoint: how systems `openai:MODEL` are asked.
     """
 
@@ -110,7 +109,6 @@ class BaselinesRecipe(RunRecipe):
     predictions: Annotated[Predictions, Flag("--predictions FILE", "Systems")] = ()
     seed: Annotated[Seed, SEED] = 0
     exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
-    cut: Annotated[bool, IF_SET] = False
     endpoint: Annotated[EndpointRecipe | None, IF_SET] = None
 
     @property

@@ -17,18 +17,20 @@ import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from jobs.report.charts import BLACK, COLOURS, GREYS, Chart, ChartPoint, Series, Sheet
-from jobs.report.figure_files import FAMILY, NotebookFigure, fit_letters
+from jobs.report.console import written_out
+from jobs.report.figure_files import FAMILIES, NotebookFigure
 
 MOST_WHISKERS = 5
 """Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""
 STYLE: dict[Any, Any] = {
     "text.parse_math": False,  # a "$" in a name is a dollar sign
-    "font.family": FAMILY,
+    "font.family": FAMILIES,
     "font.size": 9.0,
     "axes.titlesize": 10.0,
     "axes.titleweight": "bold",
@@ -119,7 +121,8 @@ def draw(sheet: Sheet, paper: float | None = None) -> NotebookFigure:
         if not paper:
             figure.text(0.1 / width, 1 - 0.1 / height, sheet.title, va="top", fontsize=12, fontweight="bold")
             figure.text(0.1 / width, 0.05 / height, "\n".join(footer), fontsize=7, color="#666666")
-        figure.warning = fit_letters(figure)
+        for text in figure.findobj(Text):
+            text.set_text(written_out(text.get_text()))
         return figure
 
 

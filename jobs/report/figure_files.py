@@ -1,29 +1,21 @@
-"""Figures as files that repeat, and letters that are drawn.
-
-Where the figures' own font lacks letters, such as Korean ones, a font that has them is found, or Latin letters instead.
-"""
+"""Figures as files that repeat, and their fonts."""
 
 import io
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from anyascii import anyascii
 from matplotlib import font_manager
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.text import Text
 
 from core.whole_files import replacing
 from jobs.report.charts import Sheet
 from jobs.report.console import written_out
 
 _SHOWN_DPI = 100
-FAMILY = "DejaVu Sans"
-"""Comes with matplotlib."""
-_NO_GLYPHS = "Last Resort"
-"""A font of matplotlib's that has a box for every character."""
+_KOREAN_FAMILIES = ("Noto Sans CJK KR", "NanumGothic", "Malgun Gothic", "AppleGothic")
+FAMILIES = ["DejaVu Sans", *(name for name in _KOREAN_FAMILIES if name in font_manager.get_font_names())]
+"""Matplotlib's own font, and behind it those that are installed and have Korean letters."""
 
 PNG_DPI = 200
 PAPER_WIDTHS = {"1col": 3.35, "2col": 6.9}
@@ -41,11 +33,9 @@ class NotebookFigure(Figure):
 
     Attributes:
         sheet: what it shows.
-        warning: what its reader must be told of the letters in it, if anything.
     """
 
     sheet: Sheet
-    warning: str | None = None
 
     def savefig(self, fname: Any, **options: Any) -> None:
         """Write the figure as matplotlib does, and add metadata to PNG, SVG and PDF."""
@@ -74,60 +64,3 @@ def save(figure: NotebookFigure, *paths: Path) -> None:
         for path in paths:
             with replacing(path) as unfinished:
                 figure.savefig(unfinished, format=path.suffix[1:], dpi=PNG_DPI)
-
-
-def fit_letters(figure: Figure) -> str | None:
-    """Make every text drawable: in an installed font that has its letters, or else transliterated to Latin letters.
-
-    Returns:
-        A warning if one was transliterated.
-    """
-    texts = figure.findobj(Text)
-    for text in texts:  # no font has control characters, and the warning would print them
-        text.set_text(written_out(text.get_text()))
-    lacking = [text for text in texts if _lacking(text.get_text())]
-    if not lacking:
-        return None
-    further = find_family(_lacking("".join(text.get_text() for text in lacking)))
-    for text in lacking:
-        if further:
-            text.set_fontfamily([FAMILY, further])
-        else:
-            text.set_text(in_latin(text.get_text()))
-    if further:
-        return None
-    return (
-        "No installed font has the letters of some names, so the plots show Latin ones, such as "
-        f"{lacking[0].get_text()!r}. Install a font, such as Noto Sans CJK (fonts-noto-cjk)."
-    )
-
-
-def find_family(letters: frozenset[str]) -> str | None:
-    """The first installed family, by name, with a glyph for every one of `letters`."""
-    entries = sorted(font_manager.fontManager.ttflist, key=lambda entry: (entry.name, entry.weight, entry.fname))
-    for entry in entries:
-        if not entry.name.startswith(_NO_GLYPHS) and letters <= _glyphs(entry.fname, letters):
-            return entry.name
-    return None
-
-
-def in_latin(text: str) -> str:
-    """`text` with letters that the figures' font lacks transliterated by anyascii, or as code points if it cannot."""
-    lacking = _lacking(text)
-    return "".join(anyascii(letter) or f"U+{ord(letter):04X}" if letter in lacking else letter for letter in text)
-
-
-def _lacking(text: str) -> frozenset[str]:
-    letters = frozenset(text) - {"\n"}
-    return letters - _glyphs(_own_font(), letters)
-
-
-@cache
-def _own_font() -> str:
-    return font_manager.findfont(FontProperties(family=FAMILY))
-
-
-def _glyphs(path: str, letters: frozenset[str]) -> frozenset[str]:
-    """The `letters` that a font file has."""
-    font = font_manager.get_font(path)
-    return frozenset(letter for letter in letters if font.get_char_index(ord(letter)))

@@ -338,8 +338,7 @@ def _articles(system: str, held: ByCeiling) -> Iterator[str]:
         if smallest.n is not None and needed is not None and _steps_wide(held_most, smallest) > 1:
             articles = round(needed, 1 - math.floor(math.log10(needed)))
             length = of_length(smallest.n, kept.length_unit)
-            case = "" if held_most.of == "reference" else f" (nws plan --of {held_most.of})"
-            yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step{case}."
+            yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step."
 
 
 def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:

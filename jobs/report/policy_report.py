@@ -197,9 +197,6 @@ def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
     return Table(columns, rows, f"{dataset}: other qualities", notes)
 
 
-_FAR_APART = 1.5
-
-
 def policies_sheet(numbers: PolicyNumbers) -> Sheet:
     """Scores on test articles by n, and below them differences to TextRank; a ring where one is significant."""
     above = tuple(mean_chart(numbers, dataset, noun="test article") for dataset in numbers.scored)
@@ -233,38 +230,30 @@ def learning_charts(numbers: PolicyNumbers, section: str = "") -> tuple[tuple[Ch
 
 
 def _chart(numbers: PolicyNumbers, n: int, quantity: str, label: str, chart_id: str) -> Chart:
-    is_share = counts_shares(numbers.learning)
     systems = list(dict.fromkeys(line.system for line in numbers.learning))
     lines, baselines = [], []
     for line in numbers.learning:
         if line.n != n:
             continue
         place, name = systems.index(line.system), numbers.learned(line.system)
-        x = [100 * (x + 0.5) / line.updates for x in line.x] if is_share else line.x
         look = Look(coloured(place).colour, "", "-", coloured(place).css)
         seeds = f" (mean of {len(line.seeds)} seeds)" * (len(line.seeds) > 1)
-        lines.append(Series(name + seeds, look, _points(x, getattr(line, quantity)), is_band=True))
+        lines.append(Series(name + seeds, look, _points(line.x, getattr(line, quantity)), is_band=True))
         if line.has_baseline and quantity == "reward":
             grey = Look(GREYS[place % len(GREYS)], "", DASHED, "control")
             of_name = f" of {name}" * (len(systems) > 1)
             means = line.advantage_baseline.mean
-            points = tuple(ChartPoint(at, mean, text=decimals(mean)) for at, mean in zip(x, means, strict=True))
+            points = tuple(ChartPoint(at, mean, text=decimals(mean)) for at, mean in zip(line.x, means, strict=True))
             baselines.append(Series(f"advantage baseline{of_name}", grey, points))
     return Chart(
         id=chart_id,
         title=f"{label.capitalize()} at n = {n}",
         heading=f"n = {n}" if quantity == "reward" else "",
-        x_label="updates done (%)" if is_share else "update",
+        x_label="update",
         y_label=label,
         series=(*lines, *baselines),
         description=f"{label.capitalize()} of sampled summaries of n = {n}, by update.",
     )
-
-
-def counts_shares(lines: Sequence[LearningLine]) -> bool:
-    """Whether x is percent of each method's updates, since methods differ much in their number."""
-    updates = [line.updates for line in lines]
-    return max(updates) > _FAR_APART * min(updates)
 
 
 def _points(x: Sequence[float], band: Band) -> tuple[ChartPoint, ...]:
@@ -278,7 +267,7 @@ def learning_sheet(numbers: PolicyNumbers) -> Sheet:
     """Rewards above, entropies below, a column for each n."""
     lines = numbers.learning
     updates = {line.system: f"{numbers.learned(line.system)} {line.updates:,}" for line in lines}
-    notes = [f"updates done: {', '.join(updates.values())}" + " (100 %)" * counts_shares(lines)]
+    notes = [f"updates done: {', '.join(updates.values())}"]
     if any(line.has_baseline for line in lines):
         notes.append("a leave-one-out baseline lies on the reward")
     if max(line.updates for line in lines) > WINDOWS:

@@ -26,7 +26,6 @@ from jobs.report.result_tables import (
     means_table,
     other_lengths_table,
     uncut_table,
-    vs_cut_table,
     vs_lead_table,
 )
 from jobs.report.run_numbers import RunNumbers, Score, short_note
@@ -41,7 +40,7 @@ def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
 
     `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
     """
-    print_kept(numbers.kept, numbers.scored, numbers.run, console, where, numbers.names)
+    print_kept(numbers.kept, numbers.scored, console, numbers.names)
     print_kept_notes(numbers.kept, console)
     console.print()
     _print_run(numbers, f"seed {numbers.run.seed}", console, where)
@@ -60,7 +59,7 @@ def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
 def _sweep_tables(numbers: Numbers, dataset: str) -> Iterator[Table | None]:
     title = f"{dataset}: mean {metric_name(numbers.metric)} by n"
     yield means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title)
-    for table in (best_n_table, vs_lead_table, vs_cut_table, other_lengths_table):
+    for table in (best_n_table, vs_lead_table, other_lengths_table):
         yield table(numbers, dataset)
 
 
@@ -215,25 +214,15 @@ def _cost(use: EndpointUse, endpoint: Mapping[str, Any]) -> float | None:
     return float(use.read * input_price + use.written * output_price) / 1e6
 
 
-def print_kept(
-    answer: Answer,
-    datasets: Sequence[str],
-    run: RunInfo,
-    console: Console,
-    where: str,
-    names: SystemNames = FULL_NAMES,
-) -> None:
-    """Print the answer of each dataset, in at most six lines. `where` is what `nws` needs to find the run."""
+def print_kept(answer: Answer, datasets: Sequence[str], console: Console, names: SystemNames = FULL_NAMES) -> None:
+    """Print the answer of each dataset, in at most six lines."""
     for i, dataset in enumerate(datasets):
         if i > 0:
             console.print()
         print_line(console, kept_answer.heading(answer, dataset), style="bold underline")
         print_line(console, kept_answer.headline(answer, dataset, names), style="bold")
         for name, sentence in kept_answer.sentences(answer, dataset, names):
-            more = (
-                f" Articles needed for narrower intervals: nws plan {run.id}{where}" if name == kept_answer.NEXT else ""
-            )
-            print_sentence(console, name, sentence + more)
+            print_sentence(console, name, sentence)
 
 
 def print_kept_notes(answer: Answer, console: Console) -> None:
@@ -244,9 +233,9 @@ def print_kept_notes(answer: Answer, console: Console) -> None:
             print_line(console, note, style="dim")
 
 
-def print_kept_of_run(store: Store, run: RunInfo, console: Console, where: str) -> None:
+def print_kept_of_run(store: Store, run: RunInfo, console: Console) -> None:
     """Print the answers of a run; nothing if it has no summaries."""
     if run.summaries:
         answer = store.answer(run.id)
-        print_kept(answer, answer.datasets, run, console, where, names_of([run], answer.systems))
+        print_kept(answer, answer.datasets, console, names_of([run], answer.systems))
         console.print()

@@ -26,7 +26,6 @@ from jobs.report.policy_numbers import (
     score_rows,
 )
 from jobs.report.policy_report import learning_sheet, policies_sheet
-from jobs.report.printed_lines import print_line
 from jobs.report.printed_report import Asked, asked_json, print_asked, print_policies, print_sweep, read_asked
 from jobs.report.result_tables import kept_table, means_table
 from jobs.report.run_numbers import RunNumbers, Score
@@ -62,15 +61,11 @@ PLAIN = ReportStyle()
 
 @dataclass(frozen=True, slots=True)
 class ReportFiles:
-    """The files that were written: all numbers as JSON, tables as CSV and LaTeX, plots as PNG and SVG.
-
-    `warnings` name texts that the plots had to change.
-    """
+    """The files that were written: all numbers as JSON, tables as CSV and LaTeX, plots as PNG and SVG."""
 
     json: Path
     tables: tuple[Path, ...] = ()
     plots: tuple[Path, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +109,7 @@ def write_sweep_report(
     files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir, how.style)
     print_sweep(numbers, console, how.where)
     print_asked(asked or Asked(), console)
-    return _warned(files, console)
+    return files
 
 
 def write_policy_report(
@@ -146,7 +141,7 @@ def write_policy_report(
         parts.append(_Part("learning", rows, learning_sheet(numbers)))
     files = _write(policies_json(numbers), parts, out_dir, how.style)
     print_policies(numbers, console, how.where)
-    return _warned(files, console)
+    return files
 
 
 def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, style: Style) -> ReportFiles:
@@ -158,7 +153,6 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
     path = out_dir / "report.json"
     tables: list[Path] = []
     plots: list[Path] = []
-    warnings: list[str | None] = []
     try:
         with busy("Drawing, and writing files"):
             out_dir.mkdir(parents=True, exist_ok=True)
@@ -170,9 +164,7 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
                 if part.latex is not None:
                     _write_text(latex, part.latex)
                     tables.append(latex)
-                figure = draw(part.sheet)
-                save(figure, png, svg)
-                warnings.append(figure.warning)
+                save(draw(part.sheet), png, svg)
                 plots += [png, svg]
                 for name, width in PAPER_WIDTHS.items() if style == "paper" else ():
                     if width == min(PAPER_WIDTHS.values()) and len(part.sheet.rows[0]) > 1:
@@ -182,7 +174,7 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
     except OSError as error:
         reason = error.strerror or error
         raise NwsError(f"The report cannot be written to {out_dir}: {reason}. Choose another folder.") from error
-    return ReportFiles(path, tuple(tables), tuple(plots), tuple(dict.fromkeys(filter(None, warnings))))
+    return ReportFiles(path, tuple(tables), tuple(plots))
 
 
 def means_latex(numbers: RunNumbers[Score], articles: str = "", *notes: str) -> str:
@@ -220,12 +212,6 @@ def _latex(numbers: RunNumbers[Score], tables: Sequence[Table], *notes: str) -> 
 def _write_text(path: Path, text: str) -> None:
     with replacing(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
-
-
-def _warned(files: ReportFiles, console: Console) -> ReportFiles:
-    for warning in files.warnings:
-        print_line(console, warning, style="yellow")
-    return files
 
 
 def _report_sweep(

@@ -170,26 +170,6 @@ def verdict(comparison: Comparison | None) -> str:
     return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 
-def vs_cut_table(numbers: Numbers, dataset: str) -> Table | None:
-    """Differences between scores of texts kept to n words and of texts cut to n."""
-    comparisons = [comparison for comparison in numbers.vs_cut if comparison.dataset == dataset]
-    if not comparisons:
-        return None
-    lengths = sorted({at.n for comparison in comparisons for at in comparison.lengths})
-    rows = []
-    for comparison in comparisons:
-        by_n = {at.n: at for at in comparison.lengths}
-        cells = (_difference_cell(by_n[n], numbers.places) if n in by_n else MISSING for n in lengths)
-        rows.append((numbers.names[comparison.a], *cells))
-    title = f"{dataset}: {metric_name(numbers.metric)} of texts kept to n words, minus texts cut to n"
-    note = "Mean difference of an article, and p of the sign-flip test, corrected over the n (Holm). * below 0.05"
-    return Table(("n", *map(str, lengths)), rows, title, (note,))
-
-
-def _difference_cell(at: PairedLength, places: int) -> Cell:
-    return Cell(signed(at.difference.mean, places), p_text(at.p_holm, 3), "*" if at.significant else "")
-
-
 def other_lengths_table(numbers: Numbers, dataset: str) -> Table | None:
     """Mean words by n of the systems that do not write n."""
     by_system = numbers.other_lengths_of(dataset)

@@ -1,6 +1,6 @@
 """The numbers of a report, computed once: the tables, the plot and the files all read the same `Numbers`."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ from core.analysis import (
     Points,
     Uncut,
     compare_by_metric,
-    compare_systems,
     magic_numbers,
     pairs_with_lead,
     sweep_curves,
@@ -58,7 +57,6 @@ class Numbers(RunNumbers[SweepScore]):
             than `MOST_FOR_ALL_METRICS` summaries; efficiency has none, since it falls with n.
         vs_lead: the comparisons of `nws compare RUN`, every system minus `lead`, by metric: content kept where the
             run has it, `metric`, and others. Empty in a run without `lead`.
-        vs_cut: in `metric`, systems that are kept to n words minus the same generators whose texts are cut to n.
         kept: how much of the content is kept.
     """
 
@@ -67,7 +65,6 @@ class Numbers(RunNumbers[SweepScore]):
     by_metric: Mapping[Metric, tuple[MagicNumber, ...]]
     uncut: tuple[Uncut, ...]
     vs_lead: Mapping[Metric, tuple[Comparison, ...]]
-    vs_cut: tuple[Comparison, ...]
     kept: Answer
 
     @property
@@ -187,7 +184,6 @@ def analyse(
         by_metric={name: numbers for name, numbers in by_metric.items() if name != "efficiency"},
         uncut=uncut_scores(points, metric),
         vs_lead={KEPT: kept.vs_lead, **vs_lead} if kept.vs_lead else vs_lead,
-        vs_cut=compare_systems(points, points, cut_pairs(points.systems), metric),
         kept=kept,
         short=short_by_length(points),
         names=names,
@@ -218,12 +214,6 @@ def _skewed(numbers: Numbers, dataset: str) -> list[str]:
         if any(at.significant and at.too_skewed for comparison in by_metric.values() for at in comparison.lengths)
     ]
     return over_random + over_lead
-
-
-def cut_pairs(systems: Collection[str]) -> list[tuple[str, str]]:
-    """Generators that are kept to n words, each with the one that is only asked for them, if both are there."""
-    pairs = [(system, system.removesuffix("|exact")) for system in systems if system.endswith("|exact")]
-    return [pair for pair in pairs if pair[1] in systems]
 
 
 def sweep_scores(curves: Iterable[Curve], magic: Iterable[MagicNumber]) -> Iterator[SweepScore]:
@@ -262,7 +252,6 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
             for metric, comparisons in numbers.vs_lead.items()
             for comparison in comparisons
         ],
-        "vs_cut": [_comparison_json(numbers.metric, cut) | {"cut": cut.b} for cut in numbers.vs_cut],
         "short_articles": short_json(numbers.short),
     }
 

@@ -1,7 +1,6 @@
 """A table, made once and shown anywhere: in a terminal, on a page, in a paper, in a file, in a notebook."""
 
 import csv
-import io
 import json
 import math
 import re
@@ -29,8 +28,6 @@ _LEAST_NAME = 14
 _PAD = "\N{NO-BREAK SPACE}"  # where other cells have a mark; rich would strip a blank
 # What a spreadsheet takes for the beginning of a formula, see OWASP, "CSV Injection".
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-# CommonMark 0.31, 2.4: a backslash before a character of ASCII punctuation takes its meaning away.
-_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|~&#!$"})
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -152,33 +149,6 @@ class Table:
         """Write it to a file, see `put_csv`."""
         put_csv(file, self.columns, self.rows)
 
-    def parquet(self) -> bytes:
-        """The rows as a Parquet file, each column of the type that its values have; JSON as its text.
-
-        Raises:
-            StoreError: two columns have the same name, or one holds values of two types.
-        """
-        import pyarrow as pa
-        import pyarrow.parquet
-
-        self._require_distinct_names()
-        arrays = []
-        for i, name in enumerate(self.columns):
-            try:
-                arrays.append(pa.array([_stored(row[i]) for row in self.rows]))
-            except pa.ArrowException as error:
-                raise StoreError(f"the column {name!r} holds values of several types ({error}): use CAST") from error
-        file = io.BytesIO()
-        pyarrow.parquet.write_table(pa.table(arrays, names=list(self.columns)), file, compression="zstd")
-        return file.getvalue()
-
-    def markdown(self) -> str:
-        """The table in GitHub's Markdown, all characters escaped; a missing value is an empty cell."""
-        names = [name.translate(_MARKDOWN) for name in self.columns]
-        sides = ["---" if is_left else "---:" for is_left in self.is_left]
-        rows = [[_in_one(cell).translate(_MARKDOWN) for cell in row] for row in self.cells()]
-        return "".join(f"| {' | '.join(line)} |\n" for line in (names, sides, *rows))
-
     def latex(self) -> str:
         """A `tabular` with the rules of the package booktabs; a missing value is an empty cell."""
         lines = [
@@ -273,11 +243,6 @@ def latex_cell(value: object) -> str:
     return _LIGATURE.sub("-{}", text.translate(_LATEX))
 
 
-def _in_one(cell: Cell) -> str:
-    """A cell on one line: what stands below it is in brackets."""
-    return f"{cell.text}{cell.mark}{f' ({cell.below})' * bool(cell.below)}"
-
-
 def _latex_number(cell: Cell) -> str:
     """Half of an interval becomes a subscript, other intervals stand in brackets."""
     if cell == MISSING:
@@ -294,12 +259,6 @@ def _json_value(value: object) -> object:
     if isinstance(value, bytes | memoryview):
         return plain(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _stored(value: object) -> object:
-    if isinstance(value, memoryview):
-        return bytes(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
 def _harmless(value: str | float | None) -> str | float | None:

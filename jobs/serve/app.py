@@ -125,7 +125,7 @@ def report_html(store: Store, runs: Sequence[RunInfo]) -> str:
     Raises:
         NwsError: one has no summaries, their metrics differ, or the store cannot be read.
     """
-    page = collect(store, [run.id for run in runs], "bertscore_f1", None)
+    page = collect(store, [run.id for run in runs], "bertscore_f1")
     return render(page, {"All runs": "/", **{f"Run {run.id}": f"/runs/{quote(run.id, safe='')}" for run in runs}})
 
 

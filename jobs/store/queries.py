@@ -4,14 +4,11 @@ A fresh store is made with the views. Who changes one sets `HEAD_REVISION` in `s
 """
 
 import contextlib
-import math
 import sqlite3
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, CursorResult
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from core.errors import StoreError
@@ -19,7 +16,6 @@ from core.metrics.specs import METRICS, SPECS
 from jobs.store.database import Database, reads
 from jobs.store.engine import database_message, not_text
 
-_POSTGRES_CANCELED = "57014"
 _SQLITE_STOPPED = "SQLITE_INTERRUPT"
 # Of SQLite's virtual machine: some milliseconds.
 _STEPS_BETWEEN_LOOKS = 100_000
@@ -46,31 +42,12 @@ class Queries(Database):
         return connection.dialect.name == "postgresql" and bool(connection.exec_driver_sql(is_superuser).scalar_one())
 
     @contextlib.contextmanager
-    def query(self, sql: str, timeout: float | None = None) -> Iterator[QueryResult]:
+    def query(self, sql: str) -> Iterator[QueryResult]:
         """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
 
-        Args:
-            sql: the statement.
-            timeout: seconds after which it is ended; None for never.
-
         Raises:
-            StoreError: On entering or reading: the database's own message; the SQL writes, or returns no rows; or the
-                time is over.
+            StoreError: On entering or reading: the database's own message; or the SQL writes, or returns no rows.
         """
-        end = math.inf if timeout is None else time.monotonic() + timeout
-
-        def is_over() -> bool:
-            return time.monotonic() > end
-
-        def ended() -> StoreError:
-            return StoreError(f"the query was ended: it took more than {timeout or 0:g} s", settings=("timeout",))
-
-        def in_time(result: CursorResult[Any]) -> Iterator[tuple[object, ...]]:
-            for row in result:
-                if is_over():
-                    raise ended()
-                yield tuple(row)
-
         try:
             # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
             # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only
@@ -78,22 +55,18 @@ class Queries(Database):
             options = {"no_parameters": True, "stream_results": True}
             with self._reader.begin() as connection:
                 raw = connection.connection.driver_connection
-                if isinstance(raw, sqlite3.Connection):  # which lets Ctrl-C through, too: it waits for Python otherwise
-                    raw.set_progress_handler(is_over, _STEPS_BETWEEN_LOOKS)
-                elif timeout is not None:
-                    connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, int(timeout * 1000))}")
+                if isinstance(raw, sqlite3.Connection):  # a look at Python now and then, which lets Ctrl-C through
+                    raw.set_progress_handler(lambda: False, _STEPS_BETWEEN_LOOKS)
                 with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
                     if not result.returns_rows:
                         raise StoreError("the SQL returns no rows: write one SELECT")
-                    yield QueryResult(tuple(result.keys()), in_time(result))
+                    yield QueryResult(tuple(result.keys()), (tuple(row) for row in result))
         except UnicodeEncodeError as error:
             raise not_text(error) from error
         except SQLAlchemyError as error:
             cause = error.orig if isinstance(error, DBAPIError) else None
-            code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
-            if code in (_SQLITE_STOPPED, _POSTGRES_CANCELED) and is_over():
-                raise ended() from error
-            if code == _SQLITE_STOPPED:  # by Ctrl-C, inside the progress handler, where sqlite3 drops it
+            if getattr(cause, "sqlite_errorname", None) == _SQLITE_STOPPED:
+                # By Ctrl-C, inside the progress handler, where sqlite3 drops it.
                 raise KeyboardInterrupt from error
             message = database_message(error, self._address)
             raise StoreError(f"the query failed: {message} (queries are read-only, one SELECT at a time)") from error

@@ -107,7 +107,8 @@ def test_french_is_warned_of_when_it_comes_in_as_english(nws, tmp_path: Path) ->
     scored = nws("score", "mixed.jsonl")
     assert "Warning: 2 of 2 predictions of mixed.jsonl may be in another language" in scored.err
     assert "(ISO 639: fr)" in scored.err
-    assert nws("score", "mixed.jsonl", "--tokenizer", "char").err == ""  # for texts in any language
+    told = nws("score", "mixed.jsonl", "--tokenizer", "char").err  # for texts in any language
+    assert "Warning" not in told
     assert "Warning" not in nws("submit", "phase2", "--dry-run").err
 
 

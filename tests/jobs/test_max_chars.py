@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from core.text.words import count_words
 
 import nws as nws_module
 from core.text.length import count_characters
@@ -49,7 +50,6 @@ def test_a_run_of_characters_from_its_submission_to_its_page(nws, tmp_path: Path
 
     shown = nws("show", run)
     assert "characters, scores in F1" in said(shown.out)
-    assert nws("plan", run, "--json").json["unit"] == "characters"
     compared = nws("compare", run, "--system", "lexrank", "--system", "lead")
     assert "Summaries have at most n characters: a part of a difference may be one of length" in said(compared.out)
 
@@ -108,14 +108,10 @@ def test_policies_are_trained_on_characters(nws, tmp_path: Path) -> None:
     rows = nws("query", "select n, text from summaries where system like 'policy|%'", "--json").json
     assert {row["n"] for row in rows} == {30, 65}
     assert all(0 < count_characters(row["text"]) <= row["n"] for row in rows)
-    told = nws("summarize", TEXT, "--run", run, "--json").json
-    assert (told["unit"], [summary["n"] for summary in told["summaries"]]) == ("characters", [30, 65])
-    assert all(summary["characters"] <= summary["n"] for summary in told["summaries"])
-    (words,) = nws("summarize", TEXT, "--run", run, "--n", "7", "--json").json["summaries"]
-    assert words["words"] == 7
     assert nws("export", run, "--policy", "my-policy").code == 0
     card = (tmp_path / "my-policy" / "README.md").read_text("utf-8")
-    assert "write news summaries of at most n characters, trained with NWS for\nn = 30, 65" in card
+    assert "for n = 30, 65 characters" in card
     assert count_characters(nws_module.summarize(TEXT, max_chars=40, policy="my-policy")) <= 40
+    assert count_words(nws_module.summarize(TEXT, n=7, policy="my-policy")) == 7
     assert nws("report", run, "-o", "page.html").code == 0
     assert "Mean reward at n = 30" in (tmp_path / "page.html").read_text("utf-8")

@@ -95,11 +95,10 @@ def build_archive(
     systems: Sequence[ViewedSystem],
     article_ids: Sequence[str],
     lengths: Sequence[int],
-    limit: int | None = None,
     opening: tuple[str, int] | None = None,
     optional: Sequence[Metric] = (),
 ) -> Archive:
-    """The archive of the first articles by id, at most `limit` and as many as `MOST_BYTES` hold.
+    """The archive of the first articles by id, as many as `MOST_BYTES` hold.
 
     An id is a hash, so the first ones are a random sample of all.
 
@@ -109,7 +108,6 @@ def build_archive(
         systems: as `viewed_systems` gives them.
         article_ids: of all articles with summaries in these runs.
         lengths: every n, with 0 for uncut summaries.
-        limit: the most articles; None for no limit.
         opening: the system, by its name on the page, and the n that are shown first; None for the first system at the
             middle n.
         optional: the scores beyond `COLUMNS` that the runs have; a summary may lack them. With content kept among them,
@@ -119,7 +117,7 @@ def build_archive(
     ranked = KEPT if KEPT in optional else "bertscore_f1"
     place = {system.name: i for i, system in enumerate(systems)}
     row = {n: i for i, n in enumerate(lengths)}
-    chosen = sorted(article_ids)[:limit]
+    chosen = sorted(article_ids)
     parts: list[str] = []
     listed: list[dict[str, Any]] = []
     scores: list[np.ndarray[Any, np.dtype[np.int16]]] = []

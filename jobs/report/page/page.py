@@ -28,13 +28,11 @@ from jobs.report.metric_names import (
     metric_signature,
     metrics_of,
 )
-from jobs.report.numerals import of_length
 from jobs.report.page import TEMPLATES, page_environment
 from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from jobs.report.page.sections import (
     PolicySection,
     SweepSection,
-    kept_examples,
     opening,
     policy_section,
     sweep_sections,
@@ -91,7 +89,6 @@ def write_page(
     run_ids: Sequence[str],
     path: Path,
     metric: Metric = "bertscore_f1",
-    limit: int | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Page:
     """Write the report of runs, at least one, to an HTML file; the same runs give the same bytes.
@@ -102,7 +99,6 @@ def write_page(
             run is called `SYSTEM @RUN`.
         path: of the file; its folder is made where it does not exist.
         metric: what the answer, the gains and the comparisons are in.
-        limit: the most articles that the viewer holds; it never holds more than fit.
         labels: of systems, over those of the recipes.
 
     Raises:
@@ -110,7 +106,7 @@ def write_page(
         StoreError: there is no such run, one has no summaries, or a metric is not the same in all of them.
         NwsError: the file cannot be written; an older one is as it was.
     """
-    page = collect(store, run_ids, metric, limit, labels)
+    page = collect(store, run_ids, metric, labels)
     html = render(page)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +122,6 @@ def collect(
     store: Store,
     run_ids: Sequence[str],
     metric: Metric,
-    limit: int | None,
     labels: Mapping[str, str] | None = None,
 ) -> Page:
     """The content of the page, read from the store."""
@@ -148,17 +143,14 @@ def collect(
     trained = [run for run in runs if run.job == "phase2"]
     policies = tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained))
     failures = tuple((run.id, failure) for run in runs for failure in store.failures(run.id))
-    examples = {
-        dataset: kept_examples(store, sources, numbers.kept, points, dataset) for dataset in numbers.kept.datasets
-    }
     opens = opening(numbers, [section.numbers for section in policies], points)
     optional = [name for name in charted if name in OPTIONAL]
-    archive = build_archive(store, sources, viewed, article_ids, lengths, limit, opens, optional)
+    archive = build_archive(store, sources, viewed, article_ids, lengths, opens, optional)
     return Page(
         runs=runs,
         metric=metric,
         numbers=numbers,
-        sections=sweep_sections(numbers, points, _in_two_runs(sources), examples),
+        sections=sweep_sections(numbers, points, _in_two_runs(sources)),
         policies=policies,
         failures=failures,
         archive=archive,
@@ -256,7 +248,6 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
         "made_by": made_by,
         "metric_label": metric_label,
         "metric_signature": metric_signature,
-        "of_length": of_length,
         "recipe_yaml": _recipe_yaml,
         "metric_name": metric_name,
         "LEAD": LEAD,

@@ -2,18 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-
-import numpy as np
 
 from core.analysis import Comparison, Points, compare_systems, sweep_curves
-from core.analysis.answer import Answer
-from core.analysis.content_kept import KEPT
 from core.analysis.policy_scores import split_seed
 from jobs.report import kept_answer
 from jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
 from jobs.report.metric_names import metric_name
-from jobs.report.page.archive import Source
 from jobs.report.policy_numbers import PolicyNumbers
 from jobs.report.policy_report import learning_charts, policy_tables
 from jobs.report.result_tables import (
@@ -31,29 +25,6 @@ from jobs.report.result_tables import (
 from jobs.report.sweep_charts import gains, kept_chart, kept_kinds
 from jobs.report.sweep_numbers import Numbers, cautions, sweep_scores
 from jobs.report.table import Table
-from jobs.store import Store
-
-_QUARTILES = (0.25, 0.5, 0.75)
-
-
-@dataclass(frozen=True, slots=True)
-class KeptExample:
-    """A summary, the share that it keeps of its article's first reference, and that one; `id` is the article's."""
-
-    id: str
-    key: str
-    share: float
-    text: str
-    reference: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeptExamples:
-    """A system's summaries of n words at the quartiles of content kept, the one that keeps least first."""
-
-    system: str
-    n: int
-    examples: tuple[KeptExample, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +45,11 @@ class SweepSection:
         looks_by_name: the same by what systems are called in the sentences of the answer.
         kept: the chart of how many words keep how much, where that was scored.
         kept_tables: shares by n, and the smallest n for a share.
-        examples: summaries of the system and the n that the answer names, where it names any.
         notes: what a reader must know of its articles and its tests.
         metrics: each metric by n.
         gains: over `random` and `lead`.
         best_n: of each system that was compared with `random`.
-        at_each_n: comparisons of systems of two runs, and of texts kept to n with texts cut to n, each named by its
-            systems and verdict.
+        at_each_n: comparisons of systems of two runs, each named by its systems and verdict.
     """
 
     dataset: str
@@ -98,14 +67,12 @@ class SweepSection:
     other_lengths: Table | None
     at_each_n: tuple[tuple[str, Table], ...]
     uncut: Table | None
-    examples: KeptExamples | None
 
 
 def sweep_sections(
     numbers: Numbers,
     points: Points,
     in_two_runs: Sequence[tuple[str, str]] = (),
-    examples: Mapping[str, KeptExamples | None] = MappingProxyType({}),
 ) -> tuple[SweepSection, ...]:
     """A section for each dataset.
 
@@ -113,7 +80,6 @@ def sweep_sections(
         numbers: of `points`.
         points: of the page's runs, with the scores of all metrics that have a chart.
         in_two_runs: names of systems that are one system in two runs, to be compared.
-        examples: by dataset.
     """
     by_metric = []
     for metric in dict.fromkeys((numbers.metric, *points.scores)):
@@ -121,8 +87,7 @@ def sweep_sections(
         by_metric.append(replace(numbers, metric=metric, curves=curves, scores=tuple(sweep_scores(curves, ()))))
     between = compare_systems(points, points, in_two_runs, numbers.metric)
     return tuple(
-        _sweep_section(f"d{i}", dataset, numbers, by_metric, between, examples.get(dataset))
-        for i, dataset in enumerate(numbers.datasets)
+        _sweep_section(f"d{i}", dataset, numbers, by_metric, between) for i, dataset in enumerate(numbers.datasets)
     )
 
 
@@ -132,12 +97,11 @@ def _sweep_section(
     numbers: Numbers,
     by_metric: Sequence[Numbers],
     between: Sequence[Comparison],
-    examples: KeptExamples | None,
 ) -> SweepSection:
     answer, names = numbers.kept, numbers.names
     lengths = tuple(sorted({score.n for score in numbers.scores_of(dataset)}))
     scored = [of_metric for of_metric in by_metric if dataset in of_metric.scored]
-    compared = [comparison for comparison in (*numbers.vs_cut, *between) if comparison.dataset == dataset]
+    compared = [comparison for comparison in between if comparison.dataset == dataset]
     return SweepSection(
         dataset=dataset,
         id=section,
@@ -161,7 +125,6 @@ def _sweep_section(
         other_lengths=other_lengths_table(numbers, dataset),
         at_each_n=tuple(_at_each_n(comparison, numbers) for comparison in compared),
         uncut=uncut_table(numbers, dataset),
-        examples=examples,
     )
 
 
@@ -195,48 +158,6 @@ def policy_section(section: str, numbers: PolicyNumbers) -> PolicySection:
     by_n = zip(*learning_charts(numbers, section), strict=True)
     tables = {dataset: tuple(policy_tables(numbers, dataset)) for dataset in numbers.scored}
     return PolicySection(numbers, tuple(chart for charts in by_n for chart in charts), tables)
-
-
-def kept_examples(
-    store: Store, sources: Sequence[Source], answer: Answer, points: Points, dataset: str
-) -> KeptExamples | None:
-    """The summaries of the best system at the quartiles of content kept; None where the answer names no n.
-
-    Args:
-        store: where the texts are.
-        sources: the runs of the page.
-        answer: of `points`.
-        points: under the names that systems have on the page.
-        dataset: which one.
-
-    Raises:
-        StoreError: the texts cannot be read.
-    """
-    named = kept_answer.named_by_answer(answer, dataset)
-    if named is None:
-        return None
-    name, n = named
-    is_of = np.array([of == dataset for of, _ in points.articles])
-    shares = points.scores[KEPT]
-    chosen = is_of[points.article] & (points.system == points.systems.index(name)) & (points.n == n)
-    rows = np.flatnonzero(chosen & ~np.isnan(shares))
-    order = rows[np.argsort(shares[rows], kind="stable")]
-    at = dict.fromkeys(int(order[round(quartile * (len(order) - 1))]) for quartile in _QUARTILES)
-    share_of = {points.articles[points.article[row]][1]: float(shares[row]) for row in at}
-    source, system = _source_of(sources, name)
-    articles = store.article_texts(source.run_id, list(share_of))
-    examples = [
-        KeptExample(article.id, article.key, share_of[article.id], summary["text"], article.references[0])
-        for article in articles
-        for summary in article.summaries
-        if (summary["system"], summary["n"]) == (system, n)
-    ]
-    return KeptExamples(name, n, tuple(examples)) if examples else None
-
-
-def _source_of(sources: Sequence[Source], name: str) -> tuple[Source, str]:
-    """The first run that has a system of this name on the page, and what the system is called in it."""
-    return next((source, system) for source in sources for system, named in source.names.items() if named == name)
 
 
 def opening(numbers: Numbers, policies: Sequence[PolicyNumbers], points: Points) -> tuple[str, int] | None:

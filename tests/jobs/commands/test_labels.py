@@ -44,7 +44,6 @@ def test_what_is_shown_has_labels_files_have_full_names_and_either_can_be_typed(
     assert "A  Best\nB  TextRank\n" in told[0].out
     assert told[0].out == told[1].out == told[2].out
     assert "words of Best at" in nws("show", "--system", "Best", *label).out
-    assert "\nBest" in nws("plan", *label).out
     assert "--label takes a system and its label" in nws("report", "--label", "lexrank").err
     assert "'rank' fits 2 systems of run" in nws("compare", "--system", "rank", "--system", "lead").err
 

@@ -5,8 +5,9 @@ import io
 import re
 from types import SimpleNamespace
 
-import pyarrow.parquet
 import pytest
+import yaml
+from run_infos import run_info
 
 from jobs.commands import query
 from jobs.store import RunSpec, open_store
@@ -30,19 +31,9 @@ def test_csv_is_safe_to_open_and_without_a_format_it_is_a_plain_table_or_json(nw
     assert rows == [["id", "job", "f1", "none"], ["a|b_\x1b[31m", "'=1+1", "0.25", ""]]
 
 
-def test_markdown_and_latex_are_escaped(nws) -> None:
-    markdown = nws("query", SQL, "--format", "markdown").out
-    assert markdown.splitlines()[2] == r"| a\|b\_\\x1b\[31m | =1+1 | 0.25 |  |"
+def test_latex_is_escaped(nws) -> None:
     latex = nws("query", SQL, "--format", "latex").out
     assert r"a\textbar{}b\_\textbackslash{}x1b{[}31m & =1+1 & 0.25 &  \\" in latex
-
-
-def test_parquet_is_bytes_for_a_file(nws, monkeypatch) -> None:
-    file = io.BytesIO()
-    monkeypatch.setattr(query, "sys", SimpleNamespace(stdout=SimpleNamespace(buffer=file)))
-    assert nws("query", SQL, "--format", "parquet").code == 0
-    table = pyarrow.parquet.read_table(io.BytesIO(file.getvalue()))
-    assert table.to_pylist() == [{"id": "a|b_\x1b[31m", "job": "=1+1", "f1": 0.25, "none": None}]
 
 
 @pytest.fixture
@@ -60,10 +51,17 @@ def test_to_a_person_wide_tables_come_in_parts(nws, terminal) -> None:
     assert sum(line.count("x" * 30) for line in lines) == 5
     assert r"a|b_\x1b[31m" in COLOURS.sub("", nws("query", SQL).out)
     assert "\x1b[31m" not in nws("query", SQL, "--format", "csv").out
-    refused = nws("query", SQL, "--format", "parquet")
-    assert (refused.code, refused.out, "> rows.parquet" in refused.err) == (2, "", True)
 
 
 def test_formats_that_are_none(nws) -> None:
-    assert "'xml' is not one of 'csv', 'parquet'" in " ".join(nws("query", SQL, "--format", "xml").err.split())
+    assert "'xml' is not one of 'csv', 'latex'" in " ".join(nws("query", SQL, "--format", "xml").err.split())
     assert "--json and --format csv are two formats" in nws("query", SQL, "--format", "csv", "--json").err
+
+
+def test_no_path_of_this_machine_is_exported(tmp_path) -> None:
+    recipe = {"datasets": [{"name": "/home/ann/news.jsonl", "skip": 2}], "encoder": "/home/ann/tiny", "n": (7, 9)}
+    policies = SimpleNamespace(signature="policy|reinforce|seed=0", checkpoints={7: None, 9: None}, length_unit="words")
+    query.write_origin(run_info(job="phase2", recipe=recipe), policies, tmp_path)
+    written = yaml.safe_load((tmp_path / "recipe.yaml").read_text("utf-8"))
+    assert written == {"datasets": [{"name": "news.jsonl", "skip": 2}], "encoder": "tiny", "n": [7, 9]}
+    assert "for n = 7, 9 words" in (tmp_path / "README.md").read_text("utf-8")

@@ -44,7 +44,6 @@ def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
         ["report", "-o", "x.html"],
         ["show", "x"],
         ["compare"],
-        ["plan"],
         ["resume"],
         ["status", "--watch"],
     ):
@@ -110,15 +109,13 @@ def test_logs(nws, two_runs) -> None:
     assert nws("logs").out.endswith("hello from phase1-b\n")
     assert nws("logs", "--follow").out.endswith("hello from phase1-b\n")
     assert nws("logs", "phase1-a").out.endswith("hello from phase1-a\n")
-    assert "Run phase1-b was not submitted to a cluster" in nws("logs", "--job").err
 
 
-def test_export_and_summarize_take_the_newest_with_what_they_need(nws, two_runs) -> None:
+def test_export_takes_the_newest_with_what_they_need(nws, two_runs) -> None:
     for words in (("compare",), ("export", "--rows", "rows.csv")):
         assert "holds no run with summaries yet" in nws(*words).err
-    for words in (("export", "--policy", "folder"), ("summarize", "Snow fell on Dover.")):
-        refused = nws(*words)
-        assert (refused.code, "holds no training yet. Start one with: nws submit phase2" in refused.err) == (1, True)
+    refused = nws("export", "--policy", "folder")
+    assert (refused.code, "holds no training yet. Start one with: nws submit phase2" in refused.err) == (1, True)
 
 
 @pytest.fixture

@@ -12,15 +12,12 @@ from openai_server import OpenAiServer, Reply, completion, openai_server, retry_
 from rich.console import Console
 from stored_rows import rows
 
-from core.errors import EndpointError, NwsError, RecipeError
+from core.errors import EndpointError, NwsError
 from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.dry_run import describe, print_description
 from jobs.drive.run import Outcome
-from jobs.recipes.job import make_plan, plan_job
-from jobs.recipes.load import parse_recipe
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
@@ -99,22 +96,6 @@ def test_a_dry_run_says_how_many_requests_there_would_be(server: OpenAiServer, t
     (told,) = [line for line in said.getvalue().splitlines() if line.startswith("requests ")]
     assert told.split(maxsplit=1)[1] == "openai:tiny|prompt=ad6eb8d0: 6; less what is copied from other runs"
     assert server.asked == [], "and it sends none"
-
-
-@pytest.mark.slow
-def test_beside_what_is_kept_to_n_stands_what_is_cut(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
-) -> None:
-    found = planned(tiny_models, cut=True, systems=["openai:tiny", str(tiny_models["llama"])])
-    _, checkpoint, exact = found.systems
-    assert exact == f"{checkpoint}|exact"
-    assert set(found.revisions["generators"]) == set(found.systems)
-    again = make_plan(parse_recipe(BaselinesRecipe, found.recipe.model_dump(mode="json"), "stored"))
-    assert (again.stages, again.revisions) == (found.stages, found.revisions)
-    outcome = driver.start(store, found, "inline", QUIET, reuse=True)
-    assert (outcome.summaries, len(server.asked)) == (18, 6)
-    with pytest.raises(RecipeError, match="cut: true is for generators that are kept to n words"):
-        planned(tiny_models, cut=True)
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """`nws submit phase2` and what is done with its policies, on the command line."""
 
-import io
 import json
 from pathlib import Path
 
@@ -62,28 +61,8 @@ def test_policies_are_looked_at_used_and_exported(
     assert (tmp_path / "reports" / run / "learning.png").exists()
     assert nws("report", run, "--json").json["run"]["id"] == run
 
-    one = nws("summarize", TEXT, "--run", run, "--n", "5")
-    assert (one.code, count_words(one.out)) == (0, 5)
-    assert count_words(nws("summarize", f"{TEXT} " * 3, "--run", run, "--n", "5").out) == 5
-    (tmp_path / "news.txt").write_text(TEXT)
-    assert nws("summarize", "news.txt", "--run", run, "--n", "5").out == one.out
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
-    both = nws("summarize", "--run", run, "--json").json
-    assert [(s["n"], s["words"]) for s in both["summaries"]] == [(3, 3), (5, 5)]
-    assert both["summaries"][1]["text"] == one.out.strip()
-    assert (both["system"], both["made_by"]["run"], both["made_by"]["updates"]) == (f"policy|{RERANKED}", run, 2)
-    greedy = nws("summarize", TEXT, "--run", run, "--system", "joint|seed=4", "--n", "5")
-    assert (count_words(greedy.out), greedy.out != one.out) == (5, True)
-    french = "Le conseil municipal a décidé de réparer le vieux pont avant le début de l'hiver, dit le maire."
-    warned = nws("summarize", french, "--run", run, "--n", "4").err
-    assert "Warning: 1 of 1 text may be in another language than English (ISO 639: fr)" in warned
-    assert "Warning" not in one.err
-    other = nws("summarize", TEXT, "--run", run, "--system", "policy|each|seed=4", "--n", "4")
-    assert count_words(other.out) == 4
-    assert "policy|each|seed=4 was trained for n = 3, 5, not for 4" in other.err
-
     with monkeypatch.context() as full:
-        full.setattr("jobs.report.model_card.write_model_card", no_room)
+        full.setattr("core.learning.writer.save_policies", no_room)
         refused = nws("export", run, "--policy", "mine")
     assert (refused.code, "cannot be written to mine: No space left" in refused.err) == (1, True), refused.err
     assert [path.name for path in tmp_path.iterdir() if "mine" in path.name] == ["mine.yaml"]
@@ -91,15 +70,21 @@ def test_policies_are_looked_at_used_and_exported(
     assert exported.out.split()[-5:] == [
         *("mine/README.md", "mine/decoding.json", "mine/policy.json", "mine/policy.safetensors", "mine/recipe.yaml")
     ]
+    assert f"nws report {run}" in Path("mine/README.md").read_text()
     again = load_recipe(Phase2Recipe, "mine/recipe.yaml", {})
     assert again.hash == nws("status", run, "--json").json["recipe_hash"]
-    assert load_writer("mine").write(TEXT, [5]) == [one.out.strip()]
+    (written,) = load_writer("mine").write(TEXT, [5])
+    assert count_words(written) == 5
+    assert nws("export", run, "--policy", "greedy", "--system", "joint|seed=4").code == 0
+    (greedy,) = load_writer("greedy").write(TEXT, [5])
+    assert (count_words(greedy), greedy != written) == (5, True)
     assert nws("export", run, "--policy", "each", "--system", "each|seed=4", "--json").json["files"] == [
         *("each/README.md", "each/decoding.json"),
         *(f"each/n={n}/policy.{kind}" for n in (3, 5) for kind in ("json", "safetensors")),
         "each/recipe.yaml",
     ]
-    assert load_writer("each").write(TEXT, [4]) == [other.out.strip()]
+    (other,) = load_writer("each").write(TEXT, [4])  # by the policies of the nearest length
+    assert count_words(other) == 4
     assert json.loads(Path("mine/policy.json").read_text())["made_by"]["training"]["seed"] == 4
     assert json.loads(Path("mine/policy.json").read_text())["made_by"]["train_articles"] == 3
 
@@ -110,11 +95,7 @@ def test_policies_are_looked_at_used_and_exported(
             2,
             f"It has {RERANKED}, joint|seed=4, {RERANKED.replace('joint', 'each')}, each|seed=4",
         ),
-        (("summarize", "news.text", "--run", run), 2, "no file 'news.text'"),
-        (("summarize", " . . ", "--run", run), 1, "holds no word"),
-        (("summarize", "The mayor \udcff of Dover", "--run", run), 2, "cannot be read as UTF-8"),
-        (("summarize", TEXT, "--run", run, "--n", "0"), 2, "1 or more"),
-        (("summarize", TEXT, "--run", "absent"), 1, run),
+        (("export", "absent", "--policy", "new"), 1, run),
     ):
         result = nws(*wrong)
         assert (result.code, said in result.err) == (code, True), result.err
@@ -122,7 +103,7 @@ def test_policies_are_looked_at_used_and_exported(
 
 def test_a_run_without_policies(nws) -> None:
     swept = nws("submit", "phase1", "--engine", "inline", "--limit", "1", "--n", "3", "--json").json["run_id"]
-    assert "has no policies" in nws("summarize", TEXT, "--run", swept).err
+    assert "has no policies" in nws("export", swept, "--policy", "new").err
 
 
 def test_what_would_be_trained(nws, tmp_path: Path) -> None:

@@ -1,20 +1,16 @@
 import csv
 import io
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow.parquet
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from rich.console import Console
 
 from core.errors import StoreError
 from jobs.report.table import MISSING, Cell, Table, latex_cell, shown, write_csv
 
-MARKDOWN = MarkdownIt("gfm-like", {"linkify": False})
 # What each command prints, as the LaTeX Companion says; groups and escapes give what they hold.
 PRINTED = {
     "textbackslash": "\\",
@@ -78,47 +74,6 @@ def test_numbers_stay_numbers_and_texts_that_are_harmless_stay_as_they_are(tmp_p
     row = (-0.25, -3, None, 1e-7, "all-MiniLM-L6-v2|lexrank|chunks", "'=1", "", "a=b, c")
     write_csv(tmp_path / "a.csv", Table("abcdefgh", [row]))
     assert cells(tmp_path / "a.csv")[1] == ["-0.25", "-3", "", "1e-07", *row[4:]]
-
-
-def test_each_column_has_the_type_of_its_values() -> None:
-    at = datetime(2026, 11, 22, tzinfo=UTC)
-    rows = [(None, 1, "=1", at, b"\0", {"a": ["둘"]}), (7, 2.5, None, at, memoryview(b"x"), [])]
-    table = pyarrow.parquet.read_table(io.BytesIO(Table("abcdef", rows).parquet()))
-    assert [str(field.type) for field in table.schema] == [
-        *("int64", "double", "string", "timestamp[us, tz=UTC]", "binary", "string")
-    ]
-    assert [tuple(row.values()) for row in table.to_pylist()] == [
-        (None, 1.0, "=1", at, b"\0", '{"a": ["둘"]}'),
-        (7, 2.5, None, at, b"x", "[]"),
-    ]
-    assert pyarrow.parquet.read_table(io.BytesIO(Table(("a", "b"), []).parquet())).column_names == ["a", "b"]
-
-
-def test_what_no_reader_could_tell_apart_is_refused() -> None:
-    with pytest.raises(StoreError, match="called 'a'"):
-        Table(("a", "a"), [(1, 2)]).parquet()
-    with pytest.raises(StoreError, match=r"column 'a' holds values of several types .*use CAST"):
-        Table(("a",), [("x",), (1,)]).parquet()
-
-
-def read(table: str) -> list[list[str]]:
-    """The cells that a parser of GitHub's Markdown finds, as plain text."""
-    cells: list[list[str]] = []
-    for token in MARKDOWN.parse(table):
-        if token.type == "tr_open":
-            cells.append([])
-        elif token.type == "inline":
-            children = token.children or []
-            assert {child.type for child in children} <= {"text", "text_special"}, children
-            cells[-1].append("".join(child.content for child in children))
-    return cells
-
-
-@given(st.lists(st.text(st.characters(min_codepoint=33, max_codepoint=126) | st.sampled_from("é한")), min_size=2))
-@example(["a|b", "\\|", "`x`", "**b**", "[a](b)", "<b>", "&amp;", "~~s~~", "# h", "1. a", "---"])
-def test_a_parser_reads_every_cell_as_it_is(texts: list[str]) -> None:
-    table = Table(texts, [texts, texts[::-1]]).markdown()
-    assert read(table) == [texts, texts, texts[::-1]]
 
 
 def printed(columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> list[str]:

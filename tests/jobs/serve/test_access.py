@@ -1,13 +1,11 @@
 """Who gets in, and what a browser may do there."""
 
-import hmac
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from core.errors import NwsError, RecipeError
-from jobs.serve import access
 from jobs.serve.access import require_safe
 from jobs.serve.app import listen, make_app
 from jobs.store import Store, open_store
@@ -91,18 +89,7 @@ def test_a_program_sends_the_token_in_a_header(store: Store) -> None:
         assert programs.get("/", headers={"Authorization": wrong.encode()}).status_code == 401
 
 
-def test_tokens_are_compared_in_constant_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[bytes] = []
-    real = hmac.compare_digest
-    monkeypatch.setattr(access.hmac, "compare_digest", lambda a, b: (compared.append(a), real(a, b))[1])
-    visitor = client(store, TOKEN)
-    for headers in ({"Authorization": "Bearer x"}, {"Cookie": "nws_serve_8300=x"}):
-        visitor.get("/", headers=headers)
-    visitor.get("/?token=x")
-    assert compared.count(b"x") == 3
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"])
+@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
 def test_it_is_only_read_from(store: Store, method: str) -> None:
     answer = client(store).request(method, "/")
     assert (answer.status_code, set(answer.headers["allow"].split(", "))) == (405, {"GET", "HEAD"})

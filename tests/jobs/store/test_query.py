@@ -123,14 +123,6 @@ def endless(store):
     return "SELECT pg_sleep(600)" if store.shown_url.startswith("postgres") else ENDLESS
 
 
-def test_a_query_ends_when_its_time_is_over(store, endless):
-    ended = pytest.raises(StoreError, match=r"the query was ended: it took more than 0.2 s")
-    with ended as caught, store.query(endless, timeout=0.2) as answer:
-        list(answer.rows)
-    assert caught.value.settings == ("timeout",)
-    assert store.list_runs() == []  # other queries have their own time
-
-
 # SQLAlchemy leaves the server's cursor of an interrupted statement to the garbage collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_query_can_be_interrupted(store, endless):

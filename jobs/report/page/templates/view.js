@@ -4,13 +4,12 @@
 const SORTS = ["lowest", "highest", "difference", "longest", "shortest", "key"];
 const USUAL = { sort: "lowest", search: "" };
 
-// #view?article=…&system=…&n=…&sorted=…&other=…&sort=…&search=…
+// #view?article=…&system=…&n=…&other=…&sort=…&search=…
 function fragmentOf(view, archive) {
   const { article, system, other, n } = view, parameters = new URLSearchParams();
   if (archive.articles[article]) parameters.set("article", archive.articles[article].id);
   parameters.set("system", archive.systems[system].name);
   parameters.set("n", archive.lengths[n]);
-  if (view.at !== n) parameters.set("sorted", archive.lengths[view.at]);
   if (other >= 0) parameters.set("other", archive.systems[other].name);
   for (const [name, usual] of Object.entries(USUAL)) if (view[name] !== usual) parameters.set(name, view[name]);
   return `#view?${parameters}`;
@@ -27,14 +26,12 @@ function viewOf(fragment, archive, opening) {
     system: find(archive.systems, isNamed, "system"),
     other: find(archive.systems, isNamed, "other"),
     n: find(archive.lengths, isLength, "n"),
-    sorted: find(archive.lengths, isLength, "sorted"),
     sort: find(SORTS, (value, text) => value === text, "sort"),
   };
   const lacks = Object.keys(places).filter((name) => asked.has(name) && places[name] < 0)
     .map((name) => `${name} ${asked.get(name)}`);
   const view = { ...opening, ...USUAL, other: places.other, search: asked.get("search") ?? "" };
   for (const name of ["article", "system", "n"]) if (places[name] >= 0) view[name] = places[name];
-  view.at = places.sorted >= 0 ? places.sorted : view.n;
   if (places.sort >= 0) view.sort = SORTS[places.sort];
   return { view, lacks };
 }
@@ -54,7 +51,7 @@ class Catalogue {
 
   // The articles of a view in its order; `found` are those that the search has found, or null for all.
   ordered(view, found) {
-    const { articles } = this.archive, { system, other, at: n } = view;
+    const { articles } = this.archive, { system, other, n } = view;
     const places = articles.map((_, i) => i).filter((i) => !found || found.has(i));
     const last = (value) => (value === null ? Infinity : value);
     const first = (i) => this.score(i, system, n);

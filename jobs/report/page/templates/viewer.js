@@ -4,7 +4,6 @@ const RANK_SCALE = 10000;
 const NO_SCORE = -32768;
 const MOST_LISTED = 200;
 const STILL = 300; // milliseconds without a change, after which a view is worth going back to
-const SORTED_BY = ["system", "other", "sort"];
 
 class Viewer {
   constructor(archive, ranks) {
@@ -15,7 +14,7 @@ class Viewer {
     this.searches = 0;
     this.found = null;
     this.listed = [];
-    this.view = { article: 0, ...archive.opens, at: archive.opens.n, ...USUAL };
+    this.view = { article: 0, ...archive.opens, ...USUAL };
   }
 
   async body(article) {
@@ -33,7 +32,6 @@ class Viewer {
     $("system").onchange = () => this.change({ system: Number($("system").value) });
     $("other").onchange = () => this.change({ other: Number($("other").value) });
     $("n").oninput = () => this.change({ n: Number($("n").value) });
-    $("resort").onclick = () => this.change({ at: this.view.n }, { goes: "within" });
     $("sort").onchange = () => this.change({ sort: $("sort").value }, { goes: "first" });
     $("search").oninput = () => this.change({ search: $("search").value }, { goes: "within" });
     $("previous").onclick = () => this.turn(-1);
@@ -47,13 +45,11 @@ class Viewer {
     if (!this.follow()) this.show();
   }
 
-  // `goes`: to the "first" article of the new order, or "within" it, where the article shown is not in it. Another n
-  // leaves the list as it is, so that the same articles come before and after. A search leaves its order.
+  // `goes`: to the "first" article of the new order, or "within" it, where the article shown is not in it.
   async change(part, { goes = "" } = {}) {
-    const isSorted = SORTED_BY.some((name) => name in part);
-    Object.assign(this.view, part, isSorted ? { at: this.view.n } : {});
+    Object.assign(this.view, part);
     if ("search" in part && !(await this.seek())) return;
-    if (!("n" in part)) this.list();
+    this.list();
     const isIn = this.order.includes(this.view.article);
     if (this.order.length && (goes === "first" || (goes === "within" && !isIn))) this.goTo(this.order[0]);
     await this.show();
@@ -160,13 +156,13 @@ class Viewer {
   }
 
   entry(i) {
-    const { key, title, words } = this.articles[i], { system, other, at } = this.view;
-    const scoreOf = (s) => scoreText(this.ranked, this.catalogue.score(i, s, at));
+    const { key, title, words } = this.articles[i], { system, other, n } = this.view;
+    const scoreOf = (s) => scoreText(this.ranked, this.catalogue.score(i, s, n));
     const scores = [system, other].filter((s) => s >= 0).map((s) => `${this.systems[s].label} ${scoreOf(s)}`);
     const button = element("button"), name = element("span"), beginning = element("small", `${words} words · `);
     button.type = "button";
     name.append(...marked(key, [this.searched(key)]));
-    const scored = `${this.ranked.label}, ${atLength(this.lengths[at])}: ${scores.join(" · ")}`;
+    const scored = `${this.ranked.label}, ${atLength(this.lengths[n])}: ${scores.join(" · ")}`;
     beginning.append(...marked(title, [this.searched(title)]));
     button.append(name, element("small", scored), beginning);
     button.onclick = () => {
@@ -227,9 +223,6 @@ class Viewer {
     const name = lengthName(this.lengths[view.n]);
     $("n-value").textContent = name;
     $("n").setAttribute("aria-valuetext", name);
-    $("sorted").hidden = view.at === view.n;
-    $("sorted-at").textContent = `sorted at ${atLength(this.lengths[view.at])}`;
-    $("resort").textContent = `sort at ${atLength(this.lengths[view.n])}`;
     $("ladder-system").textContent = this.systems[view.system].label;
   }
 

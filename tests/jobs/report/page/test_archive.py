@@ -23,11 +23,11 @@ def embedded(column: str, value: float) -> int:
     return round(scale(column) * value)
 
 
-def archive_of(store: Store, run: str, limit: int | None = None, **more: Any) -> Archive:
+def archive_of(store: Store, run: str, **more: Any) -> Archive:
     points = store.points(run)
     sources = [Source(run, {system: system for system in points.systems})]
     systems = viewed_systems(sources, kinds_of(points), FULL_NAMES)
-    return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, limit, **more)
+    return build_archive(store, sources, systems, [article for _, article in points.articles], LENGTHS, **more)
 
 
 def ranks_of(archive: Archive) -> Any:
@@ -78,13 +78,6 @@ def test_a_score_that_a_summary_lacks(store: Store, run_of_points) -> None:
     assert [value is None for value in kept] == [s == systems.index("a") for s, _ in body["at"]]
 
 
-def test_a_limit_says_what_was_left_out_and_keeps_the_lowest_ids(store: Store, swept: str) -> None:
-    archive = archive_of(store, swept, limit=2)
-    assert (archive.articles, archive.total_articles) == (2, 6)
-    ids = sorted(article for _, article in store.points(swept).articles)
-    assert [entry["id"] for entry in unpacked(archive.index)["articles"]] == ids[:2]
-
-
 def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ARTICLES_OF_A_PART", 2)
     whole = archive_of(store, swept)
@@ -93,7 +86,8 @@ def test_it_stays_below_its_size(store: Store, swept: str, monkeypatch: pytest.M
     archive = archive_of(store, swept)
     assert archive.parts == whole.parts[:2]
     assert (archive.articles, archive.total_articles) == (4, 6)
-    assert len(unpacked(archive.index)["articles"]) == 4
+    ids = sorted(article for _, article in store.points(swept).articles)
+    assert [entry["id"] for entry in unpacked(archive.index)["articles"]] == ids[:4]
 
 
 def test_what_is_shown_first(store: Store, swept: str) -> None:

@@ -78,27 +78,6 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
     assert "of what another person keeps, as all longer n do" in text
 
 
-def test_beside_the_answer_stand_summaries_at_the_quartiles(store: Store, run_of_points, tmp_path: Path) -> None:
-    run = run_of_points((*KEPT,), (0, 7, 21), kept=KEPT)
-    write_page(store, [run], tmp_path / "x.html")
-    numbers = analyse(store.run_info(run), store.points(run, [*METRICS, "kept"]))
-    _, n = kept_answer.named_by_answer(numbers.kept, "news")
-    with store.query(
-        f"SELECT s.kept, s.text, a.key FROM summaries s JOIN articles a ON a.id = s.article_id "
-        f"WHERE run_id = '{run}' AND system = 'a' AND n = {n} ORDER BY 1"
-    ) as answer:
-        rows = [tuple(row) for row in answer.rows]
-    source = (tmp_path / "x.html").read_text(encoding="utf-8")
-    shown = re.findall(
-        r"<p dir=.auto.>(.*?)</p>\s*<figcaption dir=.auto.>"
-        r"Keeps (\d+)\xa0% of: (.*?) \(<a [^>]*>(.*?)</a>\)</figcaption>",
-        source,
-    )
-    at = [round(part * (len(rows) - 1)) for part in (0.25, 0.5, 0.75)]
-    assert [float(share) for _, share, _, _ in shown] == [round(100 * rows[i][0]) for i in at]
-    assert [(text, key) for text, _, _, key in shown] == [rows[i][1:] for i in at]
-
-
 def test_no_line_ends_before_a_per_cent_sign_or_within_an_n(store: Store, run_of_points, tmp_path: Path) -> None:
     write_page(store, [run_of_points((*KEPT,), (0, 7, 21), kept=KEPT)], tmp_path / "x.html")
     source = (tmp_path / "x.html").read_text(encoding="utf-8")

@@ -20,11 +20,6 @@ def test_the_numbers_are_those_of_the_analysis(run):
     assert (numbers.scored, numbers.seeds, numbers.has_policies) == (("news",), (0, 1), True)
 
 
-def test_other_rewards_are_not_compared_with_the_f1_of_the_report(run):
-    numbers = analyse_policies(run, make_results(reward="rouge1", reward_is_f1=False))
-    assert {score.training_f1 for score in numbers.scores} == {None}
-
-
 def test_a_run_without_anything_says_what_to_do(run):
     with pytest.raises(StoreError, match=r"Run 'p1-0421' \(done\) has neither .* `nws resume p1-0421`"):
         analyse_policies(run, make_results(points=Points.none(), greedy=[], curve=[]))

@@ -4,8 +4,8 @@ import pytest
 from policy_results import make_results
 
 from core.analysis.points import Points
-from jobs.report.policy_numbers import analyse_policies, learning_lines
-from jobs.report.policy_report import counts_shares, learning_charts, learning_sheet
+from jobs.report.policy_numbers import analyse_policies
+from jobs.report.policy_report import learning_charts, learning_sheet
 
 
 @pytest.fixture
@@ -32,17 +32,6 @@ def test_each_method_has_a_line_and_its_baseline_in_the_reward(numbers):
     said = "; ".join((*sheet.notes, *sheet.made_by))
     for shown in ("p1-0421", "seed 0, 1", "0.1.0+gabc1234", "30 equal windows", "lowest to highest seed"):
         assert shown in said, shown
-
-
-def test_methods_with_many_and_few_updates_share_an_axis_of_percent(numbers):
-    near, far = (learning_lines(make_results(methods={"a": 10, "b": b}).curve) for b in (15, 16))
-    assert not counts_shares(near)
-    assert counts_shares(far)
-    updates, _ = learning_charts(numbers(methods={"a": 10, "b": 15}))
-    shares, _ = learning_charts(numbers(methods={"a": 10, "b": 16}))
-    assert (updates[0].x_label, shares[0].x_label) == ("update", "updates done (%)")
-    assert [at.x for at in updates[0].series[0].points] == list(range(10))
-    assert [at.x for at in shares[0].series[0].points] == pytest.approx([5 + 10 * i for i in range(10)])
 
 
 def test_a_baseline_of_zero_is_no_line(numbers):

@@ -70,5 +70,7 @@ def test_what_is_not_there_is_named_with_a_next_step(store, add_run) -> None:
         show(store, run, "a1", "x")
     with pytest.raises(RecipeError, match=r"\'r\' fits 3 systems of run .*: oracle, random and writer\. Name"):
         show(store, run, None, "r")
+    with pytest.raises(RecipeError, match="has no summaries at n = 9, but at n = 0, 3, 5, 7"):
+        show(store, run, "a1", n=9)
     with pytest.raises(StoreError, match="has no summaries to show: 0 articles finished, 1 failed"):
         show(store, add_run(articles=0, failed=1), "a100")

@@ -4,7 +4,7 @@
 def test_an_article_of_the_newest_run_or_of_another(add_run, nws) -> None:
     old, new = add_run(articles=3), add_run()
     told = nws("show", "a2", "--n", "5")
-    assert (told.code, told.err) == (0, "")
+    assert told.code == 0
     assert f"Run {new.id}: done, 12 articles\n" in told.out
     assert "news / a2\n" in told.out
     assert f"Run {old.id}: done, 3 articles\n" in nws("show", "a2", old.id, "--n", "5").out
@@ -19,17 +19,3 @@ def test_of_a_run_alone_the_first_article_is_shown(add_run, nws, store) -> None:
         told = nws("show", *arguments, "--n", "5")
         assert (told.code, first in told.out) == (0, True)
     assert "news / a2\n" in nws("show", run.id, "a2", "--n", "5").out
-
-
-def test_an_n_that_nobody_wrote_is_refused_with_those_there_are(add_run, nws) -> None:
-    add_run()
-    told = nws("show", "a1", "--n", "9")
-    assert (told.code, "has no summaries at n = 9, but at n = 0, 3, 5, 7." in told.err) == (2, True)
-    refused = nws("show", "--n", "-1", "a1")
-    assert (refused.code, "Invalid value for '--n'" in refused.err) == (2, True)
-
-
-def test_a_store_without_summaries_says_what_to_do(nws, store) -> None:
-    refused = nws("show", "a1")
-    assert (refused.code, refused.out) == (1, "")
-    assert "no run with summaries yet. Start one with: nws submit phase1" in refused.err

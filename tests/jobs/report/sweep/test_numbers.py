@@ -6,7 +6,7 @@ from made_scores import in_columns, rescored
 
 from core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
 from core.errors import StoreError
-from jobs.report.sweep_numbers import analyse, cautions, compared_metrics, cut_pairs, report_json
+from jobs.report.sweep_numbers import analyse, cautions, compared_metrics, report_json
 
 
 def test_the_numbers_are_those_of_the_analysis(run, make_points):
@@ -19,18 +19,6 @@ def test_the_numbers_are_those_of_the_analysis(run, make_points):
     for metric, found in numbers.vs_lead.items():
         assert found == compare_systems(points, points, pairs, metric)
     assert list(numbers.vs_lead) == ["bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1"]
-
-
-def test_what_is_kept_to_n_is_compared_with_the_same_generator_cut_to_n(run, make_points):
-    cut, kept, alone = "tiny|prompt=1f0c3a77", "tiny|prompt=1f0c3a77|exact", "x|prompt=1f0c3a77|exact"
-    assert cut_pairs([kept, cut, alone, "lead", "m|textrank|chunks"]) == [(kept, cut)]
-    points = make_points((cut, kept, alone, "lead"), (3, 5))
-    numbers = analyse(run, points)
-    assert numbers.vs_cut == compare_systems(points, points, [(kept, cut)])
-    (found,) = report_json(numbers)["vs_cut"]
-    assert (found["system"], found["cut"], found["metric"]) == (kept, cut, "bertscore_f1")
-    assert [at["p_holm"] for at in found["lengths"]] == [at.p_holm for at in numbers.vs_cut[0].lengths]
-    assert report_json(analyse(run, make_points()))["vs_cut"] == []
 
 
 def test_a_run_without_summaries_says_what_to_do(run):

@@ -30,20 +30,6 @@ def section(text, title):
     return text[text.index(f"{title}\n") :].split("\n\n")[0]
 
 
-def test_what_it_does_to_the_score_that_a_text_is_kept_to_n(run, show, list_points):
-    cut, kept = "tiny|prompt=1f0c3a77", "tiny|prompt=1f0c3a77|exact"
-    points = list_points((cut, kept, "lead"), (3, 9))
-    points = in_columns(rescored(at, bertscore_f1=0.9) if (at.system, at.n) == (kept, 9) else at for at in points)
-    table = section(show(points), "news: BERTScore F1 of texts kept to n words, minus texts cut to n").splitlines()
-    first, second = analyse(run, points).vs_cut[0].lengths
-    assert (first.significant, second.better) == (False, True)
-    assert table[1].split() == ["n", "3", "9"]
-    cells = " ".join(table[2:5]).split()
-    assert f"{second.difference.mean:+.3f}*".replace("0.", ".") in cells
-    assert "<.001" in cells
-    assert "kept to n words" not in show(in_columns(list_points()))
-
-
 def test_controls_and_upper_bounds_are_marked_and_these_get_no_star_and_no_n(show, make_points):
     points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
     text = show(points)

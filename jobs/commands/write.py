@@ -1,0 +1,80 @@
+"""`nws write`: a summary of every article of a file, by any system."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.errors import NwsError, RecipeError
+from jobs.commands.options import Json, grouped, plain
+from jobs.commands.shared import err
+from jobs.report.console import busy
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """Options of `nws write`."""
+
+    system: str | None = plain(
+        "--system NAME", "A baseline or a generator: lexrank, smollm2, a folder, a Hub id, openai:MODEL."
+    )
+    n: str | None = plain("--n N,N", "At most so many words, e.g. 9 or 7,9.")
+    max_chars: str | None = plain("--max-chars N,N", "In place of --n: at most so many characters, and whole words.")
+    prompt: str | None = plain("--prompt TEXT", "What a generator is asked for, with {article} and {n}.")
+    output: Path | None = plain(
+        "--out -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
+    )
+    text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
+    key_field: str | None = plain("--key-field NAME", "Field with the key; default: id, key, fname, or the row.")
+
+
+@grouped
+def write(
+    file: Annotated[Path, typer.Argument(help="Articles: JSONL, JSON, CSV, TSV (also packed) or Parquet.")],
+    options: WriteOptions,
+    as_json: Json = False,
+) -> None:
+    """Write a summary of every article of a file.
+
+    Articles need no reference, and nothing is scored. A command that was stopped may be repeated with the same -o: what
+    is there already is not written again.
+    """
+    if (options.n is None) == (options.max_chars is None):
+        raise RecipeError("Say how long summaries may be: --n (words) or --max-chars (characters), one of them.")
+    if not options.system:
+        raise RecipeError("Say what writes: --system lexrank, or smollm2, or another one (docs/baselines.md).")
+    if as_json and options.output is None:
+        raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
+
+    from core.text.language import article_language
+    from jobs.drive.progress import run_progress
+    from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
+    from jobs.recipes.load import load_recipe
+    from jobs.recipes.sweep_plan import stage_to_write
+    from jobs.recipes.sweep_recipe import BaselinesRecipe
+    from jobs.report.numerals import counted
+
+    settings = {"systems": [options.system], "n": options.n, "max_chars": options.max_chars, "prompt": options.prompt}
+    with busy("Reading articles, and looking up models"):
+        articles = read_articles(file, options.text_field, options.key_field)
+        recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
+        stage = stage_to_write(recipe, article_language(articles[0]))
+    written = WrittenFile(0, 0, 0, 0, ())
+    with added_to(options.output) as (out, there), run_progress(err, len(articles)) as advance:
+        shown = 0
+        for written in write_summaries(articles, stage, out, there):
+            advance(written.articles - shown, 0)
+            shown = written.articles
+    if as_json:
+        counts = {"summaries": written.summaries, "articles": written.now, "there": written.there}
+        counts["others"] = written.others
+        print(json.dumps({"file": str(options.output), **counts, "failures": dict(written.failures)}))
+    elif options.output is not None:
+        again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
+        err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}")
+    for article, why in written.failures[:3]:
+        err.print(f"No summary of {article!r}: {why}")
+    if written.failures:
+        raise NwsError(f"{counted(len(written.failures), 'article')} of {len(articles)} could not be summarised.")

@@ -1,0 +1,23 @@
+"""What a paper cites: NWS, and the publications of what it uses, read as a paper's tools would."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+import bibtexparser
+import yaml
+from doc_pages import ROOT
+
+
+def test_every_publication_is_read() -> None:
+    text = (ROOT / "docs" / "publications.bib").read_text(encoding="utf-8")
+    published = bibtexparser.loads(text).entries_dict
+    assert len(published) == text.count("\n@") + 1
+    assert all({"author", "title", "year"} <= entry.keys() for entry in published.values())
+
+
+def test_the_citation_file_is_valid_and_of_this_version() -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.citation-file-format"]
+    subprocess.run([*command, str(ROOT / "CITATION.cff")], check=True, capture_output=True)
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == importlib.metadata.version("nws")
