@@ -17,6 +17,7 @@ from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.dry_run import describe, print_description
 from jobs.drive.run import Outcome
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
 
