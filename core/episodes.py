@@ -3,8 +3,8 @@
 Everything drawn at random depends on the seed, the update, the article and n alone. An article's gradient does not
 depend on the other articles of the update, so the number of workers does not change it.
 
-Policies learn by REINFORCE (Williams 1992). Its loss is that of one article at one n. So a worker gives an article's
-whole gradient by itself, in one exchange, and the sum over articles does not depend on who computed which.
+The loss of REINFORCE (`core.learning.reinforce`) is that of one article at one n. So a worker gives an article's whole
+gradient by itself, in one exchange, and the sum over articles does not depend on who computed which.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,24 +12,21 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import torch
 
 from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
 from core.learning.policies import FeaturePolicies, StudyPolicies, restore_policies
+from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.reward import Reward
 from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
-from core.learning.training_config import ReinforceConfig
 from core.sweep import Encode
-from core.systems.importance import FloatArray, unit_rows
+from core.systems.importance import unit_rows
 from core.systems.system import Embeddings
 from core.text.length import LengthUnit
 from core.types import Article, SegmentedArticle
 
 Pair = FeaturePolicies | StudyPolicies
 Result = TypeVar("Result")
-# Rewards that differ by less are equal: the difference is rounding, and normalising must not enlarge it.
-_SMALLEST_DEVIATION = 1e-6
 
 
 class EpisodeRunner:
@@ -160,25 +157,3 @@ def _gradient(episode: _Episode, drawn: Rollouts, rewards: Sequence[float]) -> A
         Sample(text, *map(float, numbers)) for text, *numbers in zip(drawn.episodes.texts, *columns, strict=True)
     )
     return ArticleGradient(episode.article.id, episode.n, gradient, samples, loss_of_policy.item(), loss.item())
-
-
-def advantage_baselines(rewards: FloatArray, config: ReinforceConfig) -> FloatArray:
-    """What each of the k rewards is compared with, (k,)."""
-    if config.advantage_baseline == "none":
-        return np.zeros_like(rewards)
-    others: FloatArray = (rewards.sum() - rewards) / (len(rewards) - 1)
-    return others
-
-
-def advantages(rewards: FloatArray, baselines: FloatArray, normalise: bool) -> FloatArray:
-    """Reward minus baseline, (k,). Normalised: divided by its standard deviation over the k, 0 where all are equal."""
-    difference = rewards - baselines
-    if not normalise:
-        return difference
-    deviation = difference.std()
-    return difference / deviation if deviation > _SMALLEST_DEVIATION else np.zeros_like(difference)
-
-
-def policy_loss(rollouts: Rollouts, advantage: FloatArray) -> torch.Tensor:
-    """-mean(advantage · log-probability): its gradient is the policy gradient of these episodes, negated."""
-    return -(torch.from_numpy(advantage) * rollouts.log_probability).mean()

@@ -1,4 +1,6 @@
-"""What flows through NWS, one way: Article, SegmentedArticle, Summary with its scores, or Failure.
+"""The values that flow through NWS, one way: Article, SegmentedArticle, Summary with its scores, or Failure.
+
+An Article makes its own id, a hash of what it holds.
 
 Beside them, the precisions that models compute in.
 """

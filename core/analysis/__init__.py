@@ -1,13 +1,13 @@
 """From scored summaries to curves, intervals and the magic number."""
 
-from core.analysis.best_n import MagicNumber as MagicNumber
-from core.analysis.best_n import lengths_text as lengths_text
-from core.analysis.best_n import magic_numbers as magic_numbers
 from core.analysis.curves import Curve as Curve
 from core.analysis.curves import CurvePoint as CurvePoint
 from core.analysis.curves import Uncut as Uncut
 from core.analysis.curves import sweep_curves as sweep_curves
 from core.analysis.curves import uncut_scores as uncut_scores
+from core.analysis.gain_over_random import MagicNumber as MagicNumber
+from core.analysis.gain_over_random import lengths_text as lengths_text
+from core.analysis.gain_over_random import magic_numbers as magic_numbers
 from core.analysis.intervals import Interval as Interval
 from core.analysis.intervals import mean_interval as mean_interval
 from core.analysis.intervals import mean_intervals as mean_intervals

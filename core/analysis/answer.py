@@ -1,7 +1,8 @@
 """The answer of a run: how much of the content its systems keep with how many words, and which keep more than others.
 
-It is computed once, when the run ends, and stored. Of a run in work, and of several runs together, it is computed from
-their points by the same function.
+The smallest n and its claims are decided in `core.analysis.content_kept`, and gathered here. The answer is computed
+once, when the run ends, and stored. Of a run in work, and of several runs together, it is computed from their points by
+the same function.
 """
 
 from collections.abc import Mapping

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.article_ids import IdNumbers
+from core.article_id_sets import IdNumbers
 from core.errors import CorpusError, RecipeError, did_you_mean
 from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
 from core.text.data_files import DataFiles, changed, find_files, is_address, is_files

@@ -1,7 +1,7 @@
 """The options of commands: groups of them as dataclasses, and those that several commands take.
 
-The flags of a recipe are in `jobs.recipes`. A group is a frozen dataclass whose fields become options of a command, and
-stand together in its help.
+`JobCommand` makes flags of a recipe's fields, and of what is typed the values that replace the recipe's. A group is a
+frozen dataclass whose fields become options of a command, and stand together in its help.
 """
 
 import functools

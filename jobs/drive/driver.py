@@ -16,7 +16,7 @@ from typing import NoReturn
 import numpy as np
 from rich.console import Console
 
-from core.article_ids import ArticleIds
+from core.article_id_sets import ArticleIds
 from core.errors import RecipeError
 from core.models import model_folder
 from core.stage import Stage

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.article_ids import ArticleIds, IdNumbers, id_numbers
+from core.article_id_sets import ArticleIds, IdNumbers, id_numbers
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
 from core.provenance import are_as_imported, code_as_imported, is_known

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from cluster.pools import SweepPool
-from core.article_ids import ArticleIds
+from core.article_id_sets import ArticleIds
 from core.errors import StoreError
 from core.metrics.kept import Panel, others
 from core.metrics.specs import KEPT

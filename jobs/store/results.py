@@ -32,7 +32,7 @@ from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from core.analysis import Metric, Points
-    from core.article_ids import ArticleIds
+    from core.article_id_sets import ArticleIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Results(Database):
     @reads
     def finished_article_ids(self, connection: Connection, run_id: str, systems: Sequence[str] = ()) -> "ArticleIds":
         """The ids of the articles with summaries by these systems, all of a stage; by any system if none is named."""
-        from core.article_ids import ArticleIds
+        from core.article_id_sets import ArticleIds
 
         runs = runs_with_rows(connection, run_id)
         query = select(SummaryRow.article_id).distinct().where(_of_stage(runs, systems))

@@ -9,11 +9,12 @@ from prepared_articles import TEXT, encode, parameters_of
 from training_stage import training_stage
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
-from core.episodes import EpisodeRunner, advantages
+from core.episodes import EpisodeRunner
 from core.errors import EmptyArticleError, RecipeError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner, update_request
 from core.learning.policies import make_policies
+from core.learning.reinforce import advantages
 from core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
 from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model

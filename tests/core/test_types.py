@@ -4,7 +4,7 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article_ids import ArticleIds, id_numbers
+from core.article_id_sets import ArticleIds, id_numbers
 from core.types import Article
 
 

@@ -181,7 +181,7 @@ def test_queries(nws) -> None:
 
         def case(draw: random.Random) -> None:
             sql = f"SELECT {garbage.word(draw)} FROM {draw.choice(tables)} {garbage.text(draw, 20)}"
-            with contextlib.suppress(NwsError), store.query(sql, 10) as answer:
+            with contextlib.suppress(NwsError), store.query(sql) as answer:
                 list(answer.rows)
             for call in (store.run_info, store.log, store.failures):
                 with contextlib.suppress(NwsError):

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from core.text.words import count_words
 
 import nws as nws_module
-from core.text.length import count_characters
+from core.text.length import count_characters, count_words
 from jobs.store import open_store
 
 TEXT = "Snow closed the schools of the town on Monday. The mayor said that they may open again on Thursday."

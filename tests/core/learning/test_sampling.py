@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_articles import TINY, prepared
 
-from core.episodes import advantage_baselines, advantages, policy_loss
 from core.learning.environment import PreparedArticle, Writing, content_word
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
+from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
 from core.learning.training_config import PolicyConfig, ReinforceConfig
 from core.models.tokens import IntArray

@@ -1,4 +1,6 @@
-"""Which n? Three answers of a sweep: two naive ones, and a recommendation that discounts length.
+"""The gain over `random` by n: which n may have the largest, and the study's two bare maxima.
+
+The smallest n that keeps a share of the content is decided in `core.analysis.content_kept`.
 
 Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for chunks drawn at random, both
 are partly a length artefact. The gain over `random` at equal n is not: every article is compared with a control of the
