@@ -45,7 +45,7 @@ def query(
 ) -> None:
     """Run SQL on the store, and print the rows.
 
-    It only reads. With --json, the rows are one JSON list of objects.
+    It only reads. With --json the line is a list with an object for each row.
     """
     from jobs.report.table import Table
 

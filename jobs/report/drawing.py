@@ -1,7 +1,7 @@
 """The drawer of charts, with matplotlib: for PNG, SVG and PDF, for notebooks, and for the page.
 
-Files are written by `figure_files.save`. Lines have their names at their ends. All is laid out in inches, so nothing has
-to be measured.
+Files are written by `figure_files.save`. Lines have their names at their ends. All is laid out in inches, so nothing
+has to be measured.
 """
 
 import io
