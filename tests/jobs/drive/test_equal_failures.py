@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from failing_work import failing_work
 from rich.console import Console
 
 from bench import stub_work
-from cluster.article_work import sweep_bundle
 from core.errors import DeviceError, NwsError, PluginError
 from core.types import Article
 from jobs.drive import driver
@@ -82,19 +80,3 @@ def test_an_error_of_the_gpu_stops_an_inline_run_and_no_article_has_failed(store
     assert (run.state, run.articles_done, run.failures) == ("failed", 8, 0)
     assert "The GPU has no memory left" in str(run.error)
     assert resumed(store, run.id) == ("done", 40, 0)
-
-
-def test_memory_of_many_articles_together_is_tried_for_each_alone(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def only_alone(sweep: Any, segmented: Any) -> Any:
-        def limited(bundle: Any) -> Any:
-            if len(bundle) > 1:
-                raise torch.OutOfMemoryError("CUDA out of memory")
-            return sweep(bundle)
-
-        return sweep_bundle(limited, segmented)
-
-    monkeypatch.setattr("cluster.article_work.sweep_bundle", only_alone)
-    outcome = driver.start(store, planned(tmp_path), "inline", QUIET, stub_work.work)
-    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 40, 0)
