@@ -16,15 +16,9 @@ from bench import stub_work
 from jobs.commands import manage
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 RUN = "phase1-20261122-aaaaaa"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def test_a_stream_that_gives_fewer_articles_to_one_stage_leaves_the_run_undone(
 def test_a_store_that_is_deleted_or_replaced_under_a_run_stops_it_at_once(
     store: Store, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool, what: str
 ) -> None:
-    path = tmp_path / "x.db"
+    path = tmp_path / "nws.db"
 
     def remove() -> None:
         path.rename(tmp_path / "old.db")
