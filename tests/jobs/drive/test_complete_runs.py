@@ -1,14 +1,13 @@
 """A run is done only if all that was announced is done or failed, and every article is one of those it began with."""
 
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from stored_rows import rows
+from undisturbed import QUIET
 
 from bench import stub_work
 from core.errors import CorpusError, StoreError
@@ -19,7 +18,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunWriter, Store
 
-QUIET = Console(file=io.StringIO())
 STUB = stub_work.work
 ARTICLES = 40
 WORDS = 2_000  # more than a file object reads ahead

@@ -1,11 +1,10 @@
 """The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from stored_rows import everything
+from undisturbed import QUIET
 
 from bench import stub_work
 from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
@@ -14,7 +13,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunWriter, Store
 
-QUIET = Console(file=io.StringIO())
 SMALL = {"datasets.limit": 5, "n": [1, 7], "bundle_size": 2}
 
 

@@ -8,6 +8,7 @@ import pytest
 from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
 from rich.console import Console
 from stored_rows import rows
+from undisturbed import QUIET
 
 from core.errors import EndpointError, RecipeError
 from core.text.length import count_characters
@@ -20,7 +21,6 @@ from jobs.recipes.plan import Plan
 from jobs.recipes.sweep_recipe import BaselinesRecipe
 from jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 KEY = "sk-not-to-be-seen-0123456789"
 PROMPT = "In exactly {n} words:\n\n{article}"
 

@@ -1,6 +1,5 @@
 """A run in which article after article fails for one reason is stopped, and one with a few bad articles is not."""
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 from failing_work import failing_work
-from rich.console import Console
+from undisturbed import QUIET
 
 from bench import stub_work
 from core.errors import DeviceError, NwsError, PluginError
@@ -18,7 +17,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 CUBLAS = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"
 
 

@@ -1,6 +1,5 @@
 """A run with reuse has, row by row, what the same run has without, and computes only what no other run has."""
 
-import io
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -9,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from stored_rows import difference, everything
+from undisturbed import QUIET
 
 import core.arithmetic  # noqa: F401  (stub workers import no torch, and tell how they multiply only where it is there)
 from bench import stub_work
@@ -24,7 +23,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunWriter, Store, open_store
 
-QUIET = Console(file=io.StringIO())
 SYSTEMS = 5
 
 

@@ -1,6 +1,5 @@
 """A sharded run: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
 
-import io
 import shlex
 import socket
 import time
@@ -14,8 +13,8 @@ from failing_work import failing_work
 from fake_head import FakeHead
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 from stored_rows import Stored, everything, rows
+from undisturbed import QUIET
 
 from bench import stub_work
 from core.errors import ClusterError, RecipeError
@@ -30,7 +29,6 @@ from jobs.recipes.plan import Plan
 from jobs.store import RunInfo, Store
 from jobs.store.runs import DRIVER_DIED
 
-QUIET = Console(file=io.StringIO())
 STUB = stub_work.work
 HOST = socket.gethostname()
 DEAD = 2**22 + 1
