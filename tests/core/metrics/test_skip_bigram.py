@@ -28,8 +28,8 @@ def pair(name: str, prediction: str, reference: str) -> Score:
     return METRICS[name].score_row(Row(prediction, (reference,)))
 
 
-# Modules that ROUGE-1.5.5 loads, and that are not needed here and rarely installed: a reader of XML (the pairs are given
-# as a list of files), and a Berkeley database with exceptions for its stemmer (off).
+# Modules that ROUGE-1.5.5 loads, not needed here and rarely installed: a reader of XML (the pairs are given as a list
+# of files), and a Berkeley database with exceptions for its stemmer (off).
 _STAND_INS = {
     "XML/DOM.pm": "package XML::DOM::Parser;\nsub new { bless {} }\n1;\n",
     "DB_File.pm": (
