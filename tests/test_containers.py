@@ -38,17 +38,10 @@ def _copied(instructions: list[tuple[str, str]]) -> set[str]:
     return {name for *sources, _ in lines if not sources[0].startswith("--from") for name in sources}
 
 
-def _of_schema(file: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(file)]
-    return subprocess.run(command, capture_output=True, text=True)
-
-
-def test_compose_has_the_form_of_the_compose_specification(tmp_path: Path) -> None:
-    done = _of_schema(ROOT / "compose.yaml")
+def test_compose_has_the_form_of_the_compose_specification() -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-    wrong = tmp_path / "compose.yaml"
-    wrong.write_text(COMPOSE.replace("depends_on:", "depend_on:"))
-    assert "depend_on" in _of_schema(wrong).stdout
 
 
 def test_what_a_service_waits_for_has_a_health_and_its_volumes_exist(compose: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ def test_memory_of_the_failed_attempt_is_free_when_articles_are_tried_alone() ->
         if len(articles) > 1:
             tensor = Tensor()
             held.append(weakref.ref(tensor))
-            raise MemoryError
+            raise torch.OutOfMemoryError("CUDA out of memory")
         assert held[0]() is None, "the failed attempt still holds its tensor"
         return fakes.make_sweeper()(articles)
 

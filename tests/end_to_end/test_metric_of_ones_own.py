@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from rich.console import Console
+from undisturbed import QUIET
 
 import nws
 from core.errors import RecipeError, StoreError
@@ -40,8 +41,7 @@ def run_with(store: Store, tiny_models: dict[str, Path], *plugins: Path) -> str:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "datasets.limit": 6}
     chosen = {"encoder": str(tiny_models["bert"]), "systems": ["textrank", "lead", "random"], "n": [2, 5]}
     given = {**tiny, **chosen, "plugins": [{"plugin": str(path)} for path in plugins]}
-    console = Console(file=io.StringIO())
-    return driver.start(store, plan_job("baselines", "sample", given), "inline", console).run_id
+    return driver.start(store, plan_job("baselines", "sample", given), "inline", QUIET).run_id
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 The recipes are the paper's with tiny checkpoints, which take the same code.
 """
 
-import io
 import signal
 import sqlite3
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from nws_process import assert_equal, finish, rows, start, wait_for_rows
-from rich.console import Console
+from undisturbed import QUIET
 
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
@@ -72,7 +71,7 @@ def test_one_actor_interrupted_and_two_that_go_on_give_the_rows_of_one_process(
     monkeypatch.chdir(folder)
     with open_store(f"sqlite:///{job}-inline.db") as inline:
         plan = plan_job(job, f"{job}.yaml", {"accelerator": "cpu"})
-        driver.start(inline, plan, "inline", Console(file=io.StringIO()))
+        driver.start(inline, plan, "inline", QUIET)
     expected = rows(folder, f"{job}-inline.db")
     assert len(expected) == SUMMARIES[job]
     assert_equal(rows(folder, f"{job}.db"), expected)

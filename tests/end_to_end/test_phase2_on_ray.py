@@ -1,15 +1,14 @@
 """A training as a person runs it: real processes, real Ray, interrupted and resumed."""
 
-import io
 import signal
 from pathlib import Path
 
 import pytest
 import yaml
 from nws_process import finish, start, wait_for
-from rich.console import Console
 from stored_rows import everything
 from training_run import small_training
+from undisturbed import QUIET
 
 from jobs.drive import driver
 from jobs.store import open_store
@@ -33,7 +32,7 @@ def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
     assert resumed == {**interrupted, "state": "done", "articles": 3, "summaries": 3 * 10 * 2}
 
     with open_store(f"sqlite:///{tmp_path}/ray.db") as store, open_store(f"sqlite:///{tmp_path}/inline.db") as other:
-        outcome = driver.start(other, plan, "inline", Console(file=io.StringIO()))
+        outcome = driver.start(other, plan, "inline", QUIET)
         assert everything(store, run_id) == everything(other, outcome.run_id)
         updates = {policy.name: policy.updates for policy in store.policy_infos(run_id)}
         assert (updates["mine|seed=1"], updates["each|seed=1|n=7"]) == (16, 8)

@@ -169,22 +169,3 @@ def test_a_driver_that_does_not_react_is_stopped(folder: Path, store: str, sampl
         assert out == f"Run {run_id} is interrupted. Stopped the Ray job {run_id}.\n"
     finally:
         subprocess.run(["kill", "-CONT", str(pid)], check=False, stderr=subprocess.DEVNULL)
-
-
-def test_each_driver_of_a_sharded_run_is_a_job(folder: Path, head: Head) -> None:
-    recipe = (
-        "bundle_size: 2\nn: [1, 7]\naccelerator: cpu\nactors: 1\ndatasets: [{name: sample, limit: 6}]\n"
-        "pipeline: blank\nencoders: [all-MiniLM-L6-v2]\nbertscore: {model: all-MiniLM-L6-v2, num_layers: 6}\n"
-    )
-    (folder / "recipe.yaml").write_text(recipe)
-    asked = ("submit", "phase1", "--recipe", "recipe.yaml", "--shards", "3", "--drivers", "2", "--no-reuse", "--json")
-    out, _ = nws(folder, *asked)
-    told = json.loads(out.splitlines()[-1])
-    assert (told["state"], told["articles"], told["failures"]) == ("done", 6, 0)
-    jobs = get(head, "/api/jobs/")
-    assert isinstance(jobs, list)
-    names = {job["submission_id"] for job in jobs if str(job["submission_id"]).startswith(told["run_id"])}
-    assert names == {told["run_id"], f"{told['run_id']}-a2"}
-    out, _ = nws(folder, "status", told["run_id"], "--json")
-    found = json.loads(out.splitlines()[-1])
-    assert (found["state"], found["articles_done"], found["shards"]) == ("done", 6, 3)

@@ -38,8 +38,8 @@ def nws(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """An empty store in a file."""
-    with open_store(f"sqlite:///{tmp_path / 'x.db'}") as opened:
+    """An empty store, the one that commands take."""
+    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
         yield opened
 
 

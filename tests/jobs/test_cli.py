@@ -126,21 +126,9 @@ def test_a_second_interruption_says_how_to_resume(nws, monkeypatch: pytest.Monke
     assert result.err.splitlines()[-1].endswith(f"resume it with: nws resume {run['id']}")
 
 
-def test_the_name_of_a_file_cannot_steer_the_terminal(nws, tmp_path: Path) -> None:
-    name = "news\x1b]0;owned\x9b2J[bold].jsonl"
-    (tmp_path / name).write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
-    job = ("submit", "phase1", "--dataset", name, "--n", "1")
-    commands = [(*job, "--dry-run"), (*job, "--engine", "inline"), ("logs",), ("report",), ("ls",), ("status",)]
-    run_id = ""
-    for command in commands:
-        result = nws(*command, *([run_id] if command == ("logs",) else []))
-        assert result.code == 0, result.err
-        shown = result.out + result.err
-        assert not any(ord(char) < 32 or 127 <= ord(char) < 160 for char in shown.replace("\n", ""))
-        run_id = run_id or (nws("ls", "--json").json[0]["id"] if "--engine" in command else "")
-    assert r"news\x1b]0;owned\x9b2J[bold].jsonl" in nws(*commands[0]).out
-    missing = nws("submit", "phase1", "--dataset", "[/a].jsonl")
-    assert missing.err.splitlines()[2].startswith("Error: [/a].jsonl holds, or fits, no file that ends in")
+def test_a_name_is_no_markup(nws, tmp_path: Path) -> None:
+    (tmp_path / "news[bold].jsonl").write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
+    assert "news[bold].jsonl" in nws("submit", "phase1", "--dataset", "news[bold].jsonl", "--n", "1", "--dry-run").out
 
 
 def test_a_name_that_is_no_utf8_is_an_error(nws, tmp_path: Path) -> None:
@@ -185,6 +173,7 @@ def test_failed_articles_make_the_exit_code_one(nws, tmp_path: Path) -> None:
         (("submit", "phase1", "--engine", "slurm"), 2, "not one of 'ray', 'inline'"),
         (("submit", "phase1", "--limit", "0"), 2, "--limit"),
         (("submit", "phase1", "--dataset", "absent.jsonl"), 1, "no file absent.jsonl"),
+        (("submit", "phase1", "--dataset", "[/a].jsonl"), 1, "[/a].jsonl holds, or fits, no file"),
         (("submit", "phase1", "--dataset", "sample-ko", "--pipeline", "en_core_web_sm"), 1, "does not cut"),
         (("submit", "phase1", "--pipeline", "en_core_web_xx"), 1, "python -m spacy download en_core_web_xx"),
         (("ls",), 1, "nws.db"),

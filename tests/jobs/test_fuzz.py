@@ -10,10 +10,11 @@ import json
 import math
 import os
 import random
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import garbage
+import pyarrow.parquet
 import pytest
 
 from core.errors import NwsError, RecipeError
@@ -32,6 +33,132 @@ CASES = int(os.environ.get("NWS_FUZZ_CASES", "100"))
 SEED = int(os.environ.get("NWS_FUZZ_SEED", "0"))
 KINDS = 6
 NUMBERS = range(0)
+
+ALPHABETS = (
+    string.ascii_letters + "     .,\n",
+    string.printable,
+    "()[]{}<>\"'`“”‘’«»-–—_=*#@%&/\\|~^…·•!?.,:; ab1",
+    "가나다라마바사아자 .,\n안녕하세요",
+    "\0\x01\x07\x08\x1b\x7f\x85\x9b\xa0\u200b\u200d\u2028\u2029\u202e\ufeff\ufffd a",
+    "é\u0301\u0300ñ한\u1112\u1161\u11ab😀👩\u200d👩🏽‍🚀 𝔘𝔫𝔦 ﷺ ﬁ Ⅷ ½ ٣ ａ",
+    "\ud800\udcff\udfff a",
+    "0123456789+-.eE_,∞",
+    "абвгд ヲンあいう 中文字 עברית عربي ไทย",
+)
+WORDS = (
+    "",
+    " ",
+    "0",
+    "-1",
+    "1e999",
+    "nan",
+    "inf",
+    "null",
+    "true",
+    "None",
+    "9" * 30,
+    "9" * 5000,
+    "n" * 5000,
+    "../..",
+    "/",
+    "~",
+    "*",
+)
+VALUES = (None, True, 0, -1, 10**30, 1.5, "", " ", [], {}, [[]], [None], {"a": {}}, "[" * 3000 + "]" * 3000, "['a', 1]")
+
+
+def draw_text(draw: random.Random, longest: int = 400) -> str:
+    """Text of one alphabet or of several."""
+    alphabet = draw.choice(ALPHABETS) + (draw.choice(ALPHABETS) if draw.random() < 0.3 else "")
+    found = "".join(draw.choices(alphabet, k=draw.randrange(longest)))
+    return found * draw.choice((1, 1, 1, 1, 20))
+
+
+def draw_word(draw: random.Random) -> str:
+    """A value of an option, or a name."""
+    return draw.choice(WORDS) if draw.random() < 0.5 else draw_text(draw, 30)
+
+
+def mutated(draw: random.Random, content: bytes) -> bytes:
+    """The bytes with some of them changed, cut out, doubled or put in."""
+    found = bytearray(content)
+    for _ in range(draw.choice((0, 1, 1, 2, 10))):
+        start = draw.randrange(len(found) + 1)
+        end = min(len(found), start + draw.choice((1, 1, 4, 50)))
+        piece = bytes(found[start:end])
+        found[start:end] = draw.choice(
+            (b"", piece + piece, draw.randbytes(len(piece)), b"\xff", b"\0", b'"', b"[" * 2000, b"\n", b"*a", b": ")
+        )
+    return bytes(found)
+
+
+def draw_rows(draw: random.Random) -> list[dict[str, object]]:
+    """Rows of a dataset or of predictions, some fields missing or of another type."""
+    names = (
+        "id",
+        "article",
+        "text",
+        "highlights",
+        "summary",
+        "references",
+        "prediction",
+        "reference",
+        "source",
+        "x\x1b",
+    )
+    found: list[dict[str, object]] = []
+    for number in range(draw.randrange(4)):
+        row: dict[str, object] = {name: draw_text(draw) for name in names if draw.random() < 0.7}
+        row["id"] = number
+        if draw.random() < 0.3:
+            row[draw.choice(names)] = draw.choice(VALUES)
+        found.append(row)
+    return found
+
+
+def draw_file(draw: random.Random, folder: Path) -> Path:
+    """A JSONL, CSV or Parquet file, whole or damaged."""
+    kind = draw.choice(("jsonl", "csv", "parquet"))
+    path = folder / f"fuzz.{kind}"
+    if kind == "parquet":
+        pyarrow.parquet.write_table(_table(draw), path, compression=draw.choice(("none", "zstd", "snappy")))
+        content = path.read_bytes()
+    elif kind == "jsonl":
+        content = "\n".join(json.dumps(row) for row in draw_rows(draw)).encode()
+    else:
+        cells = [
+            ["id", "article", "summary"],
+            *([draw_text(draw, 50) for _ in range(3)] for _ in range(draw.randrange(4))),
+        ]
+        content = "\r\n".join(",".join(map(json.dumps, line)) for line in cells).encode()
+    path.write_bytes(mutated(draw, content) if draw.random() < 0.7 else content)
+    return path
+
+
+def _table(draw: random.Random) -> pyarrow.Table:
+    size = draw.randrange(4)
+    columns: Sequence[pyarrow.Array] = (
+        pyarrow.array([draw_text(draw).encode("utf-8", "replace").decode() for _ in range(size)], pyarrow.string()),
+        pyarrow.array([draw.randbytes(9) for _ in range(size)], pyarrow.binary()).view(pyarrow.string()),
+        pyarrow.array([draw.randrange(-(2**31), 2**31) for _ in range(size)], pyarrow.int32()).cast(pyarrow.date32()),
+        pyarrow.array([[] for _ in range(size)], pyarrow.list_(pyarrow.string())),
+        pyarrow.array([None] * size, pyarrow.string()),
+        pyarrow.array([draw.randrange(2**63) for _ in range(size)], pyarrow.int64()).view(pyarrow.duration("ns")),
+    )
+    names = ("article", "summary", "id", "printed", "reference", "prediction")
+    return pyarrow.Table.from_arrays([draw.choice(columns) for _ in names], names=list(names))
+
+
+def draw_recipe(draw: random.Random, bundled: Sequence[Path]) -> bytes:
+    """A bundled recipe with wrong values or damaged bytes."""
+    lines = draw.choice(bundled).read_text(encoding="utf-8").splitlines()
+    for _ in range(draw.randrange(4)):
+        at = draw.randrange(len(lines))
+        key, colon, _ = lines[at].partition(":")
+        lines[at] = (
+            f"{key}{colon} {draw.choice((draw_word(draw), json.dumps(draw.choice(VALUES)), '2024-99-99', '*a', '!!x'))}"
+        )
+    return mutated(draw, "\n".join(lines).encode("utf-8", "surrogatepass"))
 
 
 @pytest.fixture(params=[(0, 1), pytest.param((1, 5), marks=pytest.mark.slow)], ids=["few", "many"], autouse=True)
@@ -52,10 +179,8 @@ def fuzz(kind: str, case: Callable[[random.Random], None]) -> None:
 
 def test_readers(tmp_path: Path) -> None:
     def case(draw: random.Random) -> None:
-        path = garbage.data_file(draw, tmp_path)
-        fields = {
-            name: draw.choice((None, None, "article", garbage.word(draw))) for name in ("text_field", "key_field")
-        }
+        path = draw_file(draw, tmp_path)
+        fields = {name: draw.choice((None, None, "article", draw_word(draw))) for name in ("text_field", "key_field")}
         limit = draw.choice((None, 1, 10**30))
         try:
             articles = list(open_dataset(Dataset(str(path), limit=limit, **fields)))
@@ -74,7 +199,7 @@ def test_recipes(tmp_path: Path) -> None:
 
     def case(draw: random.Random) -> None:
         path = tmp_path / "fuzz.yaml"
-        path.write_bytes(garbage.recipe(draw, bundled))
+        path.write_bytes(draw_recipe(draw, bundled))
         kind = recipe_class(draw.choice(sorted(RECIPES)))
         overrides = {"datasets.limit": draw.choice((1, 10**30, "x"))} if draw.random() < 0.3 else {}
         try:
@@ -93,12 +218,12 @@ def test_command_line(nws, tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text("한국은 아름다운 나라\n" * 9)
 
     def unusable(draw: random.Random) -> str:
-        return draw.choice(("x", "", "--", "nan", "1e999", "-5", "0.5.5", "\udce9", "\x1b[2J")) + garbage.text(draw, 5)
+        return draw.choice(("x", "", "--", "nan", "1e999", "-5", "0.5.5", "\udce9", "\x1b[2J")) + draw_text(draw, 5)
 
     def case(draw: random.Random) -> None:
         broken = tmp_path / "broken.jsonl"
-        broken.write_bytes(b'{"prediction": "\xff' + garbage.mutated(draw, draw.randbytes(40)))
-        bad = f"x{garbage.word(draw)}".replace("\0", "")  # no command line holds a NUL
+        broken.write_bytes(b'{"prediction": "\xff' + mutated(draw, draw.randbytes(40)))
+        bad = f"x{draw_word(draw)}".replace("\0", "")  # no command line holds a NUL
         number = unusable(draw).replace("\0", "")
         command = draw.choice(
             (
@@ -145,7 +270,7 @@ def test_segmentation_and_composition() -> None:
     def case(draw: random.Random) -> None:
         segmenter = segmenters[draw.choice(("blank", "blank", pipelines[-1]))]
         try:
-            segmented = segmenter(Article("d", "s", "k", garbage.text(draw, 300), ("r",)))
+            segmented = segmenter(Article("d", "s", "k", draw_text(draw, 300), ("r",)))
         except NwsError:
             return
         words = segmented.words
@@ -163,7 +288,7 @@ def test_metrics() -> None:
     metrics = [make_metric(name, Options(tokenizer=t)) for name in names for t in (None, "char")]
 
     def case(draw: random.Random) -> None:
-        texts = [garbage.text(draw, 200).encode("utf-8", "replace").decode() for _ in range(4)]
+        texts = [draw_text(draw, 200).encode("utf-8", "replace").decode() for _ in range(4)]
         row = Row(texts[0], tuple(texts[1 : draw.choice((2, 3))]), texts[3])
         for metric in draw.sample(metrics, 4):
             try:
@@ -180,11 +305,11 @@ def test_queries(nws) -> None:
         tables = ("runs", "summaries", "leaderboard", "articles")
 
         def case(draw: random.Random) -> None:
-            sql = f"SELECT {garbage.word(draw)} FROM {draw.choice(tables)} {garbage.text(draw, 20)}"
+            sql = f"SELECT {draw_word(draw)} FROM {draw.choice(tables)} {draw_text(draw, 20)}"
             with contextlib.suppress(NwsError), store.query(sql) as answer:
                 list(answer.rows)
             for call in (store.run_info, store.log, store.failures):
                 with contextlib.suppress(NwsError):
-                    call(garbage.word(draw))
+                    call(draw_word(draw))
 
         fuzz("queries", case)

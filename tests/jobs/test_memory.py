@@ -1,7 +1,6 @@
 """A driver's memory does not grow with what it has stored."""
 
 import gc
-import io
 import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from rich.console import Console
+from undisturbed import QUIET
 
 from bench import stub_work
 from core.types import Landed
@@ -44,7 +43,7 @@ def test_what_has_been_stored_is_forgotten(tmp_path: Path, monkeypatch: pytest.M
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         tracemalloc.start()
         try:
-            outcome = driver.start(store, plan, "inline", Console(file=io.StringIO()), stub_work.work)
+            outcome = driver.start(store, plan, "inline", QUIET, stub_work.work)
         finally:
             tracemalloc.stop()
     assert (outcome.state, outcome.articles) == ("done", ARTICLES)

@@ -1,6 +1,5 @@
 """`nws status --watch` beside a driver at work, in a thread of this process."""
 
-import io
 import json
 import re
 import threading
@@ -10,21 +9,15 @@ from pathlib import Path
 import pytest
 from hostile_server import eventually
 from rich.console import Console
-from undisturbed import STUB_WORK
+from undisturbed import QUIET, STUB_WORK
 
 from bench import stub_work
 from jobs.commands import manage
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
-from jobs.store import Store, open_store
+from jobs.store import Store
 
 RUN = "phase1-20261122-aaaaaa"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -38,8 +31,7 @@ def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     plan = plan_job("phase1", "sample", recipe)
     gate = threading.Semaphore(0)
     monkeypatch.setattr(stub_work, "_pause", lambda seconds: seconds == 0 or gate.acquire(timeout=60))
-    quiet = Console(file=io.StringIO())
-    thread = threading.Thread(target=lambda: driver.start(store, plan, "inline", quiet, STUB_WORK, run_id=RUN))
+    thread = threading.Thread(target=lambda: driver.start(store, plan, "inline", QUIET, STUB_WORK, run_id=RUN))
 
     def pause(seconds: float) -> None:
         before = finished(store)

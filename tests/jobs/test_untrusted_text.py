@@ -13,10 +13,12 @@ from jobs.store import LogLine, RunSpec, Store, open_store
 EVIL = "a\x1b[2J\x1b]8;;https://x.example\x1b\\b\x1b]8;;\x1b\\\x9d0;title\x9c\rc\x08\u202ed\u2066e"
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 SYSTEMS = (f"m|{EVIL}", "lead", "random")
+FILE = f"{EVIL.replace('/', '')}.jsonl"
 
 
 @pytest.fixture
 def run_id(tmp_path) -> str:
+    (tmp_path / FILE).write_text('{"article": "The town opened a bridge.", "summary": "Bridge."}')
     with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as store:
         return fill(store)
 
@@ -60,9 +62,11 @@ def fill(store: Store) -> str:
         ("status", EVIL),
         ("score", f"{EVIL}.csv"),
         ("submit", "phase1", "--dataset", f"{EVIL}.jsonl", "--dry-run"),
+        ("submit", "phase1", "--dataset", FILE, "--n", "1", "--dry-run"),
+        ("submit", "phase1", "--dataset", FILE, "--n", "1", "--engine", "inline"),
         ("cancel", EVIL),
     ],
-    ids=lambda command: " ".join(command).replace(EVIL, "EVIL").partition(" from")[0],
+    ids=lambda command: " ".join(command).replace(EVIL, "EVIL").replace(FILE, "FILE").partition(" from")[0],
 )
 def test_no_control_character_reaches_the_terminal(nws, run_id: str, command: tuple[str, ...]) -> None:
     result = nws(*(run_id if word == "RUN" else word for word in command))

@@ -1,12 +1,11 @@
 """A runner of episodes in a few lines, which misbehaves where an article's text says so.
 
-Words it obeys: `prepare-raises`, `prepare-slow`, `prepare-dies`, `learn-raises`, `learn-refuses`, and
-`learn-dies-once=FILE`, which dies unless FILE exists and leaves it behind.
+Words it obeys: `prepare-raises`, `learn-raises`, `learn-refuses`, and `learn-dies-once=FILE`, which dies unless FILE
+exists and leaves it behind.
 """
 
 import os
 import signal
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,13 +36,8 @@ class FakeEpisodeRunner:
 
     def prepare(self, article: Article) -> None:
         self._note("prepare", [article])
-        words = article.text.split()
-        if "prepare-raises" in words:
+        if "prepare-raises" in article.text.split():
             raise ValueError("cannot be prepared")
-        if "prepare-slow" in words:
-            time.sleep(60)
-        if "prepare-dies" in words:
-            os.kill(os.getpid(), signal.SIGKILL)
 
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
         self._note("learn", [article for _, episodes in requests for article, _ in episodes])

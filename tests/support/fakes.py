@@ -1,9 +1,9 @@
 """A segmenter and a sweeper in a few lines, which misbehave where an article's text says so.
 
 Words they obey: `segment-raises`, `segment-dies`, `segment-slow`, `sweep-raises`, `sweep-dies`, `sweep-slow`,
-`sweep-loses-gpu`, `sweep-hogs`, which takes 6 GB of memory within some seconds, `sweep-meets=N=FOLDER`, which waits
-until N articles are being swept, and `sweep-titles=FILE`, which writes there how this process is called. With
-`-once=FILE` behind it (`sweep-dies-once=FILE`) a word is obeyed unless FILE exists, which is left behind.
+`sweep-loses-gpu`, `sweep-hogs`, which takes 6 GB of memory within some seconds, and `sweep-meets=N=FOLDER`, which waits
+until N articles are being swept. With `-once=FILE` behind it (`sweep-dies-once=FILE`) a word is obeyed unless FILE
+exists, which is left behind.
 """
 
 import os
@@ -105,8 +105,6 @@ def obey(word: str, rest: str, article: Article) -> None:
             import torch  # here, since most actors of tests need none
 
             raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
-        case "sweep-titles":
-            Path(rest).write_bytes(Path("/proc/self/cmdline").read_bytes())
         case "sweep-meets":
             count, _, folder = rest.partition("=")
             (Path(folder) / article.key).touch()

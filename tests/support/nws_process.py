@@ -65,9 +65,7 @@ def rows(folder: Path, store: str) -> Rows:
     return by_key
 
 
-def assert_equal(
-    one: dict[tuple[object, ...], tuple[object, ...]], other: dict[tuple[object, ...], tuple[object, ...]]
-) -> None:
+def assert_equal(one: Rows, other: Rows) -> None:
     """Same keys, texts equal byte for byte, metrics to 1e-6."""
     assert one.keys() == other.keys()
     for key, values in one.items():

@@ -1,30 +1,26 @@
 """A run is done only if all that was announced is done or failed, and every article is one of those it began with."""
 
-import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from stored_rows import rows
+from undisturbed import QUIET
 
 from bench import stub_work
-from cluster.pools import SweepPool
 from core.errors import CorpusError, StoreError
 from core.text.dataset import Dataset, open_rows
-from core.types import Article, Landed
+from core.types import Landed
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunWriter, Store
 
-QUIET = Console(file=io.StringIO())
 STUB = stub_work.work
 ARTICLES = 40
 WORDS = 2_000  # more than a file object reads ahead
-ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 
 @pytest.fixture
@@ -65,14 +61,6 @@ def rewrite(file: Path) -> None:
     file.write_text("".join(json.dumps({**row, "article": f"New {row['article']}"}) + "\n" for row in rows))
 
 
-def replace_by_another(file: Path) -> None:
-    """As editors do: whoever has the old file open goes on reading that."""
-    new = file.with_suffix(".new")
-    new.write_text(file.read_text())
-    rewrite(new)
-    new.replace(file)
-
-
 def cut(file: Path) -> None:
     file.write_text("".join(file.read_text().splitlines(keepends=True)[: ARTICLES // 2]))
 
@@ -101,36 +89,6 @@ def test_a_file_that_changes_while_a_run_reads_it_ends_the_run_and_none_of_the_c
     resumed = driver.resume(store, run.id, "inline", None, None, QUIET, make_work=STUB)
     assert (resumed.state, resumed.articles, resumed.failures) == ("done", ARTICLES, 0)
     assert texts(store) == written
-
-
-@pytest.mark.parametrize("change", [replace_by_another, cut, Path.unlink])
-def test_a_file_that_changed_during_one_stage_is_found_before_the_next(
-    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None]
-) -> None:
-    after_bundles(monkeypatch, ARTICLES // 2, lambda: change(file))
-    with pytest.raises(CorpusError, match=r"news\.jsonl"):
-        driver.start(store, in_two_stages(pinned_to(file)), "inline", QUIET, STUB)
-    (run,) = store.list_runs()
-    assert (run.state, run.summaries) == ("failed", ARTICLES * 2 * 2)  # of the first stage's two systems
-
-
-def test_a_run_with_an_article_that_is_neither_done_nor_failed_is_not_done(
-    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever loses a bundle: here, a pool."""
-    whole = SweepPool.map
-
-    def losing(self: SweepPool, bundles: Iterable[Sequence[Article]]) -> Iterator[list[Landed]]:
-        for number, landed in enumerate(whole(self, bundles)):
-            yield [] if number == ARTICLES // 4 else landed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SweepPool, "map", losing)
-        with pytest.raises(StoreError, match="2 have neither a summary nor a failure in the stage sweep"):
-            driver.start(store, pinned_to(file), "inline", QUIET, STUB)
-    (run,) = store.list_runs()
-    assert (run.state, run.articles_done) == ("failed", ARTICLES - 2)
-    assert driver.resume(store, run.id, "inline", None, None, QUIET, make_work=STUB).articles == ARTICLES
 
 
 class Stream:
@@ -163,7 +121,7 @@ def test_a_stream_that_gives_fewer_articles_to_one_stage_leaves_the_run_undone(
 def test_a_store_that_is_deleted_or_replaced_under_a_run_stops_it_at_once(
     store: Store, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool, what: str
 ) -> None:
-    path = tmp_path / "x.db"
+    path = tmp_path / "nws.db"
 
     def remove() -> None:
         path.rename(tmp_path / "old.db")

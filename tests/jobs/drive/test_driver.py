@@ -1,12 +1,10 @@
 """The driver on the in-process pool: what it stores, what it leaves out, and what it survives."""
 
-import io
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from stored_rows import everything, rows
+from stored_rows import everything
+from undisturbed import QUIET
 
 from bench import stub_work
 from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
@@ -15,34 +13,12 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunWriter, Store
 
-QUIET = Console(file=io.StringIO())
 SMALL = {"datasets.limit": 5, "n": [1, 7], "bundle_size": 2}
-ROWS_AN_ARTICLE = 7 * 2  # systems, lengths
 
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     return plan_job("phase1", "sample", SMALL)
-
-
-def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
-    outcome = driver.start(store, plan, "inline", QUIET)
-    told = asdict(outcome)
-    assert 0 < told.pop("seconds") < 600
-    assert told == {
-        "run_id": outcome.run_id,
-        "state": "done",
-        "articles": 5,
-        "summaries": 5 * ROWS_AN_ARTICLE,
-        "reused": 0,
-        "failures": 0,
-    }
-    info = store.run_info(outcome.run_id)
-    assert (info.total_articles, info.seed, info.error) == (5, 0, None)
-    assert info.device.startswith("inline")
-    assert info.revisions == plan.revisions
-    assert info.signatures == plan.metrics.signatures
-    assert rows(store, "select count(*) from articles") == [(5,)]
 
 
 def test_a_second_run_gives_the_same_rows_and_resuming_a_finished_one_does_nothing(

@@ -1,18 +1,16 @@
 """Runs whose summaries come from an endpoint: what is asked, stored, paid for once, and told where it fails."""
 
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import hostile_server
 import pytest
-from hostile_server import QUICK, naming
 from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
 from rich.console import Console
 from stored_rows import rows
+from undisturbed import QUIET
 
-from core.errors import EndpointError, NwsError
+from core.errors import EndpointError
 from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.dry_run import describe, print_description
@@ -21,7 +19,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 KEY = "sk-not-to-be-seen-0123456789"
 PROMPT = "In exactly {n} words:\n\n{article}"
 
@@ -179,51 +176,6 @@ def test_an_article_that_fails_costs_no_other_one_anything(
     server.scripted.clear()
     resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
     assert (resumed.articles, resumed.failures, len(server.asked)) == (3, 0, 14)
-
-
-def test_an_endpoint_that_died_stops_the_run_and_resume_asks_for_the_rest(
-    store: Store, server: OpenAiServer, tiny_models: dict[str, Path]
-) -> None:
-    found = planned(tiny_models, bundle_size=1, stop_after_equal_failures=3, **{"datasets.limit": 6})
-    articles = [article for corpus in found.corpora for article in corpus]
-    for article in articles[1:]:
-        server.scripted[article.text[:80]] = Reply(503, b"busy")
-    with pytest.raises(NwsError, match=r"^3 articles in a row failed for the same reason"):
-        driver.start(store, found, "inline", QUIET)
-    (run,) = store.list_runs()
-    assert (run.state, run.articles_done) == ("failed", 1)
-    assert {failure.key for failure in store.failures(run.id)} == {article.key for article in articles[1:4]}
-    server.scripted.clear()
-    outcome = driver.resume(store, run.id, "inline", None, None, QUIET)
-    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 6, 0)
-
-
-@pytest.mark.slow
-def test_hostile_replies_are_failures_in_words_and_resume_does_their_articles(
-    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    retry_at_once(monkeypatch)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    news = tmp_path / "news.jsonl"
-    lines = [{"id": trick, "article": naming(trick), "summary": "Snow fell on Dover today."} for trick in QUICK]
-    news.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    told = {trick for trick, expected in QUICK.items() if expected.told}
-    with hostile_server.hostile_server() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        asked = {"datasets": [{"name": str(news)}], "datasets.limit": None, "bundle_size": 16, "n": [3]}
-        found = planned(tiny_models, **asked, stop_after_equal_failures=None)
-        outcome = driver.start(store, found, "inline", QUIET)
-        failures = store.failures(outcome.run_id)
-        assert (outcome.state, {failure.key for failure in failures}) == ("done", told)
-        assert {failure.error_class for failure in failures} == {"EndpointError"}
-        assert outcome.summaries == len(QUICK) - len(told) > 10
-        both = rows(store, "select text, extra from summaries union select message, node from failures")
-        kept = "".join(f"{text} {extra}" for text, extra in both)
-        assert KEY not in kept
-        assert not [odd for odd in ("[{", "{'", "NaN", "Infinity", "\\u0000", "9999999999") if odd in kept]
-        server.honest = True
-        resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET)
-    assert (resumed.state, resumed.articles, resumed.failures) == ("done", len(QUICK), 0)
 
 
 @pytest.mark.slow

@@ -1,18 +1,15 @@
 """A run in which article after article fails for one reason is stopped, and one with a few bad articles is not."""
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from failing_work import failing_work
-from rich.console import Console
+from undisturbed import QUIET
 
 from bench import stub_work
-from cluster.article_work import sweep_bundle
 from core.errors import DeviceError, NwsError, PluginError
 from core.types import Article
 from jobs.drive import driver
@@ -20,7 +17,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 CUBLAS = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"
 
 
@@ -82,19 +78,3 @@ def test_an_error_of_the_gpu_stops_an_inline_run_and_no_article_has_failed(store
     assert (run.state, run.articles_done, run.failures) == ("failed", 8, 0)
     assert "The GPU has no memory left" in str(run.error)
     assert resumed(store, run.id) == ("done", 40, 0)
-
-
-def test_memory_of_many_articles_together_is_tried_for_each_alone(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def only_alone(sweep: Any, segmented: Any) -> Any:
-        def limited(bundle: Any) -> Any:
-            if len(bundle) > 1:
-                raise torch.OutOfMemoryError("CUDA out of memory")
-            return sweep(bundle)
-
-        return sweep_bundle(limited, segmented)
-
-    monkeypatch.setattr("cluster.article_work.sweep_bundle", only_alone)
-    outcome = driver.start(store, planned(tmp_path), "inline", QUIET, stub_work.work)
-    assert (outcome.state, outcome.articles, outcome.failures) == ("done", 40, 0)

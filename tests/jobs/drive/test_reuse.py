@@ -1,6 +1,5 @@
 """A run with reuse has, row by row, what the same run has without, and computes only what no other run has."""
 
-import io
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -9,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from stored_rows import difference, everything
+from undisturbed import QUIET
 
 import core.arithmetic  # noqa: F401  (stub workers import no torch, and tell how they multiply only where it is there)
 from bench import stub_work
@@ -24,7 +23,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import RunWriter, Store, open_store
 
-QUIET = Console(file=io.StringIO())
 SYSTEMS = 5
 
 
@@ -80,20 +78,6 @@ def equals_computed(store: Store, plan: Plan, run_id: str) -> bool:
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def test_the_same_run_again_computes_nothing(store: Store, file: Path) -> None:
-    plan = pinned_to(file)
-    first, _ = drive(store, plan)
-    second, computed = drive(store, plan)
-    assert computed == []
-    assert (second.state, second.articles, second.summaries, second.reused) == ("done", 12, 12 * SYSTEMS * 2, 120)
-    assert (first.reused, first.summaries) == (0, 120)
-    assert equals_computed(store, plan, second.run_id)
-    info = store.run_info(second.run_id)
-    assert (info.reuse, info.total_articles, len(info.arithmetic)) == (True, 12, 1)
-    outcome, computed = drive(store, plan, again=False)
-    assert (outcome.reused, len(computed)) == (0, 120)
 
 
 @pytest.mark.parametrize("more", ["n", "encoder"])
@@ -195,30 +179,6 @@ def test_any_history_gives_the_rows_that_are_computed(store: Store, file: Path) 
     outcome, _ = drive(store, plan)
     assert 0 < outcome.reused < outcome.summaries == 12 * SYSTEMS * 4
     assert equals_computed(store, plan, outcome.run_id)
-
-
-def test_an_interrupted_run_copies_on_and_computes_what_is_missing(
-    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drive(store, pinned_to(file, limit=9))
-    plan = pinned_to(file, n=[1, 7, 9])
-    record, calls = RunWriter.record, []
-
-    def interrupted(self: RunWriter, *arguments: object) -> None:
-        calls.append(arguments)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        record(self, *arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RunWriter, "record", interrupted)
-        outcome, _ = drive(store, plan)
-    assert (outcome.state, outcome.articles, outcome.reused) == ("interrupted", 4, 4 * SYSTEMS * 2)
-    counting = Counting()
-    resumed = driver.resume(store, outcome.run_id, "inline", None, None, QUIET, make_work=counting.work)
-    assert (resumed.state, resumed.articles, resumed.reused) == ("done", 12, 9 * SYSTEMS * 2)
-    assert {key for key, _, _ in counting.computed}.isdisjoint({"0", "1", "2", "3"})
-    assert equals_computed(store, plan, resumed.run_id)
 
 
 def test_a_driver_that_is_replaced_while_it_copies_stops(

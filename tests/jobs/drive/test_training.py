@@ -1,12 +1,11 @@
 """Training runs through the driver, on the in-process pool with a tiny encoder and reward."""
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from stored_rows import everything, rows
+from undisturbed import QUIET
 
 from core.episodes import EpisodeRunner
 from core.errors import NwsError
@@ -17,7 +16,6 @@ from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store
 
-QUIET = Console(file=io.StringIO())
 METHODS = [
     {"name": "quick", "passes": 3, "articles_per_update": 3, "reinforce": {"samples": 2}},
     {

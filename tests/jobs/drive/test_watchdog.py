@@ -4,10 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from hostile_server import eventually
 
-from jobs.drive.watchdog import watchdog
 from jobs.store import RunSpec, Store, open_store
 
 ROOT = Path(__file__).parents[3]
@@ -50,25 +48,15 @@ def test_a_driver_that_dies_without_a_word_leaves_a_failed_run(store: Store) -> 
     assert store.claim_run(run_id, "here", 2) == epoch + 1
 
 
-def test_a_driver_that_ends_in_order_needs_no_watchdog(store: Store) -> None:
-    run_id, epoch = claimed(store)
-    with watchdog(store.url, run_id, epoch):
-        store.writer(run_id, epoch).finish("done", None)
-    with pytest.raises(ZeroDivisionError), watchdog(store.url, run_id, epoch):
-        raise ZeroDivisionError
-    run = store.run_info(run_id)
-    assert (run.state, run.error) == ("done", None)
-
-
 def test_a_store_that_is_gone_is_not_made_again(store: Store, tmp_path: Path) -> None:
     run_id, epoch = claimed(store)
     process = dying(store, run_id, epoch)
     store.close()
-    for file in tmp_path.glob("x.db*"):
+    for file in tmp_path.glob("nws.db*"):
         file.unlink()
     with open_store(f"sqlite:///{tmp_path / 'y.db'}") as other_store:
         other, other_epoch = claimed(other_store)
         process.communicate("die\n")
         dying(other_store, other, other_epoch).communicate("die\n")
         assert eventually(lambda: other_store.run_info(other).state != "running")
-    assert not (tmp_path / "x.db").exists()
+    assert not (tmp_path / "nws.db").exists()

@@ -10,14 +10,9 @@ import pytest
 from core.metrics.config import RougeConfig
 from core.models import ModelRef
 from core.stage import Stage
-from core.systems.predictions import PredictionsSpec
 from jobs.drive.reuse import obstacles, works
-from jobs.recipes.job import make_plan, plan_job
-from jobs.recipes.load import load_recipe
+from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import BaselinesRecipe
-
-CHUNKS = "all-MiniLM-L6-v2|position|chunks"
 
 
 @pytest.fixture(scope="module")
@@ -94,16 +89,6 @@ def test_where_rows_cannot_be_known_there_is_no_work_and_it_is_said_why(
     assert obstacle.startswith(told)
     assert systems == list(plan.systems)
     assert obstacles(plan) == {}
-
-
-def test_predictions_have_no_work_beside_systems_that_have(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("id,prediction\n1,Some words.\n")
-    spec = PredictionsSpec("mine", str(tmp_path / "mine.csv"))
-    asked = {"datasets.limit": 2, "n": [1], "systems": ["lead"]}
-    recipe = load_recipe(BaselinesRecipe, "sample", asked).model_copy(update={"predictions": (spec,)})
-    plan = make_plan(recipe)
-    assert works(plan).keys() == {"lead"}
-    assert obstacles(plan) == {"predictions are scored in each run": ["mine"]}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The questions of docs/sql.md, as they stand there, on SQLite and on Postgres, against the same computed in Python."""
 
-import io
 import json
 import re
 import statistics
@@ -12,9 +11,9 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from rich.console import Console
 from stored_rows import objects
 from training_run import small_training
+from undisturbed import QUIET
 
 from core.text.dataset import BUNDLED
 from jobs.drive import driver
@@ -48,10 +47,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory, tiny_models: dict[str, Path])
         for name, lengths in (("first", [7, 9]), ("again", [7, 9]), ("copied", [7, 9, 11])):
             asked = {"datasets": [{"name": str(folder / "news.jsonl")}], "n": lengths, "bundle_size": 4}
             plan = plan_job("phase1", "sample", asked)
-            quiet = Console(file=io.StringIO())
-            ids[name] = driver.start(store, plan, "inline", quiet, reuse=name == "copied").run_id
+            ids[name] = driver.start(store, plan, "inline", QUIET, reuse=name == "copied").run_id
         training = small_training(tiny_models, folder, passes=1)
-        ids["training"] = driver.start(store, training, "inline", quiet).run_id
+        ids["training"] = driver.start(store, training, "inline", QUIET).run_id
     return url, ids
 
 

@@ -12,19 +12,8 @@ import traceback
 from pathlib import Path
 
 from chaos.carry_out import carry_out
-from chaos.draw import ChaosRun, draw_runs
-from chaos.sharded_run import ChaosShardedRun, carry_out_sharded_run, draw_sharded_run
+from chaos.draw import draw_runs
 from chaos.surroundings import Surroundings
-
-BEFORE_SHARDED = 3
-
-
-def draw_all(seed: int, kills: int) -> list[ChaosRun | ChaosShardedRun]:
-    """Runs that have so many kills in all, with this seed and the next ones: after one of each job, a sharded one."""
-    return [
-        draw_sharded_run(run.seed, len(run.kills)) if number % (BEFORE_SHARDED + 1) == BEFORE_SHARDED else run
-        for number, run in enumerate(draw_runs(seed, kills))
-    ]
 
 
 def main() -> int:
@@ -32,7 +21,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--kills", type=int, required=True)
     asked = parser.parse_args()
-    runs = draw_all(asked.seed, asked.kills)
+    runs = draw_runs(asked.seed, asked.kills)
     numbers = itertools.count(1)
 
     def tell(line: str) -> None:
@@ -44,10 +33,7 @@ def main() -> int:
     ):
         for run in runs:
             try:
-                if isinstance(run, ChaosShardedRun):
-                    carry_out_sharded_run(run, around, tell)
-                else:
-                    carry_out(run, around, tell)
+                carry_out(run, around, tell)
             except Exception:
                 traceback.print_exc()
                 print(f"A difference. To repeat this run: make chaos SEED={run.seed} KILLS={len(run.kills)}")

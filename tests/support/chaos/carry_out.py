@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chaos.draw import ChaosRun, Kill
-from chaos.jobs_to_kill import Prepared, stored_rows
 from chaos.strike import driver_waiting, strike
-from chaos.surroundings import Surroundings
+from chaos.surroundings import Prepared, Surroundings, stored_rows
 from nws_process import end, start
 from stored_rows import difference, everything
 

@@ -1,8 +1,6 @@
 """What all simulations of a process share: a store, the articles, and what an undisturbed run stores of them."""
 
-import contextlib
 import functools
-import io
 import itertools
 import os
 import tempfile
@@ -10,14 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import tenacity  # noqa: F401  (the store imports it when it first waits, and its clock is replaced before)
-from rich.console import Console
-from stored_rows import everything
+from undisturbed import STUB_WORK, undisturbed
 
 from bench import stub_work
-from cluster.article_work import Work
-from cluster.pools import inline_sweeps
-from jobs.drive.driver import drive_alone
-from jobs.drive.pools import Pools
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
 from jobs.store import Store, open_store
@@ -70,11 +63,4 @@ class Stage:
 
     def _undisturbed(self, articles: int) -> Any:
         """The rows of so many articles: those of stub work are the same in bundles of any size."""
-        plan, store = self.plan(articles, 8), self.plain
-        (stage,) = plan.stages
-        make = functools.partial(stub_work.make_sweeper, stage.signatures, stage.lengths, 0.0, 0.0)
-        work = Work(functools.partial(stub_work.make_segmenter, 0.0), make)
-        pools = Pools("this process", lambda plan: contextlib.nullcontext(inline_sweeps(work)), lambda plan: None)
-        run_id = f"undisturbed-{articles}"
-        drive_alone(store, run_id, plan, pools, Console(file=io.StringIO()))
-        return everything(store, run_id)["summaries"]
+        return undisturbed(self.plan(articles, 8), self.folder, STUB_WORK)["summaries"]
