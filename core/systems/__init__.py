@@ -1,0 +1,1 @@
+"""Systems: what writes a summary of n words for an article."""
