@@ -1,4 +1,3 @@
-import pickle
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,7 @@ from training_stage import training_stage
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
 from core.episodes import EpisodeRunner
-from core.errors import EmptyArticleError, RecipeError
+from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
 from core.learning.learner import Learner, update_request
 from core.learning.policies import make_policies
@@ -119,30 +118,6 @@ def test_the_study_compares_rewards_with_nothing(inputs: str) -> None:
 def test_rewards_that_differ_by_rounding_alone_have_no_advantage() -> None:
     equal = np.array([0.5, 0.5 + 1e-9, 0.5])
     assert not advantages(equal, np.full(3, equal.mean()), normalise=True).any()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"samples": 1}, "at least 2"),
-        ({"samples": 1, "advantage_baseline": "none"}, "at least 2"),
-        ({"samples": 0, "advantage_baseline": "none", "normalise": False}, "at least 1"),
-    ],
-)
-def test_unusable_configurations_are_refused(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(RecipeError, match=message):
-        ReinforceConfig(**wrong)
-
-
-def test_a_greedy_summary_has_its_reward() -> None:
-    ((decoded,),) = runner().decode([(broadcast(), [(ARTICLES[0], 5)])])
-    assert (decoded.article_id, decoded.n) == (ARTICLES[0].id, 5)
-    assert decoded.reward == overlap([(ARTICLES[0], decoded.text)])[0]
-
-
-def test_what_travels_between_driver_and_worker_can_be_pickled() -> None:
-    (result,) = learnt(runner(), pickle.loads(pickle.dumps(broadcast())), [pickle.loads(pickle.dumps(EPISODES[0]))])
-    require_equal(pickle.loads(pickle.dumps(result)), learnt(runner(), broadcast(), EPISODES[:1])[0])
 
 
 @pytest.mark.slow

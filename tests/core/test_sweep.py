@@ -15,12 +15,11 @@ from core.metrics import bertscore
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import encoders, parse_model, resolve_model
 from core.models.generation import LoadedGenerator, load_generator
-from core.models.generators import DEFAULT_PROMPT, KNOWN_GENERATORS, parse_generator
+from core.models.generators import KNOWN_GENERATORS, parse_generator
 from core.stage import MetricsConfig, Stage
 from core.sweep import Sweeper, generated, take_share
 from core.systems.chunk_systems import ChunkSystem
-from core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline
-from core.systems.rulers import RULERS
+from core.systems.extractive_baselines import Lead, Random
 from core.systems.system import Draft
 from core.text.dataset import Dataset, open_dataset
 from core.text.length import UNCUT, count_words, first_words
@@ -45,18 +44,6 @@ def test_a_worker_computes_on_one_thread() -> None:
         assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
 
 
-def test_every_article_gets_every_system_at_every_length() -> None:
-    articles = list(open_dataset(Dataset("sample", limit=3)))
-    segment = make_segmenter(stage())
-    summaries = make_sweeper(stage(), "cpu")([segment(article) for article in articles])
-    systems = ["all-MiniLM-L6-v2|textrank|chunks", "all-MiniLM-L6-v2|centroid|chunks", "lead", "random"]
-    keys = [(s.article_id, s.system, s.n) for s in summaries]
-    assert keys == [(article.id, system, n) for article in articles for system in systems for n in LENGTHS]
-    for summary in summaries:
-        assert summary.words == summary.n == count_words(summary.text) == len(summary.text.split())
-        assert summary.scores["coverage"] == 1.0
-
-
 def test_an_article_of_stop_words_alone_has_no_chunks_and_still_a_summary() -> None:
     segmented = make_segmenter(stage())(Article("d", "all", "k", "It was as it is and then they were there.", ("It.",)))
     assert segmented.chunks == ()
@@ -74,22 +61,21 @@ def test_what_cannot_be_summarised_or_scored_is_refused() -> None:
             segment(Article("d", "all", "k", text, references))
 
 
-def test_the_texts_do_not_depend_on_the_bundle() -> None:
+def test_every_article_gets_every_system_at_every_length_whatever_its_bundle() -> None:
     segment = make_segmenter(stage())
     bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=4))]
     sweep = Sweeper(stage(), torch.device("cpu"))
     together = sweep(bundle)
+    systems = ["all-MiniLM-L6-v2|textrank|chunks", "all-MiniLM-L6-v2|centroid|chunks", "lead", "random"]
+    keys = [(s.article_id, s.system, s.n) for s in together]
+    assert keys == [(found.article.id, system, n) for found in bundle for system in systems for n in LENGTHS]
+    for summary in together:
+        assert summary.words == summary.n == count_words(summary.text) == len(summary.text.split())
+        assert summary.scores["coverage"] == 1.0
     apart = [summary for article in bundle for summary in sweep([article])]
     for one, other in zip(together, apart, strict=True):
         assert (one.article_id, one.system, one.n, one.text) == (other.article_id, other.system, other.n, other.text)
         assert one.scores == pytest.approx(other.scores, abs=1e-6)
-
-
-def baselines(*names: str, generator: str | None = None) -> Stage:
-    made = parse_generator(generator) if generator else None
-    made = made and replace(made, model=resolve_model(made.model))
-    systems = tuple(make_baseline(name, "all-MiniLM-L6-v2", 0) for name in names)
-    return replace(stage(), systems=systems, generator=made, encoders=stage().encoders if names else ())
 
 
 def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
@@ -105,18 +91,6 @@ def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
     assert seen[0] == seen[1] != seen[2]
 
 
-def test_no_baseline_is_above_the_oracle() -> None:
-    segment = make_segmenter(stage())
-    bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=2))]
-    names = [name for name in BASELINES if name not in RULERS]
-    summaries = make_sweeper(replace(baselines(*names), lengths=(1, 5)), "cpu")(bundle)
-    f1 = {(s.article_id, s.n, s.system): s.scores["bertscore_f1"] for s in summaries}
-    assert {system for *_, system in f1} == set(names)
-    for (article, n, system), value in f1.items():
-        if n:
-            assert value <= f1[article, n, "oracle"], (n, system)
-
-
 def test_a_generator_writes_once_and_its_text_is_cut_to_every_length(
     tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +102,9 @@ def test_a_generator_writes_once_and_its_text_is_cut_to_every_length(
         return generate(self, texts, keys, asked)
 
     monkeypatch.setattr(LoadedGenerator, "__call__", counted)
-    generative = baselines(generator=str(tiny_models["bart"]))
+    generator = parse_generator(str(tiny_models["bart"]))
+    generator = replace(generator, model=resolve_model(generator.model))
+    generative = replace(stage(), systems=(), generator=generator, encoders=())
     segment = make_segmenter(generative)
     bundle = [segment(article) for article in open_dataset(Dataset("sample", limit=3))]
     summaries = make_sweeper(generative, "cpu")(bundle)
@@ -155,25 +131,6 @@ def test_a_korean_sweep() -> None:
     (lead, *_) = [summary for summary in summaries if summary.system == "lead"]
     expected = kiwi.score(bundle[0].article.references[0], lead.text)["rouge1"]
     assert lead.scores["rouge1_f1"] == expected.fmeasure
-
-
-def test_a_generator_that_is_asked_for_n_words_says_how_many_it_wrote() -> None:
-    generator = replace(KNOWN_GENERATORS["gpt2-xl"], prompt=DEFAULT_PROMPT)
-    articles = [segmented("Some text."), segmented("Another text.")]
-    seen: list[tuple[Sequence[str], Sequence[int]]] = []
-    read = {"input_tokens": 9, "truncated_tokens": 1, "dtype": "float32"}
-
-    def generate(texts: Sequence[str], keys: Sequence[int], asked: Sequence[int]) -> list[Draft]:
-        seen.append((texts, asked))
-        return [Draft(n, "One two, three – four.", extra=read) for n in asked]
-
-    written = generated(articles, generate, replace(stage(), generator=generator, lengths=(2, 7)))
-    assert seen == [(["Some text."] * 2 + ["Another text."] * 2, [2, 7, 2, 7])]
-    assert [(article, draft.n, draft.text) for article, _, draft in written] == [
-        (found.article, n, text) for found in articles for n, text in ((2, "One two,"), (7, "One two, three – four."))
-    ]
-    assert written[0][2].extra == read | {"words_asked": 2, "words_written": 4}
-    assert {system for _, system, _ in written} == {f"gpt2-xl|prompt={DEFAULT_PROMPT.short_sha256}|exact"}
 
 
 def test_tokens_of_encoder_and_metric_are_those_that_attention_sees(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,4 @@
 import hashlib
-import pickle
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,13 +12,6 @@ def test_an_article_has_an_id_of_its_place_and_a_hash_of_its_content() -> None:
     assert article.content_hash == hashlib.sha256(b"2:ab1:c").hexdigest()
     assert article.id == hashlib.sha256(f"4:news4:test1:764:{article.content_hash}".encode()).hexdigest()[:16]
     assert Article("news", "test", "7", "a", ("bc",)).id != article.id
-
-
-@given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3))
-def test_an_article_of_any_text_travels(text: str, references: list[str]) -> None:
-    article = Article("news", "test", "7", text, tuple(references))
-    again = pickle.loads(pickle.dumps(article))
-    assert (again, again.id) == (article, article.id)
 
 
 # Few of them, so that sets overlap, and the first and last that there are.

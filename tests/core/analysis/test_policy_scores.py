@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.analysis import mean_interval, policy_scores, split_seed
+from core.analysis import mean_interval, policy_scores
 from core.analysis.points import Points
 
 SEEDS = ("policy|reinforce|seed=0", "policy|reinforce|seed=1")
@@ -21,20 +21,6 @@ def all_scores(points, training=None):
 def score_of(scores, system, n=7):
     (found,) = (score for score in scores if (score.system, score.n) == (system, n))
     return found
-
-
-@pytest.mark.parametrize(
-    ("name", "system", "seed"),
-    [
-        ("policy|reinforce|seed=0", "policy|reinforce", 0),
-        ("policy|reinforce|seed=3|n=7", "policy|reinforce", 3),
-        ("policy|a|b|seed=-1", "policy|a|b", -1),
-        ("textrank", "textrank", None),
-        ("other|seed=1", "other|seed=1", None),
-    ],
-)
-def test_the_seed_of_a_name(name, system, seed):
-    assert split_seed(name) == (system, seed)
 
 
 def test_seeds_are_averaged_article_by_article(make_points):

@@ -25,17 +25,6 @@ def feature(writing: Writing, name: str, row: int, chunk: int) -> float:
     return float(writing.dynamic_features(rows(row), rows(chunk))[0, DYNAMIC_FEATURES.index(name)])
 
 
-def test_the_chunk_taken_last_is_cut_and_document_order_returns() -> None:
-    article = segmented(ARTICLE)
-    assert compose_taken(article, [2, 0], 5) == "Alpha beta eta theta left"
-    assert compose_taken(article, [0, 2], 5) == "Alpha beta met gamma eta"
-
-
-def test_other_words_make_up_for_missing_chunks() -> None:
-    assert compose_taken(segmented("It was as it is. Snow fell."), [0], 4) == "It was Snow fell"
-    assert compose_taken(segmented("Snow fell."), [0], 9) == "Snow fell"
-
-
 def test_repeated_words_are_masked_or_only_whole_texts() -> None:
     text = "Champions League won. League title. The champions league won."
     for mask, expected in ((True, [[False, False, False]]), (False, [[False, True, False]])):
@@ -59,8 +48,10 @@ def test_features_of_characters_are_in_words_of_the_article() -> None:
     assert writing.texts() == ["Alpha beta met delta epsilon saw zeta"]
 
 
-def test_a_choice_ends_with_the_first_word_that_does_not_fit() -> None:
+def test_the_chunk_taken_last_ends_with_the_first_word_that_does_not_fit_and_document_order_returns() -> None:
     article = segmented(ARTICLE)
+    assert compose_taken(article, [2, 0], 5) == "Alpha beta eta theta left"
+    assert compose_taken(article, [0, 2], 5) == "Alpha beta met gamma eta"
     assert compose_taken(article, [2, 0], 25, "characters") == "Alpha beta eta theta left"
     assert compose_taken(article, [2, 0], 24, "characters") == "Alpha eta theta left"
     assert compose_taken(article, [2, 0, 1], 19, "characters") == "eta theta left"

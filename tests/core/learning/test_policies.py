@@ -21,21 +21,6 @@ def test_the_untrained_pair_is_textrank_and_similarity_to_the_document() -> None
     torch.testing.assert_close(policies.chunk_scorer(article)(chunks, dynamic).detach(), similarity)
 
 
-@pytest.mark.parametrize("residual", [True, False])
-@pytest.mark.parametrize("inputs", ["features", "embeddings"])
-def test_chunks_are_drawn_with_the_logits_that_gradients_come_from(inputs: str, residual: bool) -> None:
-    article, policies = prepared(), make_policies(PolicyConfig(inputs, residual=residual), 16, seed=0)
-    with torch.no_grad():
-        for parameter in policies.parameters():
-            parameter += torch.linspace(-1, 1, parameter.numel(), dtype=torch.float64).reshape(parameter.shape)
-    chunks = torch.arange(len(article.chunk_costs)).repeat(2)
-    dynamic = torch.linspace(0, 3, 6 * len(chunks), dtype=torch.float64).reshape(-1, 6)
-    expected = policies.chunk_scorer(article)(chunks, dynamic).detach()
-    found = policies.drawing_scorer(article)(chunks.numpy(), dynamic.numpy())
-    assert float(expected.std()) > 0.1
-    torch.testing.assert_close(torch.from_numpy(found), expected, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("inputs", ["features", "embeddings"])
 def test_the_same_seed_gives_the_same_parameters_and_leaves_the_generator_alone(inputs: str) -> None:
     torch.manual_seed(5)

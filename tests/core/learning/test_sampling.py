@@ -35,9 +35,9 @@ class Told:
         return np.array([self._rest[row].pop() for row in rows.tolist()], dtype=np.int64)
 
 
-def perturbed(inputs: str = "features") -> FeaturePolicies | StudyPolicies:
+def perturbed(inputs: str = "features", residual: bool = True) -> FeaturePolicies | StudyPolicies:
     """Policies that prefer something, in every parameter."""
-    policies = make_policies(PolicyConfig(inputs, hidden=4), 16, seed=0)
+    policies = make_policies(PolicyConfig(inputs, hidden=4, residual=residual), 16, seed=0)
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in policies.parameters():
@@ -161,13 +161,14 @@ def test_exactly_n_words_or_all_and_no_repeats(words: list[str], n: int, count: 
     st.integers(1, 4),
     st.booleans(),
     st.sampled_from(["features", "embeddings"]),
+    st.booleans(),
     st.integers(0, 2**32),
 )
 def test_episodes_drawn_together_are_those_drawn_one_at_a_time_and_so_are_their_gradients(
-    words: list[str], n: int, count: int, mask: bool, inputs: str, seed: int
+    words: list[str], n: int, count: int, mask: bool, inputs: str, residual: bool, seed: int
 ) -> None:
     article, k = prepared(" ".join(words), mask_repeats=mask), 5
-    together, alone = perturbed(inputs), perturbed(inputs)
+    together, alone = perturbed(inputs, residual), perturbed(inputs, residual)
     found = rollouts(together, article, n, count, Draw(np.random.default_rng(seed), k))
     ((2 * found.log_probability + found.entropy) @ torch.arange(1.0, k + 1, dtype=torch.float64)).backward()
     for row in range(k):

@@ -8,7 +8,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import DeviceError
 from core.models.batching import (
     TOKEN_BUDGET,
     Batches,
@@ -116,10 +115,3 @@ def test_the_budget_is_halved_said_and_kept_when_memory_runs_out(caplog: pytest.
     assert (
         caplog.messages[0] == "bert: GPU memory ran out in a pass of 4090 tokens. From now on a pass has 2048 at most."
     )
-
-
-def test_a_text_that_has_no_room_alone_is_refused() -> None:
-    memory, budget = Memory([10, 90, 10], 50), TokenBudget("model", GPU, 4096)
-    with pytest.raises(DeviceError, match="no memory left, not even for one text"):
-        budget.run(memory.lengths, memory.forward)
-    assert memory.passes == [[0, 2]]

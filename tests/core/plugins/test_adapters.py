@@ -5,7 +5,6 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from documents import document
 
@@ -162,12 +161,6 @@ def test_a_system_of_a_plugin_keeps_to_the_unit_of_its_run(tmp_path: Path) -> No
         words.summarize(seen, [12])
 
 
-WORD_RECALL = """
-def word_recall(summary, references):
-    return len(set(summary.split()) & set(references[0].split())) / len(set(references[0].split()))
-
-METRICS = {"word_recall": word_recall}
-"""
 STORM = Article(
     "news", "test", "storm", "A storm closed the port of Hull.", ("Storm closes port.", "The port is shut.")
 )
@@ -229,16 +222,6 @@ def test_a_name_that_has_another_meaning_is_refused(tmp_path: Path, name: str) -
 def test_a_name_that_is_no_column_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(PluginError, match=r"of mine\.py cannot have this name. A name has only letters"):
         metrics_of(tmp_path, f"METRICS = {{{name!r}: lambda summary, references: 0}}")
-
-
-def test_rows_are_scored_one_by_one_and_a_bad_one_is_named(tmp_path: Path) -> None:
-    (metric,) = metrics_of(tmp_path, WORD_RECALL)
-    rows = [Row("a b", ("a c",)), Row("a", ("a",)), Row("x", ("",))]
-    found = metric.statistics(rows[:2])
-    np.testing.assert_array_equal(found, [[0.5], [1.0]])
-    assert metric.score(found).tolist() == [0.75]
-    with pytest.raises(PluginError, match=r"word_recall of mine\.py failed on row 3: ZeroDivisionError: .* \(line 3\)"):
-        metric.statistics(rows)
 
 
 def test_a_function_at_hand_is_told_by_its_source() -> None:

@@ -10,22 +10,6 @@ from core.errors import PluginError
 from core.plugins.adapters import Judged, plugin_metrics, plugin_systems
 from core.plugins.load import PluginSpec, read_plugin
 
-COVERAGE = """
-def word_recall(summary, references):
-    return max(len({*summary.split()} & {*text.split()}) / len({*text.split()}) for text in references)
-"""
-
-
-def test_a_file_may_have_systems_and_metrics_or_one_of_them(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    source = COVERAGE + "def first(text, n):\n    return ' '.join(text.split()[:n])\n"
-    ends = {"SYSTEMS = {'first': first}": (1, 0), "METRICS = {'word_recall': word_recall}": (0, 1)}
-    for end, counts in {**ends, "\n".join(ends): (1, 1)}.items():
-        path.write_text(f"{source}{end}\n")
-        plugin = read_plugin(PluginSpec("mine.py"), path)
-        assert (len(plugin.systems()), len(plugin.metrics())) == counts
-        assert (len(plugin_systems(plugin, [])), len(plugin_metrics(plugin))) == counts
-
 
 @pytest.mark.parametrize("page", ["docs/your-own.md", "README.md"])
 def test_the_examples_of_the_pages_are_plugins(page: str, tmp_path: Path) -> None:

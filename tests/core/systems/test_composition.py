@@ -1,12 +1,11 @@
 from collections.abc import Iterable
 from random import Random
 
-import pytest
 from documents import segmented
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.systems.composition import adjacent_share, compose
+from core.systems.composition import compose
 from core.text.length import LengthUnit, count_words, length_of
 from core.types import SegmentedArticle
 
@@ -58,10 +57,3 @@ def test_the_best_chunks_stand_in_document_order_and_the_last_is_cut_to_fit(
     assert summary == one_word_at_a_time(article, ranking, n, unit)
     if unit == "words":
         assert count_words(summary) == len(summary.split()) == min(n, len(article.words))
-
-
-@pytest.mark.parametrize(
-    ("positions", "share"), [([], 1), ([4], 1), ([3, 4, 5], 1), ([1, 3, 5], 0), ([0, 1, 7, 8, 12], 0.5)]
-)
-def test_share_of_neighbours_that_are_neighbours_in_the_article(positions: list[int], share: float) -> None:
-    assert adjacent_share(positions) == share

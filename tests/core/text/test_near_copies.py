@@ -1,5 +1,3 @@
-import re
-import unicodedata
 from itertools import combinations
 from pathlib import Path
 
@@ -8,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text.dataset import Dataset, open_dataset
-from core.text.near_copies import WORDS, NearCopy, _words, near_copies
+from core.text.near_copies import WORDS, NearCopy, near_copies
 from core.types import Article
 
 words = st.lists(st.sampled_from("abcdefghij"), max_size=40)
@@ -76,8 +74,3 @@ def test_real_articles_are_told_apart(shared_data: Path, name: str, expected: li
     # That pair is one dialogue, written down twice ("any more" and "anymore", "three" and "3").
     assert found == {frozenset(pair) for pair in expected}
     assert all(list(near_copies([a], [b])) == [] for a, b in combinations(articles[:20], 2))
-
-
-@given(st.text(st.characters()))
-def test_words_are_those_of_the_regular_expression(text: str) -> None:
-    assert _words(text) == re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
-from rouge_score.tokenizers import DefaultTokenizer
 
 from core.errors import NwsError, RecipeError
 from core.metrics.config import Options, text_tokenizer
@@ -26,13 +25,6 @@ TEXTS = st.one_of(
     st.text(),
     st.text("가나는ㄱㅏㅋ\u1100\u1161\u11a8aB1/.,😀\u00a0\u200b\ufeff\ud83d\udc00\0\x01\x1f \r\n\t", max_size=30),
 )
-
-
-@pytest.mark.parametrize("stemmer", [False, True])
-def test_english_is_that_of_rouge_score(stemmer: bool) -> None:
-    text = "The U.S.-led investigations cost $3.5bn, café owners said."
-    assert EnglishTokenizer(stemmer).tokenize(text) == DefaultTokenizer(stemmer).tokenize(text)
-    assert ("investig" in EnglishTokenizer(stemmer).tokenize(text)) is stemmer
 
 
 def test_char_keeps_every_character_but_spaces() -> None:

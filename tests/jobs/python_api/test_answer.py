@@ -60,9 +60,3 @@ def test_a_notebook_shows_it_with_every_text_escaped(answer: ShownAnswer) -> Non
     html = answer._repr_html_()
     assert "<li><b>&lt;b&gt;</b>: 3 words keep 20 %" in html
     assert "<b>b</b>" not in html
-
-
-def test_a_run_that_was_scored_but_has_no_score_says_why() -> None:
-    points = kept_points({"a": {3: float("nan")}}, articles=1)
-    answer = ShownAnswer(answer_of(points), FULL_NAMES)
-    assert "it takes references of other articles" in str(answer)

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 import nws
-from core.errors import ModelError, RecipeError
 from core.learning.writer import load_writer
 
 TEXT = "Snow closed the schools of the town on Monday. The mayor said that they may open again on Thursday."
@@ -15,10 +12,3 @@ def test_it_writes_what_the_policies_write(workplace: Path) -> None:
     written = nws.summarize(TEXT, n=7, policy=workplace / "my-policy")
     assert [written] == load_writer(workplace / "my-policy").write(TEXT, [7])
     assert len(written.split()) == 7
-
-
-def test_what_is_wrong_is_named(workplace: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=f"{tmp_path} holds no policies"):
-        nws.summarize(TEXT, policy=tmp_path)
-    with pytest.raises(RecipeError, match="not 0"):
-        nws.summarize(TEXT, n=0, policy=str(workplace / "my-policy"))

@@ -39,13 +39,13 @@ def share(summary, references):
     assert "{fails}" not in summary, "no share"
     return max(len({{*summary.split()}} & {{*text.split()}}) / len({{*text.split()}}) for text in references)
 
-METRICS = {{"{name}": share}}
+METRICS = {{"share": share}}
 """
 
 
-def metrics(tmp_path: Path, name: str = "share", fails: str = "never in a text", file: str = "own.py") -> Path:
+def metrics(tmp_path: Path, fails: str = "never in a text", file: str = "own.py") -> Path:
     path = tmp_path / file
-    path.write_text(METRICS.format(name=name, fails=fails))
+    path.write_text(METRICS.format(fails=fails))
     return path
 
 
@@ -205,5 +205,3 @@ def test_a_score_of_draws_is_their_mean(store: Store, tiny_models: dict[str, Pat
 def test_two_metrics_of_one_name_are_refused(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"Two plugins have a metric 'share'"):
         planned(tiny_models, metrics(tmp_path), metrics(tmp_path, file="other.py"))
-    with pytest.raises(PluginError, match=r"The metric 'bertscore' of own\.py has the name of another"):
-        planned(tiny_models, metrics(tmp_path, name="bertscore"))

@@ -39,7 +39,6 @@ def texts(store: Store, run_id: str) -> dict[tuple[str, str, int], str]:
         return {(row[0], row[1], row[2]): row[3] for row in answer.rows}
 
 
-@pytest.mark.slow
 def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks(
     store: Store, tiny_models: dict[str, Path]
 ) -> None:
@@ -56,7 +55,6 @@ def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks
     assert differing == {"textrank", "oracle"}  # the first words are the first words
 
 
-@pytest.mark.slow
 def test_policies_of_words_are_trained_stored_and_exported_as_such(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -106,32 +106,6 @@ def test_a_value_for_people_is_short_and_on_one_line() -> None:
     assert shown(None, "NULL") == "NULL"
 
 
-NUMBERS = Table(
-    ("n", *map(str, range(1, 22, 2))),
-    [
-        ("all-MiniLM-L6-v2|lexrank|chunks", *[Cell(".432", "±.012", "*")] * 11),
-        ("lead (control)", *[Cell(".4")] * 10, MISSING),
-    ],
-    title="news: means",
-    notes=("* highest",),
-)
-
-
-@pytest.mark.parametrize("width", [40, 80, 200])
-def test_people_read_all_of_it_at_any_width(width: int) -> None:
-    stream = io.StringIO()
-    NUMBERS.print(Console(file=stream, width=width))
-    lines = stream.getvalue().splitlines()
-    assert max(map(len, lines)) <= width
-    assert (lines[1], lines[-1]) == ("news: means", "* highest")
-    text = "\n".join(lines)
-    assert (text.count(".432*"), text.count("±.012"), text.count("–")) == (11, 11, 1)
-    parts = [line for line in lines if line.startswith("n ")]
-    assert " ".join(part[1:] for part in parts).split() == [str(n) for n in range(1, 22, 2)]
-    assert text.count("lead") == len(parts) == (1 if width >= 80 else 3)
-    assert ("all-MiniLM-L6-v2|lexrank|chunks" in text) is (width == 200)  # else it folds
-
-
 def test_a_paper_has_marks_and_intervals_in_its_own_way() -> None:
     cells = (Cell("-.432", "±.012", "*"), Cell(".4", mark="°"), Cell("9", "8–>21"), Cell(">21"), MISSING)
     assert [latex_cell(cell) for cell in cells] == [

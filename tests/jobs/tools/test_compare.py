@@ -2,8 +2,7 @@
 
 import dataclasses
 import io
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from system_kinds import kind_of
 from core.errors import RecipeError, StoreError
 from core.types import Article, BundleResult, Score, Summary
 from jobs.report.numerals import p_text
-from jobs.store import RunSpec, Store, open_store
+from jobs.store import RunSpec, Store
 from jobs.tools.comparison import compare_runs, print_comparison
 
 BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
@@ -31,12 +30,6 @@ def summary(of: Article, system: str, n: int, f1: float, words: int | None = Non
     parts = (Score(2 * f1 / k, f1 / 2 / k, f1 / k) for k in (1, 2, 3, 4))
     scores = make_scores(*parts, efficiency=f1 / (n or 25))
     return Summary(of.id, system, n, f"{system} {n}", n if words is None else words, 0.1, scores)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -94,14 +94,6 @@ def test_reads_jsonl_in_any_order(tmp_path: Path) -> None:
     assert np.array_equal(mixed.scores["m"], found.scores["m"][::-1, ::-1])
 
 
-def test_documents_that_a_system_lacks_are_left_out_and_named(tmp_path: Path) -> None:
-    rows = [row for row in rows_of("abcd", range(5)) if (row["system"], row["document"]) not in {("a", 1), ("c", 1)}]
-    found = read_scores(written(tmp_path / "s.jsonl", rows), ["m"])
-    assert found.documents == ("0", "2", "3", "4")
-    assert found.lacking == {"1": ("a", "c")}
-    assert found.scores["m"].shape == (4, 4)
-
-
 GOOD = json.dumps({"system": "a", "document": 1, "m": 1.0})
 
 

@@ -1,6 +1,5 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ from system_kinds import kind_of
 
 from core.text.length import first_words
 from core.types import Article, BundleResult, Failure, Score, Summary
-from jobs.store import RunInfo, RunSpec, Store, open_store
+from jobs.store import RunInfo, RunSpec, Store
 
 TEXT = 'The mayor said: "Harbour trams [12 of them] will run all night."\nNurses cheered, number {}.'
 
@@ -25,13 +24,6 @@ def summary(of: Article, system: str, n: int, f1: float) -> Summary:
     scores = make_scores(*(Score(f1, f1, f1 / k) for k in (1, 2, 4, 3)), efficiency=f1 / (n or 4))
     extra = {"draws": (text, "other words", "and others")} if system == "random" else {}
     return Summary(of.id, system, n, text, len(text.split()), 0.1, scores, extra)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """The one that commands take."""
-    with open_store(f"sqlite:///{tmp_path / 'nws.db'}") as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -43,12 +43,6 @@ def test_without_an_answer_it_is_the_first_system_to_choose_and_its_middle_n(sto
     assert show(store, add_run(lengths=(0,)), None, "writer").n == 0
 
 
-def test_an_article_that_failed_says_why(store, add_run) -> None:
-    of = show(store, add_run(failed=1), "a100", None, 5)
-    assert of.summaries == ()
-    assert [failure.message for failure in of.failures] == ["no \x1b[2J word"]
-
-
 def test_as_json(store, add_run) -> None:
     told = json.loads(json.dumps(show(store, add_run(), "a1", None, 5).as_dict(), allow_nan=False))
     assert (told["key"], told["dataset"], told["words"]) == ("a1", "news", 16)

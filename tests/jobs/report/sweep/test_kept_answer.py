@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from made_scores import in_columns, kept_points, list_kept_points
 
-from core.analysis import Interval
 from core.analysis.answer import answer_of
 from core.analysis.points import Points
 from jobs.report.kept_answer import (
@@ -17,7 +16,6 @@ from jobs.report.kept_answer import (
     ranked_systems,
     sentences,
 )
-from jobs.report.numerals import percent, percent_interval
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21)
 NEWS = {1: 0.12, 3: 0.23, 5: 0.27, 7: 0.30, 9: 0.32, 11: 0.35, 13: 0.36, 15: 0.38, 17: 0.39, 19: 0.40, 21: 0.41}
@@ -140,25 +138,6 @@ def test_what_it_rests_on():
     )
     assert basis(answer_of(kept_points({"a": {9: 0.3}})), "news") == "60 articles, n = 9"
     assert basis(answer_of(kept_points({"a": NEWS})), "other") == ""
-
-
-@pytest.mark.parametrize(("share", "text"), [(0.414, "41 %"), (-0.001, "0 %"), (-0.02, "-2 %"), (1.0, "100 %")])
-def test_shares_in_per_cent(share, text):
-    assert percent(share) == text
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [
-        (0.38, 0.43, "38–43 %"),
-        (0.4061, 0.4092, "40.6–40.9 %"),
-        (-0.02, 0.03, "-2 to 3 %"),
-        (-0.001, 0.03, "0–3 %"),
-        (None, None, ""),
-    ],
-)
-def test_intervals_in_per_cent(low, high, text):
-    assert percent_interval(Interval(0.4, low, high)) == text
 
 
 def test_the_n_that_the_answer_names():
