@@ -32,7 +32,7 @@ from core.analysis.grids import Grid, build_grids
 from core.analysis.intervals import FEWEST_ARTICLES as FEWEST_ARTICLES
 from core.analysis.intervals import Interval, first_kept, interval_of_n, skewed_intervals
 from core.analysis.points import Edge, Metric, Points, edge_of
-from core.analysis.sample_size import POWER, articles_for_one_step
+from core.analysis.sample_size import articles_for_one_step
 from core.systems.rulers import PERSON
 from core.text.length import LengthUnit
 from core.types import SystemKind
@@ -115,22 +115,19 @@ class ContentKept:
         return edge_of(n, [length.n for length in self.lengths])
 
 
-def content_kept(points: Points, *, power: float = POWER) -> tuple[ContentKept, ...]:
+def content_kept(points: Points) -> tuple[ContentKept, ...]:
     """The shares that systems keep, by dataset, system and ceiling. Uncut summaries (n = 0) count for `PERSON` alone.
 
     A summary without the metric `KEPT` (NaN) counts as if it were not there. A ceiling that keeps nothing is left out.
 
     Args:
         points: those of one run.
-        power: how often a study with `SmallestN.articles_for_one_step` is to be so sure.
 
     Raises:
         StoreError: the points are not those of one run (see `build_grids`).
     """
     persons = dict(_persons(points))
-    by_dataset = map(
-        lambda grid: _of_dataset(grid, persons.get(grid.dataset, {}), power), build_grids(points, KEPT, points.n > 0)
-    )
+    by_dataset = (_of_dataset(grid, persons.get(grid.dataset, {})) for grid in build_grids(points, KEPT, points.n > 0))
     return tuple(replace(kept, length_unit=points.length_unit) for kept in chain.from_iterable(by_dataset))
 
 
@@ -176,7 +173,7 @@ def _persons(points: Points) -> Iterator[tuple[str, dict[str, float]]]:
         yield grid.dataset, {article: value for article, value in values.items() if not math.isnan(value)}
 
 
-def _of_dataset(grid: Grid, persons: Mapping[str, float], power: float) -> Iterator[ContentKept]:
+def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKept]:
     for s, (system, present) in enumerate(zip(grid.systems, grid.present, strict=True)):
         lengths = np.flatnonzero(present.any(axis=1))
         complete = present[lengths].all(axis=0)
@@ -196,7 +193,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float], power: float) -> Itera
                 articles=len(kept.values),
                 dropped=dropped,
                 lengths=_lengths(kept, tried),
-                smallest=tuple(_smallest(kept, tried, x, power) for x in SHARES[ceiling]),
+                smallest=tuple(_smallest(kept, tried, x) for x in SHARES[ceiling]),
             )
 
 
@@ -214,7 +211,7 @@ def _lengths(kept: KeptByArticle, tried: Sequence[int]) -> tuple[Share, ...]:
     return tuple(Share(n, len(kept.values), interval) for n, interval in zip(tried, intervals, strict=True))
 
 
-def _smallest(kept: KeptByArticle, tried: Sequence[int], x: float, power: float) -> SmallestN:
+def _smallest(kept: KeptByArticle, tried: Sequence[int], x: float) -> SmallestN:
     steps = [*tried, None]  # the last: longer than any that was tried
     above = kept.above(x)
     reached = int(first_kept(kept.shares[None], x)[0])
@@ -225,5 +222,5 @@ def _smallest(kept: KeptByArticle, tried: Sequence[int], x: float, power: float)
         low=steps[low],
         high=steps[high],
         claimed=steps[high] if len(above) >= FEWEST_ARTICLES else None,
-        articles_for_one_step=articles_for_one_step(above, power),
+        articles_for_one_step=articles_for_one_step(above),
     )

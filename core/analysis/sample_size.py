@@ -24,15 +24,14 @@ _TINY = 1e-100
 _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for size in range(10, 100)), MOST_ARTICLES)
 
 
-def articles_for_one_step(above: Floats, power: float = POWER) -> int | None:
-    """With how many articles the 95 % interval of the smallest n is at most one step of the grid wide.
+def articles_for_one_step(above: Floats) -> int | None:
+    """The number of articles with which the 95 % interval of the smallest n is at most one step of the grid wide.
 
     Studies are drawn: their t have those of the run as means, scaled to as many articles, and are normal, correlated as
     the articles say. It is rounded up to two digits, beyond which draws differ.
 
     Args:
         above: (articles, lengths), what each article keeps beyond the share (`Kept.above`).
-        power: how often it is to be.
 
     Returns:
         None if no length keeps the share, there is one article alone, or it takes more than `MOST_ARTICLES`.
@@ -51,7 +50,7 @@ def articles_for_one_step(above: Floats, power: float = POWER) -> int | None:
         high = first_kept(t - least_t(skewness, size), 0)
         shown_below = -t[:, ::-1] - least_t(-skewness, size)[::-1]
         low = lengths - first_kept(shown_below, 0)
-        return float(((high - low <= 1) & (high < lengths)).mean()) >= power
+        return float(((high - low <= 1) & (high < lengths)).mean()) >= POWER
 
     place = bisect_left(_SIZES, True, key=is_sure)
     return _SIZES[place] if place < len(_SIZES) else None

@@ -187,12 +187,9 @@ def run_progress(
         stage: the number of the stage, from 0, and how many there are, each with so many articles.
         minutes: when the lines of a run are due, whichever of its stages they come from.
     """
-    tally, minutes, is_terminal, printed = (
-        _Tally(total, done, unit, stage),
-        minutes or Minutes(),
-        sys.stderr.isatty(),
-        "",
-    )
+    tally = _Tally(total, done, unit, stage)
+    minutes = minutes or Minutes()
+    is_terminal, printed = sys.stderr.isatty(), ""
     show(unit=unit, newest=None, **tally.fields())
     with _bar(console, tally) if is_terminal else nullcontext(lambda: None) as look:
 

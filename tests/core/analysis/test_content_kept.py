@@ -24,6 +24,7 @@ from core.analysis.intervals import (
     skewed_intervals,
 )
 from core.analysis.points import Points
+from core.analysis.sample_size import articles_for_one_step
 
 LENGTHS = (1, 7, 21)
 
@@ -198,3 +199,13 @@ def test_with_the_articles_advised_most_studies_are_sure_to_one_step() -> None:
     drawn = (values[rng.integers(0, 60, answer.articles_for_one_step)] - 0.5 for _ in range(500))
     narrow = [high - low <= 1 for low, high in map(interval_of_n, drawn)]
     assert 0.7 <= np.mean(narrow) <= 0.95
+
+
+def test_articles_for_one_step_where_all_keep_the_same_or_none_keeps_the_share() -> None:
+    rng = np.random.default_rng(4)
+    above = np.full((30, 3), [-0.1, 0.0, 0.1])
+    assert articles_for_one_step(above) == 12
+    above[:, 1] = 0.1 * rng.normal(size=30)
+    assert articles_for_one_step(above) == 12  # only one length is not known
+    assert articles_for_one_step(-above) is None
+    assert articles_for_one_step(above[:1]) is None
