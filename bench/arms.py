@@ -21,12 +21,13 @@ from sentence_transformers import SentenceTransformer
 from cluster.article_work import Work
 from core import arithmetic
 from core.arithmetic import find_device
+from core.article import Article, SegmentedArticle
 from core.metrics.rouge import VARIANTS
 from core.models import model_folder
 from core.models.encoders import FloatArray
 from core.stage import Stage
 from core.sweep import BeginEncode, Sweeper, embed, write
-from core.types import Article, Score, SegmentedArticle
+from core.types import Score
 from core.worker_factories import make_segmenter
 from jobs.drive import driver
 from jobs.recipes.plan import Plan

@@ -24,16 +24,8 @@ from core.analysis.content_kept import (
     content_kept,
 )
 from core.analysis.grids import build_grids
-from core.analysis.intervals import (
-    ALPHA,
-    FEWEST_ARTICLES,
-    above_zero_p,
-    first_kept,
-    interval_of_n,
-    moments,
-    skewed_intervals,
-)
-from core.analysis.sample_size import POWER
+from core.analysis.intervals import ALPHA, above_zero_p, moments, skewed_intervals
+from core.analysis.smallest_n import FEWEST_ARTICLES, POWER, first_kept, interval_of_n
 from core.systems.rulers import OTHER_ARTICLE, PERSON
 from jobs.store import open_store
 

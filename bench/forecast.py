@@ -35,7 +35,7 @@ from bench import stub_work
 from bench.machine import RESULTS, cpu_model
 from bench.overhead import WORDS, Meter, cost
 from cluster.session import local_session
-from core.types import Article
+from core.article import Article
 from jobs.drive import pools
 from jobs.recipes.job import plan_job
 from jobs.store import open_store

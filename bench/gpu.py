@@ -29,9 +29,10 @@ from bench.parts import Stopwatch, watched
 from bench.random_models import make_bert
 from bench.sweep import Agreement, compare
 from core.arithmetic import find_device
+from core.article import SegmentedArticle
 from core.stage import Stage
 from core.sweep import Sweeper
-from core.types import Precision, Score, SegmentedArticle, Summary
+from core.types import Precision, Score, Summary
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.installation import code_version
 from jobs.recipes.job import make_plan

@@ -15,6 +15,7 @@ import numpy as np
 from core.analysis.content_kept import ContentKept, content_kept
 from core.analysis.points import NO_TEXT, Points
 from core.arithmetic import find_device
+from core.article import Article
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.kept import OTHERS, draw_panel
 from core.metrics.specs import KEPT, KEPT_WORDS
@@ -23,7 +24,7 @@ from core.models import parse_model, resolve_model
 from core.stage import MetricsConfig
 from core.sweep import take_share
 from core.systems.rulers import RULERS
-from core.types import Article, SystemKind
+from core.types import SystemKind
 from jobs.store import ArticleTexts, open_store
 
 LAYER, LAYERS = 6, (3, 4, 5)

@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.machine import cpu_model, keep
+from core.article import Article
 from core.metrics.specs import as_columns
-from core.types import Article, BundleResult, Score, Summary, SystemKind
+from core.types import BundleResult, Score, Summary, SystemKind
 from jobs.store import RunSpec, Store, open_store, upgrade_schema
 
 LENGTHS = tuple(range(1, 22, 2))

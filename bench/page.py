@@ -24,10 +24,11 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.large_store import LENGTHS, SYSTEMS, fill_run
 from bench.machine import cpu_model, keep
+from core.article import Article
 from core.metrics.specs import F1S, as_columns
 from core.text.dataset import BUNDLED
 from core.text.length import word_spans
-from core.types import Article, Score, Summary
+from core.types import Score, Summary
 from jobs.report.page.page import write_page
 from jobs.store import open_store
 

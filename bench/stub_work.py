@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cluster.article_work import Work
+from core.article import Article, Segment, SegmentedArticle
 from core.metrics.specs import BY_COLUMN
 from core.text.length import first_words
-from core.types import Article, Segment, SegmentedArticle, Summary
+from core.types import Summary
 
 if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along
     from core.stage import Stage

@@ -27,13 +27,13 @@ from bench.machine import cpu_model, keep
 from bench.parts import ELSE, Stopwatch
 from cluster.pools import EpisodePool
 from core.arithmetic import find_device
+from core.article import Article
 from core.learning import learner
 from core.learning.exchange import ArticleGradient, Request
 from core.learning.learner import Learner
 from core.learning.reward import bertscore_reward
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig
-from core.types import Article
 from jobs.drive import driver, training
 from jobs.drive.run import Run
 from jobs.recipes.job import make_plan

@@ -24,7 +24,8 @@ import sqlalchemy
 
 from bench import stub_work
 from bench.machine import CpuSeconds, cpu_model, keep
-from core.types import Article, BundleResult, Landed
+from core.article import Article
+from core.types import BundleResult, Landed
 from jobs.store import RunSpec, Store, open_store, upgrade_schema
 
 SYSTEMS = (

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cluster.dispatcher import WorkerInfo, this_worker
+from core.article import Article, SegmentedArticle
 from core.errors import DeviceError, as_device_error, device_errors_in_words, is_device_error, is_memory_error
 from core.provenance import Software, software_now
-from core.types import Article, BundleResult, Failure, SegmentedArticle, Summary
+from core.types import BundleResult, Failure, Summary
 
 if TYPE_CHECKING:
     # It has no use where articles are only segmented.

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.article import Article
 from core.provenance import Software, software
-from core.types import ROWS_DEPEND, Article, Failure
+from core.types import ROWS_DEPEND, Failure
 
 STUCK_SECONDS = 600.0
 """Seconds that any task may take, unless a recipe says otherwise."""

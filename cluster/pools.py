@@ -10,9 +10,10 @@ from typing import Any, Literal, TypeAlias
 from cluster.article_work import EpisodeActor, SweepActor, Work, segment_bundle, segmenting
 from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
 from cluster.resources import ActorResources
+from core.article import Article
 from core.errors import ClusterError
 from core.learning.exchange import ArticleGradient, Decoded, Request
-from core.types import Article, BundleResult, Failure, Landed
+from core.types import BundleResult, Failure, Landed
 
 MAX_ATTEMPTS = 3
 """How often a bundle may lose its process before its articles are tried alone, once more each, and how often an article

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from core.article import Article, SegmentedArticle
 from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Request, Sample
 from core.learning.policies import FeaturePolicies, StudyPolicies, restore_policies
@@ -23,7 +24,6 @@ from core.sweep import Encode
 from core.systems.importance import unit_rows
 from core.systems.system import Embeddings
 from core.text.length import LengthUnit
-from core.types import Article, SegmentedArticle
 
 Pair = FeaturePolicies | StudyPolicies
 Result = TypeVar("Result")

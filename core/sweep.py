@@ -10,6 +10,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from core.arithmetic import multiply_exactly
+from core.article import Article, SegmentedArticle
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.standard import StandardMetrics
 from core.models.encoders import FloatArray, load_encoder
@@ -30,7 +31,7 @@ from core.systems.system import (
     uncut_and_cut,
 )
 from core.text.length import UNCUT, LengthUnit, count_words
-from core.types import DRAWS, Article, Score, SegmentedArticle, Summary
+from core.types import DRAWS, Score, Summary
 
 if TYPE_CHECKING:
     from core.metrics.model_metric import ModelScorer

@@ -6,12 +6,12 @@ Each loads its own libraries where it runs, and a driver, which sends these func
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from core.article import Article, SegmentedArticle
 from core.errors import EmptyArticleError
 from core.stage import Stage
 from core.text.language import Language, require_language
 from core.text.length import require_summary_length
 from core.text.segmentation import require_same_data
-from core.types import Article, SegmentedArticle
 
 if TYPE_CHECKING:
     from core.episodes import EpisodeRunner

@@ -29,10 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import FEWEST_ARTICLES as FEWEST_ARTICLES
-from core.analysis.intervals import Interval, first_kept, interval_of_n, skewed_intervals
+from core.analysis.intervals import Interval, skewed_intervals
 from core.analysis.points import Edge, Metric, Points, edge_of
-from core.analysis.sample_size import articles_for_one_step
+from core.analysis.smallest_n import SmallestN, smallest_n
 from core.systems.rulers import PERSON
 from core.text.length import LengthUnit
 from core.types import SystemKind
@@ -57,28 +56,6 @@ class Share:
     n: int
     articles: int
     share: Interval
-
-
-@dataclass(frozen=True, slots=True)
-class SmallestN:
-    """The smallest n from which on every longer n of the grid keeps at least the share `x`.
-
-    Attributes:
-        n: by the mean shares; None where the longest n keeps less than x.
-        low: of the 95 % interval of `n`; None where the interval lies beyond the longest n.
-        high: its upper end; None where that lies beyond the longest n.
-        claimed: the smallest n that is shown to keep x, as all longer n are: wrong in at most 5 % of studies. None
-            where nothing is shown.
-        articles_for_one_step: with about so many articles the interval would be at most one step of the grid wide; None
-            where `n` is. It is drawn from these articles, and understates how much others may vary.
-    """
-
-    x: float
-    n: int | None
-    low: int | None
-    high: int | None
-    claimed: int | None
-    articles_for_one_step: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +170,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKep
                 articles=len(kept.values),
                 dropped=dropped,
                 lengths=_lengths(kept, tried),
-                smallest=tuple(_smallest(kept, tried, x) for x in SHARES[ceiling]),
+                smallest=tuple(smallest_n(tried, kept.shares, kept.above(x), x) for x in SHARES[ceiling]),
             )
 
 
@@ -209,18 +186,3 @@ def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, f
 def _lengths(kept: KeptByArticle, tried: Sequence[int]) -> tuple[Share, ...]:
     intervals = skewed_intervals(kept.shares + kept.influence)
     return tuple(Share(n, len(kept.values), interval) for n, interval in zip(tried, intervals, strict=True))
-
-
-def _smallest(kept: KeptByArticle, tried: Sequence[int], x: float) -> SmallestN:
-    steps = [*tried, None]  # the last: longer than any that was tried
-    above = kept.above(x)
-    reached = int(first_kept(kept.shares[None], x)[0])
-    low, high = interval_of_n(above)
-    return SmallestN(
-        x=x,
-        n=steps[reached],
-        low=steps[low],
-        high=steps[high],
-        claimed=steps[high] if len(above) >= FEWEST_ARTICLES else None,
-        articles_for_one_step=articles_for_one_step(above),
-    )

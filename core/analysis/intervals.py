@@ -2,8 +2,7 @@
 
 Student (1908), The Probable Error of a Mean. How often it holds the mean of real scores: docs/phase1.md.
 
-And from which length on all means are above 0, and between which lengths the smallest lies of which that is true.
-Lengths are tested one after the other, each by itself, and the first test that shows nothing ends it.
+And how sure it is that a mean is above 0.
 """
 
 import math
@@ -107,38 +106,12 @@ def score_intervals(
 
 Floats: TypeAlias = NDArray[np.float64]
 
-FEWEST_ARTICLES = 12
-"""With fewer, no n is claimed: with so few, skewness cannot be estimated."""
 ALPHA = (1 - CONFIDENCE) / 2
 """Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""
 _DOUBT = 1.5
 """Standard errors by which a skewness is taken to be more unfavourable than it looks."""
 _EQUAL = 1e-12
 """Values that spread less, relative to the largest, differ by rounding alone."""
-
-
-def first_kept(shares: Floats, x: float) -> NDArray[np.intp]:
-    """For each row of (rows, lengths), the index of the first length from which on all keep x; lengths if none does."""
-    below = shares < x
-    last_below = shares.shape[1] - np.argmax(below[:, ::-1], axis=1)
-    return np.where(below.any(axis=1), last_below, 0)
-
-
-def interval_of_n(above: Floats) -> tuple[int, int]:
-    """The indices between which the smallest length lies that keeps the share, as do all longer ones (95 %).
-
-    Its upper end is shown from the longest length down. Its lower end is the mirror image: from the shortest up, the
-    first that is not shown to keep less. Either is wrong only if a single test is: that of the length before the true
-    answer, or that of the answer.
-
-    Args:
-        above: (articles, lengths), what each article keeps beyond the share (`Kept.above`).
-    """
-    articles, lengths = above.shape
-    if articles < 2:
-        return 0, lengths
-    columns = moments(above)
-    return lengths - _shown_from(articles, columns.mirrored()), _shown_from(articles, columns)
 
 
 def above_zero_p(articles: int, columns: "Moments") -> Floats:
@@ -220,16 +193,3 @@ def least_t(skewness: Floats, articles: int) -> Floats:
 def _tail(skewness: Floats, articles: int) -> Floats:
     """The skewness to be reckoned with in a mean of so many articles: at most 0."""
     return np.minimum(skewness - _DOUBT * math.sqrt(6 / articles), 0) / math.sqrt(articles)
-
-
-def _shown_from(articles: int, columns: Moments) -> int:
-    """The index of the first column whose mean is shown to be above 0, as are those of all later columns.
-
-    They are tested one-sidedly from the last one on, and the first that is not shown ends it. A wrong answer needs a
-    wrong rejection at the last column whose mean is not above 0, which is a single test: so no correction for the
-    number of columns is needed (Tamhane, Hochberg and Dunnett 1996, Biometrics 52, 21-37).
-
-    Returns:
-        The number of columns if nothing is shown.
-    """
-    return int(first_kept(-above_zero_p(articles, columns)[None], -ALPHA)[0])

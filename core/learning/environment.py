@@ -20,12 +20,12 @@ from spacy.lang.en.lex_attrs import like_num
 from spacy.lang.en.stop_words import STOP_WORDS
 
 from core.arithmetic import multiply_rows
+from core.article import Segment, SegmentedArticle
 from core.models.tokens import IntArray
 from core.systems.composition import filled, taken_room, words_at
 from core.systems.importance import FloatArray, centroid_similarity, standardised, textrank
 from core.systems.system import Embeddings
 from core.text.length import LengthUnit, cost, fitting, room
-from core.types import Segment, SegmentedArticle
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from core.article import Article
 from core.systems.importance import FloatArray
-from core.types import Article
 
 if TYPE_CHECKING:  # pools of sweeps must not wait for torch
     from core.learning.training_config import TrainingConfig

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from core.article import Article
 from core.errors import NwsError
 from core.learning.exchange import ArticleGradient, Broadcast, Parameters, Request, Sample
 from core.learning.training_config import TrainingConfig
-from core.types import Article
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from core.article import Article, SegmentedArticle
 from core.learning.training_config import ANCHOR_SENTENCES, ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, RewardConfig
 from core.metrics.bertscore import BertScorer, ReferenceScorer
 from core.metrics.config import Options
@@ -27,7 +28,7 @@ from core.metrics.metric import Metric, Row
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.systems.composition import first_sentences
-from core.types import Article, Score, SegmentedArticle
+from core.types import Score
 
 # From (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from core.arithmetic import find_device
+from core.article import Article
 from core.errors import ModelError, RecipeError
 from core.learning.checkpoint import load_checkpoint, load_decoding, save_checkpoint, save_decoding
 from core.learning.policy_system import PolicySystem, policy_system
@@ -16,7 +17,6 @@ from core.text.language import require_language
 from core.text.length import LengthUnit
 from core.text.rows import cleaned
 from core.text.segmentation import Segmenter
-from core.types import Article
 
 
 class PolicyWriter:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.article import Article
 from core.errors import CorpusError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, MeanOverRows, Metric, Row
@@ -34,7 +35,6 @@ from core.metrics.specs import KEPT, KEPT_WORDS
 from core.text.length import idf_of
 from core.text.near_copies import are_near_copies
 from core.text.tokenizers import Tokenizer
-from core.types import Article
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
     from core.metrics.bertscore import BertScorer, Reference

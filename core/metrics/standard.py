@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import torch
 
+from core.article import Article
 from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.kept import KeptScorer, Panel, kept
 from core.metrics.rouge import Rouge
@@ -12,7 +13,7 @@ from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
 from core.metrics.surface import SOURCE_METRICS, efficiency
 from core.stage import MetricsConfig
 from core.text.length import count_words
-from core.types import Article, Score
+from core.types import Score
 
 
 class StandardMetrics:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from core.article import SegmentedArticle
 from core.systems.composition import compose, filled, first_sentences, taken_room, words_at
 from core.systems.importance import (
     FloatArray,
@@ -23,7 +24,6 @@ from core.systems.importance import (
 )
 from core.systems.system import Document, Draft, UsualSystem
 from core.text.length import LengthUnit, fitting, room
-from core.types import SegmentedArticle
 
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
 IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {

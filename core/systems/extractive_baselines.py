@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from core.article import SegmentedArticle
 from core.systems.composition import compose, words_at
 from core.systems.rulers import RULERS
 from core.systems.system import Document, Draft, System, UsualSystem
 from core.text.length import UNCUT, cut, fitting, room, word_spans
-from core.types import SegmentedArticle, SystemKind
+from core.types import SystemKind
 
 BASELINES = {
     "lead3": "core.systems.extractive_baselines:Lead3",

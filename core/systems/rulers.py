@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from core.article import Article
 from core.errors import EmptyArticleError
 from core.systems.chunk_systems import candidate_chunks, greedy
 from core.systems.system import Document, Draft, System, UsualSystem, uncut_and_cut
 from core.text.length import LengthUnit, cost, room, word_spans
 from core.types import OTHER_ARTICLE as OTHER_ARTICLE
-from core.types import Article, SystemKind
+from core.types import SystemKind
 
 REFERENCE_WORDS: Final = "reference-words"
 PERSON: Final = "person"

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn, Protocol, TypeAlias
 
+from core.article import Article, SegmentedArticle
 from core.errors import RecipeError
 from core.systems.importance import FloatArray
 from core.text.length import UNCUT, LengthUnit, kept_to, length_of
-from core.types import Article, SegmentedArticle, SystemKind
+from core.types import SystemKind
 
 # From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
 AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.article import Article
 from core.article_id_sets import IdNumbers
 from core.errors import CorpusError, RecipeError, did_you_mean
 from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
 from core.text.data_files import DataFiles, changed, find_files, is_address, is_files
 from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article
-from core.types import Article
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+from core.article import Article
 from core.errors import LanguageError
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
-from core.types import Article
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

@@ -1,6 +1,6 @@
 """From one row of any dataset to an Article: which field is the text, which the reference, which the key.
 
-The article's id follows from these: `core.types.Article`.
+The article's id follows from these: `core.article.Article`.
 """
 
 import ast
@@ -8,8 +8,8 @@ import json
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from core.article import Article
 from core.errors import CorpusError
-from core.types import Article
 
 TEXT_FIELDS = ("article", "document", "dialogue", "text")
 REFERENCE_FIELDS = ("highlights", "summary", "summaries", "references", "reference")

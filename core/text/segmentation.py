@@ -19,13 +19,13 @@ import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 
+from core.article import Article, Segment, SegmentedArticle
 from core.errors import EmptyArticleError, SegmentationError
 from core.provenance import files_below, files_sha256
 from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
 from core.text.korean import DATA, load_korean_cutter, versions
 from core.text.language import Language
 from core.text.length import MAX_SENTENCES, require_length, too_long, word_spans
-from core.types import Article, Segment, SegmentedArticle
 
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
 KOREAN_PIPELINE = "kiwi"

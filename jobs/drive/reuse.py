@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from core.article import Article
 from core.article_id_sets import ArticleIds, IdNumbers, id_numbers
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
@@ -29,7 +30,7 @@ from core.systems.rulers import OTHER_ARTICLE
 from core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.text.dataset import OpenDataset
 from core.text.length import UNCUT
-from core.types import CHOSEN_SCORES, POLICY, Article, BundleResult
+from core.types import CHOSEN_SCORES, POLICY, BundleResult
 from jobs.drive.run import Run
 from jobs.recipes.plan import Plan
 from jobs.store import PaidText, Reusable

@@ -21,8 +21,9 @@ from typing import Any, Self
 from rich.console import Console
 
 from cluster.article_work import pool_warnings
+from core.article import Article
 from core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
-from core.types import Article, Failure, Landed
+from core.types import Failure, Landed
 from jobs.drive.progress import Advance, Minutes, run_progress
 from jobs.drive.watchdog import watchdog
 from jobs.store import FinalState, LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver

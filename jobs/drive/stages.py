@@ -11,13 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from cluster.pools import SweepPool
+from core.article import Article
 from core.article_id_sets import ArticleIds
 from core.errors import StoreError
 from core.metrics.kept import Panel, others
 from core.metrics.specs import KEPT
 from core.stage import Stage
 from core.systems.system import Draft, Stored, SummarizedArticle
-from core.types import Article, Landed
+from core.types import Landed
 from jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.progress import Advance
 from jobs.drive.reuse import divide, find_reusable

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from cluster.pools import EpisodePool
+from core.article import Article
 from core.errors import NwsError, RecipeError, StoreError
 from core.learning.checkpoint import Checkpoint, Reading, from_bytes, to_bytes
 from core.learning.exchange import Decoded
@@ -21,7 +22,7 @@ from core.metrics.fluency import Fluency
 from core.models import ModelRef
 from core.models.encoders import embedding_width
 from core.stage import Stage
-from core.types import POLICY, Article, BundleResult
+from core.types import POLICY, BundleResult
 from jobs.drive.pools import Pools, PoolWatch, look_at_sources
 from jobs.drive.run import Run
 from jobs.drive.trackers import Trackers, update_scalars

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from core.article import Article
 from core.errors import CorpusError, NwsError
 from core.models.endpoint import BACKEND
 from core.provenance import library_versions
@@ -21,7 +22,6 @@ from core.systems.system import Draft
 from core.text.length import count_characters, count_words
 from core.text.reader import naming, read_rows
 from core.text.rows import recognise_fields, to_article
-from core.types import Article
 from jobs.installation import code_version
 
 if TYPE_CHECKING:  # which refusals need not wait for

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from core.article import Article, Segment, SegmentedArticle
 from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
 from core.models.generators import KNOWN_GENERATORS
 from core.plugins.adapters import Judged, PluginMetric, PluginSystem, plugin_metrics, plugin_systems
@@ -28,7 +29,6 @@ from core.systems.system import Document, Embeddings
 from core.text.length import LengthUnit, cut
 from core.text.reader import is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
-from core.types import Article, Segment, SegmentedArticle
 from core.worker_factories import checked, make_segmenter
 from jobs.installation import ROOT
 from jobs.recipes.plan import Plan

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from core.analysis import LEAD, RANDOM, Comparison, Uncut, lengths_text
 from core.analysis.answer import Answer
-from core.analysis.content_kept import FEWEST_ARTICLES, Ceiling, ContentKept, Share, SmallestN
+from core.analysis.content_kept import Ceiling, ContentKept, Share
 from core.analysis.points import Edge
+from core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
 from jobs.report.run_status import HALF, ranked

@@ -15,7 +15,8 @@ from core.analysis import (
     lengths_text,
 )
 from core.analysis.answer import Answer
-from core.analysis.content_kept import SHARES, Ceiling, ContentKept, SmallestN
+from core.analysis.content_kept import SHARES, Ceiling, ContentKept
+from core.analysis.smallest_n import SmallestN
 from jobs.report import kept_answer
 from jobs.report.charts import GainAt
 from jobs.report.metric_names import metric_name, metric_places, not_equal

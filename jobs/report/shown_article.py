@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.text import Text
 
 from core.analysis import system_order
+from core.article import Article
 from core.errors import RecipeError, StoreError
 from core.metrics.specs import KEPT, SPECS
 from core.text.alignment import align, bare_spans, bare_words
 from core.text.length import count_characters, count_words, length_of
-from core.types import Article, Summary, SystemKind
+from core.types import Summary, SystemKind
 from jobs.report.console import printable, written_out
 from jobs.report.kept_answer import named_length, ranked_systems
 from jobs.report.numerals import counted, decimals, of_length, percent

@@ -21,7 +21,8 @@ from core.analysis import (
     uncut_scores,
 )
 from core.analysis.answer import Answer, answer_of
-from core.analysis.content_kept import KEPT, ContentKept, SmallestN
+from core.analysis.content_kept import KEPT, ContentKept
+from core.analysis.smallest_n import SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
 from jobs.report.metric_names import SKEWED, few, metric_signature

@@ -32,9 +32,10 @@ from sqlalchemy import (
     union,
 )
 
+from core.article import Article
 from core.errors import StoreError
 from core.metrics.specs import BY_COLUMN, OPTIONAL
-from core.types import CHOSEN_SCORES, Article, Summary, SystemKind
+from core.types import CHOSEN_SCORES, Summary, SystemKind
 from jobs.store.database import Database, reads
 from jobs.store.engine import id_batches
 from jobs.store.runs import runs_with_rows

@@ -23,8 +23,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
+from core.article import Article
 from core.metrics.specs import BY_COLUMN, OPTIONAL
-from core.types import CHOSEN_SCORES, Article, BundleResult, Failure, Summary
+from core.types import CHOSEN_SCORES, BundleResult, Failure, Summary
 from jobs.store.database import Database, reads
 from jobs.store.engine import dump_json, escaped, id_batches, is_storable, require_storable, upsert
 from jobs.store.runs import runs_with_rows

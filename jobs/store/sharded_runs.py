@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
-from core.types import Article, SystemKind
+from core.article import Article
+from core.types import SystemKind
 from jobs.store.database import Database, reads, writes
 from jobs.store.engine import insert_new
 from jobs.store.lifecycle import check_fence, claim_row, insert_run

@@ -156,7 +156,7 @@ class SystemRow(_OfRun, Base):
 
 
 class ArticleRow(Base):
-    """An article, shared by every run that read it; `id` is `core.types.Article.id`, so it holds the content hash.
+    """An article, shared by every run that read it; `id` is `core.article.Article.id`, so it holds the content hash.
 
     No foreign key leads here: in `summaries` it would cost a quarter of the time to store a row. A driver stores an
     article before what refers to it, and who removes articles locks the table (`jobs.store.lifecycle`).

@@ -11,7 +11,8 @@ from fake_cuda import FakeCuda
 import core.arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
 from cluster.article_work import SegmentedBundle, pool_warnings, segment_bundle, sweep_bundle
 from cluster.dispatcher import this_worker
-from core.types import SegmentedArticle, Summary
+from core.article import SegmentedArticle
+from core.types import Summary
 
 
 def test_only_the_guilty_article_of_a_bundle_fails() -> None:

@@ -10,8 +10,9 @@ import pytest
 from cluster.article_work import Work
 from cluster.pools import sweeps_on_ray
 from cluster.resources import ActorResources
+from core.article import Article
 from core.errors import DeviceError
-from core.types import Article, Landed
+from core.types import Landed
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 

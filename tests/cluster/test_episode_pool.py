@@ -9,8 +9,8 @@ from fake_episodes import FakeEpisodeRunner, request
 
 from cluster.dispatcher import this_worker
 from cluster.pools import inline_episodes
+from core.article import Article
 from core.errors import DeviceError, NwsError
-from core.types import Article
 
 
 def test_a_device_that_fails_is_no_fault_of_the_article() -> None:

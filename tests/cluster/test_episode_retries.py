@@ -14,9 +14,9 @@ from scripted_actors import ScriptedActors
 
 from cluster.article_work import EpisodeActor
 from cluster.pools import EpisodePool, inline_episodes
+from core.article import Article
 from core.errors import CancelledError, ClusterError
 from core.learning.exchange import Decoded
-from core.types import Article
 
 
 def nothing() -> None:

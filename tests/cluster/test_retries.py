@@ -12,8 +12,9 @@ from scripted_actors import ScriptedActors
 
 from cluster.article_work import Work
 from cluster.pools import SweepPool, inline_sweeps
+from core.article import Article
 from core.errors import ModelError
-from core.types import Article, BundleResult
+from core.types import BundleResult
 
 
 def sweep(_: str, bundle: Sequence[Article]) -> BundleResult:

@@ -13,8 +13,9 @@ from cluster.article_work import Work
 from cluster.pools import inline_sweeps, sweeps_on_ray
 from cluster.resources import ActorResources, plan_actors
 from cluster.session import Session
+from core.article import Article
 from core.errors import ClusterError, ModelError
-from core.types import Article, Failure, Landed, Summary
+from core.types import Failure, Landed, Summary
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 

@@ -8,6 +8,7 @@ from prepared_articles import TEXT, encode, parameters_of
 from training_stage import training_stage
 
 from core.arithmetic import describe_arithmetic, rows_are_independent
+from core.article import Article
 from core.episodes import EpisodeRunner
 from core.errors import EmptyArticleError
 from core.learning.exchange import ArticleGradient, Broadcast, Episode
@@ -19,7 +20,6 @@ from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.text.length import count_words
 from core.text.segmentation import Segmenter
-from core.types import Article
 from core.worker_factories import make_episode_runner
 
 OTHER = "Rain fell over the city of Dover. The mayor closed two schools. Snow may follow on Friday, experts warn."

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.article import Article, SegmentedArticle
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.models import ModelRef
 from core.stage import MetricsConfig, Stage
@@ -19,7 +20,6 @@ from core.systems.chunk_systems import ChunkSystem
 from core.systems.extractive_baselines import BASELINES, make_baseline
 from core.systems.system import Draft
 from core.text.segmentation import Segmenter
-from core.types import Article, SegmentedArticle
 
 ONE, TWO = (ModelRef(name, f"org/{name}", "0" * 40) for name in ("mini", "bert"))
 LENGTHS = (1, 4, 9, 30)

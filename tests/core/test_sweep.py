@@ -10,6 +10,7 @@ from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from core.article import Article
 from core.errors import EmptyArticleError, LanguageError
 from core.metrics import bertscore
 from core.metrics.config import BertScoreConfig, RougeConfig
@@ -24,7 +25,6 @@ from core.systems.system import Draft
 from core.text.dataset import Dataset, open_dataset
 from core.text.length import UNCUT, count_words, first_words
 from core.text.segmentation import unsegmented
-from core.types import Article
 from core.worker_factories import make_segmenter, make_sweeper
 
 LENGTHS = (1, 7, 21)

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from bench.arms import stage_of
+from core.article import SegmentedArticle
 from core.stage import Stage
-from core.types import SegmentedArticle, Summary
+from core.types import Summary
 from core.worker_factories import make_segmenter, make_sweeper
 from jobs.recipes.job import plan_job
 

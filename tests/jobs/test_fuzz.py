@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
+from core.article import Article
 from core.errors import NwsError, RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import Row
@@ -25,7 +26,6 @@ from core.metrics.specs import BY_MODEL
 from core.systems.composition import compose
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
-from core.types import Article
 from jobs.recipes.load import BUNDLED, RECIPES, load_recipe, recipe_class
 from jobs.store import open_store
 

@@ -6,7 +6,8 @@ import pytest
 from made_scores import make_scores
 from system_kinds import kind_of
 
-from core.types import Article, BundleResult, Failure, Score, Summary
+from core.article import Article
+from core.types import BundleResult, Failure, Score, Summary
 from jobs.store import LogLine, RunSpec, Store, open_store
 
 # Clears the screen; a link (OSC 8); a title (with C1); overwrites the line; overrides and isolates.

@@ -6,8 +6,9 @@ from functools import partial
 
 from bench import stub_work
 from cluster.article_work import Sweeper, Work
+from core.article import Article, SegmentedArticle
 from core.stage import Stage
-from core.types import Article, SegmentedArticle, Summary
+from core.types import Summary
 from jobs.drive.pools import MakeWork
 
 

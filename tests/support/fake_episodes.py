@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.article import Article
 from core.errors import NwsError
-from core.types import Article
 
 if TYPE_CHECKING:
     # It brings torch along: an actor that only prepares starts in half the time without.

@@ -10,7 +10,8 @@ import numpy as np
 from made_scores import make_scores
 from system_kinds import kind_of
 
-from core.types import Article, BundleResult, Failure, Score, Summary
+from core.article import Article
+from core.types import BundleResult, Failure, Score, Summary
 from jobs.serve.app import listen, make_server
 from jobs.store import LogLine, Progress, RunSpec, Store, open_store
 

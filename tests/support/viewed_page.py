@@ -7,7 +7,8 @@ from made_scores import make_scores
 from playwright.sync_api import Locator, Page, expect
 from system_kinds import kind_of
 
-from core.types import Article, BundleResult, Score, Summary
+from core.article import Article
+from core.types import BundleResult, Score, Summary
 from jobs.store import RunSpec, Store
 
 SIGNATURES = {name: "made" for name in ("bertscore", "rouge", "efficiency", "density", "coverage", "kept")}

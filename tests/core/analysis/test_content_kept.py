@@ -13,18 +13,9 @@ from core.analysis.content_kept import (
     KeptByArticle,
     content_kept,
 )
-from core.analysis.intervals import (
-    ALPHA,
-    Interval,
-    above_zero_p,
-    first_kept,
-    interval_of_n,
-    mean_interval,
-    moments,
-    skewed_intervals,
-)
+from core.analysis.intervals import ALPHA, Interval, above_zero_p, mean_interval, moments, skewed_intervals
 from core.analysis.points import Points
-from core.analysis.sample_size import articles_for_one_step
+from core.analysis.smallest_n import articles_for_one_step, first_kept, interval_of_n
 
 LENGTHS = (1, 7, 21)
 

@@ -3,11 +3,11 @@ import pytest
 from documents import segmented
 from prepared_articles import prepared
 
+from core.article import SegmentedArticle
 from core.learning.environment import DYNAMIC_FEATURES, Writing, positions_taken
 from core.models.tokens import IntArray
 from core.systems.composition import words_at
 from core.text.length import LengthUnit
-from core.types import SegmentedArticle
 
 ARTICLE = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 # Chunks: "Alpha beta met gamma", "delta epsilon saw zeta", "eta theta left".

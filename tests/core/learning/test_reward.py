@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from core.arithmetic import rows_are_independent
+from core.article import Article
 from core.learning.reward import (
     Memoised,
     bertscore_reward,
@@ -26,7 +27,6 @@ from core.metrics.standard import StandardMetrics
 from core.metrics.token_matching import TokenVectors
 from core.models import parse_model, resolve_model
 from core.stage import MetricsConfig
-from core.types import Article
 
 CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)
 ARTICLES = [

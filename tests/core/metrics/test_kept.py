@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from core.article import Article
 from core.errors import CorpusError
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import BertScoreConfig, Options, RougeConfig
@@ -25,7 +26,6 @@ from core.models import ModelRef, parse_model, resolve_model
 from core.stage import MetricsConfig
 from core.text.dataset import Dataset, open_dataset
 from core.text.length import idf_of
-from core.types import Article
 
 CPU = torch.device("cpu")
 

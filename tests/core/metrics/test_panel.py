@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.article import Article
 from core.metrics.kept import OTHERS, PANEL, draw_panel, others
-from core.types import Article
 
 WORDS = ["harbour", "council", "bridge", "vote", "storm", "river", "mayor", "school", "train", "market", "museum"]
 

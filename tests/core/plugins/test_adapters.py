@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from documents import document
 
+from core.article import Article
 from core.errors import PluginError, RecipeError
 from core.metrics.metric import Row
 from core.metrics.registry import METRICS
@@ -24,7 +25,6 @@ from core.plugins.adapters import (
 from core.plugins.load import PluginSpec, read_plugin
 from core.systems.system import Draft
 from core.text.length import UNCUT
-from core.types import Article
 
 TAIL = """
 from collections.abc import Sequence

@@ -7,11 +7,11 @@ from documents import OTHER, REFERENCES, dice, document, segmented
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.article import SegmentedArticle
 from core.systems.extractive_baselines import BASELINES, make_baseline
 from core.systems.rulers import windows
 from core.systems.system import Document, cut_to_asked
 from core.text.length import count_characters, count_words, word_spans
-from core.types import SegmentedArticle
 
 TEXT = (
     "The council met on Monday. A café in Alder will open in May, the mayor said — it cost two million. "

@@ -7,6 +7,7 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.article import Article
 from core.errors import EmptyArticleError
 from core.systems.extractive_baselines import BASELINES, make_baseline
 from core.systems.rulers import (
@@ -22,7 +23,6 @@ from core.systems.rulers import (
 from core.systems.system import Document, System, no_other
 from core.text.length import UNCUT
 from core.text.segmentation import Segmenter
-from core.types import Article
 
 
 def of(*references: str) -> Document:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.article import Article
 from core.errors import LanguageError
 from core.text.dataset import Dataset, open_dataset
 from core.text.language import (
@@ -18,7 +19,6 @@ from core.text.language import (
     require_language,
 )
 from core.text.tokenizers import EnglishTokenizer
-from core.types import Article
 
 
 def test_share_of_letters() -> None:

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.article import Article
 from core.errors import SegmentationError
 from core.text.length import count_characters, cut, kept_to, require_length, require_summary_length, word_spans
 from core.text.segmentation import Segmenter, unsegmented
-from core.types import Article
 from core.worker_factories import checked
 
 TEXTS = st.text(st.sampled_from("aé e\u0301한\u1112\u1161-—.\n\t\U0001f600"), max_size=40)

@@ -5,8 +5,8 @@ from unicodedata import is_normalized, normalize
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from core.article import Article
 from core.text.rows import cleaned, storable, to_article
-from core.types import Article
 
 SURROGATES = st.characters(categories=["Cs"])
 

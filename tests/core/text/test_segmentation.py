@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from spacy.tokens import Doc
 
+from core.article import Article, SegmentedArticle
 from core.errors import EmptyArticleError, NwsError, SegmentationError
 from core.text import korean
 from core.text.cutting import MAX_CHUNK_WORDS
@@ -22,7 +23,6 @@ from core.text.segmentation import (
     resolve_pipeline,
 )
 from core.text.spacy_segmentation import cut_doc, parsed_chunks
-from core.types import Article, SegmentedArticle
 
 SEGMENT = Segmenter("blank")
 

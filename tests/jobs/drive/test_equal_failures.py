@@ -10,8 +10,8 @@ from failing_work import failing_work
 from undisturbed import QUIET
 
 from bench import stub_work
+from core.article import Article
 from core.errors import DeviceError, NwsError, PluginError
-from core.types import Article
 from jobs.drive import driver
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan

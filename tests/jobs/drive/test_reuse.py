@@ -14,9 +14,10 @@ from undisturbed import QUIET
 import core.arithmetic  # noqa: F401  (stub workers import no torch, and tell how they multiply only where it is there)
 from bench import stub_work
 from cluster.article_work import Work
+from core.article import SegmentedArticle
 from core.errors import FencedError
 from core.stage import NO_SEGMENTS, Stage
-from core.types import SegmentedArticle, Summary
+from core.types import Summary
 from jobs.drive import driver, reuse
 from jobs.drive.run import Outcome
 from jobs.recipes.job import plan_job

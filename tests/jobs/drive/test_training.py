@@ -7,10 +7,10 @@ import pytest
 from stored_rows import everything, rows
 from undisturbed import QUIET
 
+from core.article import Article
 from core.episodes import EpisodeRunner
 from core.errors import NwsError
 from core.learning.exchange import ArticleGradient, Request
-from core.types import Article
 from jobs.drive import driver, training
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan

@@ -11,6 +11,7 @@ import torch
 from rich.console import Console
 from training_run import small_training
 
+from core.article import Article
 from core.errors import RecipeError
 from core.learning.reward import make_reward
 from core.learning.training_config import ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, NO_REFERENCE_READ, RewardConfig
@@ -20,7 +21,6 @@ from core.metrics.config import BertScoreConfig
 from core.models import parse_model, resolve_model
 from core.text.dataset import Dataset, open_dataset
 from core.text.segmentation import Segmenter
-from core.types import Article
 from jobs.drive import driver
 from jobs.drive.training import choose_system
 from jobs.store import Store

@@ -10,9 +10,10 @@ import pyarrow.parquet
 import pytest
 from datasets import Dataset
 
+from core.article import Article
 from core.errors import RecipeError
 from core.metrics.specs import BY_COLUMN
-from core.types import Article, BundleResult, Summary
+from core.types import BundleResult, Summary
 from jobs.report import summary_rows
 from jobs.report.summary_rows import STDOUT, row_columns, write_summary_rows
 from jobs.store import RunSpec

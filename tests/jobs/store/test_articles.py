@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from core.types import Article, BundleResult
+from core.article import Article
+from core.types import BundleResult
 from jobs.store import RunSpec, Store
 
 KINDS = {"lead": "control", "mini|centroid": "system", "late": "system"}

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.types import Article, BundleResult, Summary
+from core.article import Article
+from core.types import BundleResult, Summary
 from jobs.store import AskedWords, EndpointUse, Store
 
 PAGE = Path(__file__).parents[3] / "docs" / "generators.md"

@@ -7,8 +7,9 @@ import pytest
 import sqlalchemy as sa
 import stored_rows
 
+from core.article import Article
 from core.errors import FencedError, StoreError
-from core.types import Article, BundleResult
+from core.types import BundleResult
 from jobs.store import Reusable, RunSpec, Store, open_store
 from jobs.store import articles as stored_articles
 from jobs.store.tables import SummaryRow

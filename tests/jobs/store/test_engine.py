@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.article import Article
 from core.errors import StoreError
-from core.types import Article, BundleResult
+from core.types import BundleResult
 from jobs.store import engine, open_store, upgrade_schema
 from jobs.store.address import parse_address
 

@@ -7,7 +7,8 @@ import pytest
 from stored_rows import rows
 
 from core.analysis.content_kept import KEPT, content_kept
-from core.types import Article, BundleResult
+from core.article import Article
+from core.types import BundleResult
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 

@@ -4,7 +4,8 @@ import pytest
 import sqlalchemy as sa
 from stored_rows import rows
 
-from core.types import Article, BundleResult
+from core.article import Article
+from core.types import BundleResult
 from jobs.store import Store, means
 
 VIEWS = ("sweep_curve", "best_n", "leaderboard")

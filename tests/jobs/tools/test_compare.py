@@ -10,8 +10,9 @@ from made_scores import make_scores
 from rich.console import Console
 from system_kinds import kind_of
 
+from core.article import Article
 from core.errors import RecipeError, StoreError
-from core.types import Article, BundleResult, Score, Summary
+from core.types import BundleResult, Score, Summary
 from jobs.report.numerals import p_text
 from jobs.store import RunSpec, Store
 from jobs.tools.comparison import compare_runs, print_comparison

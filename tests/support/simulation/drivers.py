@@ -11,8 +11,9 @@ from cluster.article_work import SegmentedBundle, sweep_bundle
 from cluster.dispatcher import WorkerInfo
 from cluster.pools import SweepPool, _BundleBacklog
 from cluster.resources import ActorResources
+from core.article import Article
 from core.stage import Stage
-from core.types import Article, BundleResult, Landed
+from core.types import BundleResult, Landed
 from jobs.drive.pools import Pools
 from simulation.cases import Case
 from simulation.fleet import Fleet, Node

@@ -17,8 +17,8 @@ from ray.exceptions import (
 )
 
 from cluster.article_work import SegmentedBundle, Segmenter, segment_bundle
+from core.article import Article
 from core.errors import DeviceError
-from core.types import Article
 from simulation.chance import Fate, Hazards
 from simulation.world import Strand, World
 

@@ -15,7 +15,8 @@ from rich.console import Console
 from system_kinds import kind_of
 from training_run import small_training
 
-from core.types import Article, BundleResult, Failure, Score, Summary
+from core.article import Article
+from core.types import BundleResult, Failure, Score, Summary
 from jobs.drive import driver
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
