@@ -99,7 +99,10 @@ def _packaged_model() -> str:
 def _trained_pipeline() -> str:
     from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
 
-    return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
+    try:
+        return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
+    except NwsError as error:
+        raise type(error)(f"{error} Of the bundled recipes only `paper` needs it.") from error
 
 
 def _disk() -> str:

@@ -220,7 +220,8 @@ def divide(
         finished = finished | ArticleIds(np.unique(np.frombuffer(copied, np.uint64)))
     if any(are_known):
         run.say(
-            "Some summaries of other articles are copied from other runs, too, and only the rest is computed."
+            "Summaries that other runs of this store have are copied, and only the rest is computed; --no-reuse "
+            "computes them anew."
             if paid is None
             else f"Texts of {paid.system} that other runs have are scored anew, and not asked for again."
         )

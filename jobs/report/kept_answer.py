@@ -217,7 +217,7 @@ def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
     if reached:
         if not (is_first and reached[-1] == half and _is_inside(kept, half)):
             yield _smallest_text(held, "reference", reached[-1], _called(reached[-1].x))
-    elif half.low is not None and len(kept.lengths) > 1:
+    elif half.low is not None and len(kept.lengths) > 1 and kept.articles >= FEWEST_ARTICLES:
         yield f"{of_length(half.low, kept.length_unit)} may keep half."
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
@@ -339,7 +339,7 @@ def _articles(system: str, held: ByCeiling) -> Iterator[str]:
         if smallest.n is not None and needed is not None and _steps_wide(held_most, smallest) > 1:
             articles = round(needed, 1 - math.floor(math.log10(needed)))
             length = of_length(smallest.n, kept.length_unit)
-            yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step."
+            yield f"About {articles:,} articles would narrow the interval of {system}'s {length} to one step of n."
 
 
 def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:

@@ -133,8 +133,11 @@ def best_n_table(numbers: Numbers, dataset: str) -> Table | None:
         return None
     of_gain = f"largest gain\nover {numbers.names[RANDOM]}", "n that may have\nthe largest gain"
     columns = ("system", "largest\nmean", *of_gain, "best for most\narticles")
-    note = f"n that may have the largest gain: {MAY_BE_LARGEST}"
-    return Table(columns, rows, f"{dataset}: the magic number by metric", (note,))
+    notes = (
+        f"n that may have the largest gain: {MAY_BE_LARGEST}",
+        "Below a gain: its interval, which holds for all n at once.",
+    )
+    return Table(columns, rows, f"{dataset}: the magic number by metric", notes)
 
 
 def _gain_cell(number: MagicNumber, places: int) -> Cell:

@@ -22,7 +22,7 @@ from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.text.length import LengthUnit
 from core.types import SystemKind
-from jobs.report.metric_names import SKEWED, default_metric, few, find_metric, metric_signature, not_equal
+from jobs.report.metric_names import SKEWED, default_metric, few, find_metric, metric_name, metric_signature, not_equal
 from jobs.report.numerals import counted, decimals
 from jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
 from jobs.report.result_tables import comparison_table
@@ -280,7 +280,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
-    print_title(console, f"{comparison.dataset}: A − B")
+    print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
         print_line(console, f"{side}  {_describe(result, system, run)}")
     # Titled above: A and B are said there.

@@ -126,7 +126,7 @@ def test_other_n_are_advised_in_one_direction_and_not_far_beyond_the_references(
 
 def test_how_many_articles_would_narrow_the_answer():
     few = said({"a": NEWS}, articles=20, spread=0.2)
-    assert "articles would narrow the interval of a's 11 words to one step." in few[NEXT]
+    assert "articles would narrow the interval of a's 11 words to one step of n." in few[NEXT]
     assert NEXT not in said({"a": NEWS}, articles=200, spread=0.05)
 
 
