@@ -48,6 +48,13 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
+    prediction_field: str | None = plain(
+        "--prediction-field NAME", "Field of the predictions, such as doc.text; default: a usual name."
+    )
+    reference_field: str | None = plain("--reference-field NAME", "Field of the references; default: a usual name.")
+    references_file: str | None = plain(
+        "--references-file FILE", "Text whose lines are the references of the rows, in their order."
+    )
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -70,7 +77,10 @@ class ScoreOptions:
 def score(
     file: Annotated[
         Path,
-        typer.Argument(help="JSONL, CSV or Parquet: prediction, reference (or references), if wanted source and id."),
+        typer.Argument(
+            help="JSONL, CSV or Parquet: prediction, reference (or references), if wanted source and id; "
+            "or a text with a prediction on each line."
+        ),
     ],
     options: ScoreOptions,
     as_json: Json = False,
@@ -81,9 +91,8 @@ def score(
     """
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
-    from core.text.reader import read_rows
     from jobs.report.warnings import warn_of_texts
-    from jobs.tools.score import FIELDS, print_score, row_lines, score_rows
+    from jobs.tools.score import print_score, read_scored, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
     if options.per_row is not None:
@@ -91,7 +100,8 @@ def score(
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own)
+        rows = read_scored(file, options.prediction_field, options.reference_field, options.references_file)
+        result = score_rows(str(file), rows, names, chosen, options.seed, own)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)

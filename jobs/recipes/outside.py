@@ -5,6 +5,7 @@ code, by their hashes.
 """
 
 import contextlib
+import functools
 import hashlib
 import itertools
 from collections import Counter
@@ -24,7 +25,8 @@ from core.provenance import file_sha256
 from core.stage import Stage
 from core.systems.extractive_baselines import BASELINES
 from core.systems.importance import unit_rows
-from core.systems.predictions import Predictions, PredictionsSpec, read_predictions
+from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
+from core.systems.predictions import Predictions, read_predictions
 from core.systems.system import Document, Embeddings
 from core.text.length import LengthUnit, cut
 from core.text.reader import is_file, path_from_anywhere
@@ -185,10 +187,12 @@ def with_predictions(plan: Plan) -> Plan:
                 "name. Name them before the file: name=file."
             )
         taken.add(spec.name)
-        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name)
+        keys = functools.partial(_keys_of_lines, plan, spec.file)
+        named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}
+        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name, named, keys)
         sha256 = predictions.sha256
         require_unchanged(spec.file, spec.sha256, sha256)
-        specs.append(PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), sha256))
+        specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256))
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
         stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", predictions))
@@ -199,6 +203,20 @@ def with_predictions(plan: Plan) -> Plan:
         stages=tuple(stages),
         revisions=plan.revisions | {"predictions": revisions},
     )
+
+
+def _keys_of_lines(plan: Plan, file: str, lines: int) -> Mapping[int, str]:
+    """The keys of a run's articles by their rows, from 0, to which the lines of a text belong.
+
+    Raises:
+        RecipeError: there are not as many rows in one dataset that can be read more than once.
+    """
+    if len(plan.corpora) > 1 or plan.corpora[0].ids is None:
+        raise RecipeError(f"{file}: lines belong to the rows of one dataset that is not streamed. Give each an `id`.")
+    (corpus,) = plan.corpora
+    if (rows := sum(1 for _ in corpus.rows(()))) != lines:
+        raise RecipeError(f"{file} has {lines} lines, and {corpus.name} {rows} rows: each row needs one, in order.")
+    return {position: article.key for position, article in zip(corpus.positions.tolist(), corpus, strict=True)}
 
 
 def misfits(plan: Plan) -> list[str]:
