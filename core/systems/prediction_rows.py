@@ -1,10 +1,12 @@
 """The rows of files of predictions, whatever their fields are called: also of batches, of lm-eval, and lines."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from core.errors import CorpusError
 from core.text.reader import PlacedRow, Row, naming
-from core.text.rows import LINE, has, value_of
+from core.text.rows import LINE, value_of
 
 KEY_FIELD, TEXT_FIELD = "id", "prediction"
 _PAIRS = (
@@ -23,9 +25,7 @@ USUAL = tuple(dict.fromkeys(field for pair in _PAIRS for field in pair))
 """What the fields of keys and predictions are called."""
 
 
-def prediction_rows(
-    file: str | Path, rows: Iterable[PlacedRow], named: Mapping[str, str | None] | None = None
-) -> Iterator[PlacedRow]:
+def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, str | None]) -> Iterator[PlacedRow]:
     """Rows in which the key is the field `id` and the text `prediction`, too, wherever it stands.
 
     Args:
@@ -37,31 +37,17 @@ def prediction_rows(
     Raises:
         CorpusError: a row lacks a field that is named.
     """
-    given = {name: field for name, field in (named or {}).items() if field is not None}
     for place, row in rows:
         with naming(file, place):
-            found = _usual(row) | {name: value_of(row, field) for name, field in given.items()}
-        yield place, row | found
+            found = {name: value_of(row, field) for name, field in named.items() if field is not None}
+        yield place, row | _usual(row) | found
 
 
 def _usual(row: Row) -> Row:
     """The key and the text of a row under the names that NWS has for them."""
     for key, text in _PAIRS:
-        if has(row, key) and has(row, text):
+        with contextlib.suppress(CorpusError):  # it is not there
             return {KEY_FIELD: value_of(row, key), TEXT_FIELD: value_of(row, text)}
     if "custom_id" in row and TEXT_FIELD not in row:  # the request failed
         return {KEY_FIELD: row["custom_id"], TEXT_FIELD: None}
     return {TEXT_FIELD: row[LINE]} if LINE in row and TEXT_FIELD not in row else {}
-
-
-def with_keys(rows: Iterable[PlacedRow], keys: Callable[[int], Mapping[int, str]]) -> Iterator[PlacedRow]:
-    """The lines of a text that belong to articles, with their keys.
-
-    Args:
-        rows: all lines.
-        keys: from their number, the keys by the numbers of their lines, from 0.
-    """
-    lines = list(rows)
-    for index, key in keys(len(lines)).items():
-        place, row = lines[index]
-        yield place, row | {KEY_FIELD: key}

@@ -1,6 +1,6 @@
 """Predictions: summaries from a file, one for each article, as a system."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from core.errors import CorpusError, RecipeError
-from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, prediction_rows, with_keys
+from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, prediction_rows
 from core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from core.text.length import count_words, require_summary_length
-from core.text.reader import content_sha256, is_data_file, naming, read_rows
+from core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
 from core.text.rows import key_of, text_of
 
 FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
@@ -91,7 +91,7 @@ def read_predictions(
     path: Path,
     name: str,
     named: Mapping[str, str | None] | None = None,
-    keys: Callable[[int], Mapping[int, str]] | None = None,
+    with_keys: Callable[[list[PlacedRow]], Iterator[PlacedRow]] | None = None,
 ) -> Predictions:
     """The predictions in a file whose rows have an article's key as `id`, and a `prediction`, or usual names for them.
 
@@ -99,7 +99,7 @@ def read_predictions(
         path: of the file.
         name: of the system.
         named: see `prediction_rows`.
-        keys: where the file is a text, see `with_keys`.
+        with_keys: where the file is a text, what gives each line the `id` of its article.
 
     Raises:
         CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field,
@@ -110,9 +110,9 @@ def read_predictions(
     places: dict[str, str] = {}
     sha256 = content_sha256(path)
     rows = read_rows(path, [*USUAL, *filter(None, (named or {}).values())])
-    if keys is not None and not is_data_file(path.name):
-        rows = with_keys(rows, keys)
-    for place, row in prediction_rows(path, rows, named):
+    if with_keys is not None and not is_data_file(path.name):
+        rows = with_keys(list(rows))
+    for place, row in prediction_rows(path, rows, named or {}):
         with naming(path, place):
             key, text = _prediction(row)
             if key in texts:

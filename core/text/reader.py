@@ -29,7 +29,6 @@ _TABLES = (".parquet", ".arrow", ".feather")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = ".jsonl, .json, .csv, .tsv (each with or without .gz, .bz2, .xz or .zst), .parquet, .arrow or .feather"
 """How the name of a file ends that is read here."""
-_POINTER = b"version https://git-lfs"
 # Rows of Parquet that are decoded at once.
 _BATCH_ROWS = 256
 
@@ -40,8 +39,8 @@ class Reader:
 
     Attributes:
         path: JSONL, JSON (`core.text.json_rows`), CSV, its cells separated by commas, semicolons, tabs or bars,
-            Parquet, or Arrow, which pandas calls Feather. Any other file is text, of which each line is a row with the
-            field `line`. JSON and CSV may be packed.
+            Parquet, or Arrow, which pandas calls Feather. Any other file is text, of which each line is a row with one
+            field, `LINE`. JSON and CSV may be packed.
         name: what errors call it.
         columns: of a Parquet or Arrow file, those that are needed (None: all). The others are None in every row.
     """
@@ -71,11 +70,6 @@ class Reader:
             raise CorpusError(f"{self.name}: a dataset file ends in {SUFFIXES}.")
         read = formats.get(kind, self._text)
         try:
-            with self.path.open("rb") as file:
-                if file.read(len(_POINTER)) == _POINTER:
-                    raise CorpusError(
-                        f"{self.name}: {self.path.name} is a pointer of Git LFS. `git lfs pull` fetches it."
-                    )
             yield from read()
         # Also what a damaged Parquet page or packed file raises.
         except (OSError, EOFError, UnicodeError, zlib.error, lzma.LZMAError) as error:
@@ -86,21 +80,24 @@ class Reader:
         lines = enumerate(self._lines(), start=1)
         filled = ((number, line) for number, line in lines if line.strip())
         number, first = next(filled, (1, "[]"))
-        is_whole = first.lstrip().startswith("[") or first.strip() == "{"
-        value = self._parsed(first + "".join(line for _, line in lines) if is_whole else first, number)
-        second = None if is_whole else next(filled, None)
-        if second is not None:
-            others = ((number, self._parsed(line, number)) for number, line in itertools.chain([second], filled))
-            rows = itertools.chain([(number, value)], others)
-            yield from ((f"line {number}", self._object(row, f"line {number}")) for number, row in rows)
+        if first.lstrip().startswith("[") or first.strip() == "{":
+            first += "".join(line for _, line in lines)
+        value = self._parsed(first, number)
+        if (second := next(filled, None)) is None:
+            yield from self._table(value, f"line {number}")
             return
+        for index, line in itertools.chain([(number, first), second], filled):
+            yield f"line {index}", self._object(self._parsed(line, index), f"line {index}")
+
+    def _table(self, value: object, place: str) -> Iterator[PlacedRow]:
+        """The rows of the only value in a file, which begins at a place."""
         try:
-            table = rows_in(value)
+            rows = rows_in(value)
         except ValueError as error:
             raise CorpusError(f"{self.name} holds {error}.") from error
-        for index, row in enumerate(table, start=1):
-            place = f"line {number}" if row is value else f"row {index}"
-            yield place, self._object(row, place)
+        for number, row in enumerate(rows, start=1):
+            where = place if row is value else f"row {number}"
+            yield where, self._object(row, where)
 
     def _parsed(self, text: str, number: int) -> object:
         """The value in a text that begins at the line of this number."""
@@ -114,16 +111,13 @@ class Reader:
 
     def _object(self, value: object, place: str) -> Row:
         if not isinstance(value, dict):
-            problem = f"a row must be a JSON object, not {type(value).__name__}. {ANEW}"
-            raise self._malformed(place, problem)
+            raise self._malformed(place, f"a row must be a JSON object, not {type(value).__name__}. {ANEW}")
         return value
 
     def _text(self) -> Iterator[PlacedRow]:
         for number, line in enumerate(self._lines(), start=1):
             if "\0" in line:
-                raise CorpusError(
-                    f"{self.name} is no text. A dataset file ends in {SUFFIXES}, or has a text on each line."
-                )
+                raise CorpusError(f"{self.name} is no text, and does not end in {SUFFIXES}.")
             yield f"line {number}", {LINE: line.rstrip("\r\n")}
 
     def _csv(self, separators: str) -> Iterator[PlacedRow]:
@@ -140,8 +134,7 @@ class Reader:
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                problem = f'not valid CSV ({error}). A quote in a quoted cell is written twice (""), not as \\"'
-                raise self._malformed(place, problem) from error
+                raise self._malformed(place, f'not valid CSV ({error}). In a cell, a quote is "", not \\"') from error
             if cells is None:
                 return
             if names is None:
@@ -149,8 +142,8 @@ class Reader:
                 self._needed(names)
             elif cells:
                 if len(cells) != len(names):
-                    counts = f"the row has {len(cells)} cells, not {len(names)}"
-                    raise self._malformed(place, f"{counts}, with {separator!r} between them. Quote texts that hold it")
+                    problem = f"the row has {len(cells)} cells, not {len(names)}, with {separator!r} between them"
+                    raise self._malformed(place, problem)
                 yield place, dict(zip(names, cells, strict=True))
 
     def _parquet(self) -> Iterator[PlacedRow]:
@@ -173,10 +166,9 @@ class Reader:
             with pyarrow.memory_map(str(self.path)) as file:
                 is_file = file.read(6) == b"ARROW1"
                 file.seek(0)
-                source = pyarrow.ipc.open_file(file) if is_file else pyarrow.ipc.open_stream(file)
-                batches = map(source.get_batch, range(source.num_record_batches)) if is_file else source
-                names = source.schema.names
-                yield from self._cells(names, self._needed(names), batches)
+                table = (pyarrow.ipc.open_file if is_file else pyarrow.ipc.open_stream)(file).read_all()
+                names = table.schema.names
+                yield from self._cells(names, self._needed(names), table.to_batches(_BATCH_ROWS))
         except pyarrow.ArrowException as error:
             raise CorpusError(f"{self.name}: not a readable Arrow file ({error}).") from error
 
@@ -207,9 +199,9 @@ class Reader:
         with _opened(self.path) as file:
             head = file.peek()
             encoding = json.detect_encoding(head)
-            first_end = re.search(r"\r[^\n]|\n", head.decode(encoding, "ignore"))
-            if encoding not in ("utf-8", "utf-8-sig") or (first_end and first_end[0] != "\n"):
-                yield from io.TextIOWrapper(file, encoding, newline="")
+            if not encoding.startswith("utf-8") or re.match(rb"[^\r\n]*\r[^\n]", head):
+                with io.TextIOWrapper(file, encoding, newline="") as text:
+                    yield from text
                 return
             for number, line in enumerate(file, start=1):
                 try:

@@ -15,8 +15,8 @@ from typing import Any
 from core.article import Article
 from core.errors import CorpusError
 
-LINE = "line"
-"""The field of a row that is a line of text."""
+LINE = "line of text"
+"""The only field of a row that is one."""
 TEXT_FIELDS = ("article", "document", "dialogue", "text", LINE)
 REFERENCE_FIELDS = ("highlights", "summary", "summaries", "references", "reference")
 KEY_FIELDS = ("id", "key", "fname")
@@ -26,9 +26,8 @@ ANEW = 'Write the file anew: df.to_json(FILE, orient="records", lines=True)'
 _QUOTED = re.compile(
     r"""(?:np\.str_\()?('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\)?|\b(?:None|nan)\b""", re.DOTALL
 )
-_BETWEEN = re.compile(r"[\s,]*")
 _LIKE_A_LIST = re.compile(
-    r"""\[(?:[\[(\s]|array\(|list\(|np\.str_\()*['"].*['"](?:[\])\s]|, dtype=[\w<]+)*\]""", re.DOTALL
+    r"""\[(?:[\[(\s]|(?:array|list|np\.str_)\()*['"].*['"](?:[\])\s]|, dtype=\w+)*\]""", re.DOTALL
 )
 
 
@@ -94,14 +93,12 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
     return tuple(cleaned(text) for text in _texts(value, field) if text.strip())
 
 
-def _texts(value: object, field: str) -> list[str]:
+def _texts(value: Any, field: str) -> list[str]:
     """The texts in a value, without those that are missing (null, NaN)."""
     parts = _listed(value, field) if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
-    there = [part for part in parts if not _is_missing(part)]
-    texts = [part for part in there if isinstance(part, str)]
-    if len(texts) < len(there):
-        nested = " Join the parts of each text." if any(isinstance(part, list) for part in there) else ""
-        raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a list of texts.{nested}")
+    texts = [part for part in parts if not _is_missing(part)]
+    if not all(isinstance(text, str) for text in texts):
+        raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a list of texts.")
     return texts
 
 
@@ -109,7 +106,7 @@ def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _listed(value: str, field: str) -> list[object]:
+def _listed(value: str, field: str) -> list[Any]:
     """The parts of a list that is written in one cell as JSON, Python or numpy write it; any other text by itself.
 
     Numpy separates texts by blanks alone. To Python they would be one.
@@ -124,7 +121,7 @@ def _listed(value: str, field: str) -> list[object]:
         parsed = json.loads(cell, strict=False)
         if all(isinstance(part, str) or _is_missing(part) for part in parsed):
             return list(parsed)
-    if _BETWEEN.fullmatch(_QUOTED.sub("", cell[1:-1])):
+    if not _QUOTED.sub("", cell[1:-1]).strip(" \t\r\n,"):
         with contextlib.suppress(ValueError, SyntaxError):
             return [ast.literal_eval(quoted) for quoted in _QUOTED.findall(cell) if quoted]
     if _LIKE_A_LIST.fullmatch(cell):
@@ -168,15 +165,6 @@ def value_of(row: Mapping[str, object], field: str) -> object:
         fields = ", ".join(map(str, row)) or "(none)"
         raise CorpusError(f"Field {field!r} is missing; the fields are: {fields}.") from error
     return value
-
-
-def has(row: Mapping[str, object], field: str) -> bool:
-    """Whether there is a field in a row, or inside one of its fields."""
-    try:
-        value_of(row, field)
-    except CorpusError:
-        return False
-    return True
 
 
 def outermost(field: str) -> str:

@@ -1,6 +1,5 @@
 """Folders with files of several splits: clones of the Hub's datasets, and what `DatasetDict.save_to_disk` writes."""
 
-import glob
 import logging
 import os
 import re
@@ -11,34 +10,28 @@ from core.models.hub_cache import HUB_FAILURES
 from core.text.reader import is_data_file
 
 # Files beside the data that end as data do.
-_METADATA = {
-    *("dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "config.json"),
-    *("dataset-metadata.json", "datapackage.json", "croissant.json", "package.json", "package-lock.json"),
-}
+_METADATA = re.compile(r"(dataset_infos?|dataset_dict|state|config|package(-lock)?|datapackage)\.json")
 # As `datasets` finds a split in a name.
-_SPLIT = re.compile(
-    r"(?:^|.*[-._ 0-9])(train(?:ing)?|valid(?:ation)?|dev|val|test(?:ing)?|eval(?:uation)?)(?:[-._ 0-9].*|$)"
-)
+_SPLIT = re.compile(r"(?:.*[-._ 0-9])?(train|valid|dev|val|test|eval)(?:ing|ation|uation)?(?:[-._ 0-9].*)?")
 _LISTS_FILES = re.compile(r"---\n(?:.*\n)*?(?:configs|dataset_info):")
 
 
 def is_shown_data(path: str) -> bool:
     """Whether a file in a folder holds rows: hidden files, metadata, and what `datasets` has put aside do not."""
     name = os.path.basename(path)
-    return is_data_file(name) and not name.startswith((".", "cache-")) and name not in _METADATA
+    return is_data_file(name) and not name.startswith((".", "cache-")) and not _METADATA.fullmatch(name)
 
 
 def has_splits_inside(folder: str) -> bool:
     """Whether it is a clone of a dataset of the Hub, a saved `DatasetDict`, or has files of two splits, by name."""
     names = os.listdir(folder)
     card = Path(folder, "README.md")
-    if {"dataset_dict.json", "dataset_infos.json"} & {*names}:
-        return True
-    if card.is_file() and _LISTS_FILES.match(card.read_text("utf-8", "replace")):
+    lists_files = card.is_file() and _LISTS_FILES.match(card.read_text("utf-8", "replace"))
+    if lists_files or {"dataset_dict.json", "dataset_infos.json"} & {*names}:
         return True
     files = [name for name in names if is_shown_data(name)]
     if not files:
-        return any(os.path.isdir(os.path.join(folder, name)) for name in names if name == "data" or _SPLIT.match(name))
+        return any(Path(folder, name).is_dir() for name in names if name == "data" or _SPLIT.fullmatch(name))
     return len({match[1] for name in files if (match := _SPLIT.fullmatch(name))}) > 1
 
 
@@ -48,16 +41,12 @@ def split_files(folder: str, split: str) -> list[str]:
     Raises:
         CorpusError: there is no such split, or the folder is of several configurations.
     """
-    states = glob.glob(os.path.join(glob.escape(folder), "*", "state.json"))
-    saved = {
-        path.parent.name: sorted(filter(is_shown_data, map(str, path.parent.iterdir()))) for path in map(Path, states)
-    }
+    states = Path(folder).glob("*/state.json")
+    saved = {state.parent.name: sorted(filter(is_shown_data, map(str, state.parent.iterdir()))) for state in states}
     splits = saved or _cloned(folder)
     if split not in splits:
-        raise CorpusError(
-            f"{folder} has no split {split!r}; it has: {', '.join(sorted(splits))}. Name one of them, or a file.",
-            settings=("split",),
-        )
+        known = ", ".join(sorted(splits))
+        raise CorpusError(f"{folder} has no split {split!r}; it has: {known}. Name one.", settings=("split",))
     return splits[split]
 
 

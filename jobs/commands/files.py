@@ -48,13 +48,9 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
-    prediction_field: str | None = plain(
-        "--prediction-field NAME", "Field of the predictions, such as doc.text; default: a usual name."
-    )
-    reference_field: str | None = plain("--reference-field NAME", "Field of the references; default: a usual name.")
-    references_file: str | None = plain(
-        "--references-file FILE", "Text whose lines are the references of the rows, in their order."
-    )
+    prediction_field: str | None = plain("--prediction-field NAME", "Field of predictions; default: a usual name.")
+    reference_field: str | None = plain("--reference-field NAME", "Field of references; default: a usual name.")
+    references_file: str | None = plain("--references-file FILE", "Text with a reference for each row on a line.")
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -78,8 +74,7 @@ def score(
     file: Annotated[
         Path,
         typer.Argument(
-            help="JSONL, CSV or Parquet: prediction, reference (or references), if wanted source and id; "
-            "or a text with a prediction on each line."
+            help="JSONL, CSV or Parquet: prediction, reference(s), if wanted source and id; or lines of predictions."
         ),
     ],
     options: ScoreOptions,
@@ -100,7 +95,8 @@ def score(
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        rows = read_scored(file, options.prediction_field, options.reference_field, options.references_file)
+        named = options.prediction_field, options.reference_field
+        rows = read_scored(file, named, options.references_file)
         result = score_rows(str(file), rows, names, chosen, options.seed, own)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]

@@ -29,7 +29,7 @@ from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
 from core.systems.predictions import Predictions, read_predictions
 from core.systems.system import Document, Embeddings
 from core.text.length import LengthUnit, cut
-from core.text.reader import is_file, path_from_anywhere
+from core.text.reader import PlacedRow, is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
 from core.worker_factories import checked, make_segmenter
 from jobs.installation import ROOT
@@ -187,9 +187,9 @@ def with_predictions(plan: Plan) -> Plan:
                 "name. Name them before the file: name=file."
             )
         taken.add(spec.name)
-        keys = functools.partial(_keys_of_lines, plan, spec.file)
+        with_keys = functools.partial(_with_keys, plan, spec.file)
         named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}
-        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name, named, keys)
+        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name, named, with_keys)
         sha256 = predictions.sha256
         require_unchanged(spec.file, spec.sha256, sha256)
         specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256))
@@ -205,18 +205,19 @@ def with_predictions(plan: Plan) -> Plan:
     )
 
 
-def _keys_of_lines(plan: Plan, file: str, lines: int) -> Mapping[int, str]:
-    """The keys of a run's articles by their rows, from 0, to which the lines of a text belong.
+def _with_keys(plan: Plan, file: str, lines: Sequence[PlacedRow]) -> Iterator[PlacedRow]:
+    """The lines of a text that belong to articles of the run, by their rows, each with the article's key.
 
     Raises:
         RecipeError: there are not as many rows in one dataset that can be read more than once.
     """
-    if len(plan.corpora) > 1 or plan.corpora[0].ids is None:
+    corpus, *others = plan.corpora
+    if others or corpus.ids is None:
         raise RecipeError(f"{file}: lines belong to the rows of one dataset that is not streamed. Give each an `id`.")
-    (corpus,) = plan.corpora
-    if (rows := sum(1 for _ in corpus.rows(()))) != lines:
-        raise RecipeError(f"{file} has {lines} lines, and {corpus.name} {rows} rows: each row needs one, in order.")
-    return {position: article.key for position, article in zip(corpus.positions.tolist(), corpus, strict=True)}
+    if (rows := sum(1 for _ in corpus.rows(()))) != len(lines):
+        raise RecipeError(f"{file} has {len(lines)} lines, and {corpus.name} {rows} rows: each row needs a line.")
+    for (place, line), article in zip((lines[row] for row in corpus.positions), corpus, strict=True):
+        yield place, line | {KEY_FIELD: article.key}
 
 
 def misfits(plan: Plan) -> list[str]:

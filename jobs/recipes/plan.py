@@ -274,14 +274,12 @@ def common_language(corpora: Sequence[OpenDataset]) -> Language:
 
 def pinned_datasets(datasets: Sequence[Dataset], corpora: Sequence[OpenDataset]) -> tuple[Dataset, ...]:
     """The datasets of a recipe, at the revisions that were opened."""
-    return tuple(
-        replace(
-            dataset,
-            name=corpus.pinned_name,
-            references_file=dataset.references_file and str(path_from_anywhere(Path(dataset.references_file))),
-        )
-        for dataset, corpus in zip(datasets, corpora, strict=True)
-    )
+    return tuple(map(_pinned_dataset, datasets, corpora))
+
+
+def _pinned_dataset(dataset: Dataset, corpus: OpenDataset) -> Dataset:
+    references = dataset.references_file and str(path_from_anywhere(Path(dataset.references_file)))
+    return replace(dataset, name=corpus.pinned_name, references_file=references)
 
 
 def pinned_text(ref: ModelRef) -> str:

@@ -17,7 +17,7 @@ from core.systems.prediction_rows import USUAL, prediction_rows
 from core.text.data_files import REFERENCES, DataFiles
 from core.text.language import check_language
 from core.text.length import require_summary_length
-from core.text.reader import naming
+from core.text.reader import PlacedRow, naming
 from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
@@ -78,28 +78,25 @@ class FileScore:
         }
 
 
-def read_scored(
-    file: Path, prediction_field: str | None, reference_field: str | None, references_file: str | None
-) -> Iterator[tuple[str, dict[str, object]]]:
+def read_scored(file: Path, fields: tuple[str | None, str | None], references_file: str | None) -> Iterator[PlacedRow]:
     """The rows of a file of predictions for `score_rows`, each with where it stands.
 
     Args:
         file: JSONL, CSV or Parquet, or a text with a prediction on each line.
-        prediction_field: field of the predictions; None: a usual name.
-        reference_field: field of the references; None: the first usual name that holds one.
+        fields: those of the predictions and of the references; None: a usual name.
         references_file: text whose lines are the references of the rows.
 
     Raises:
         CorpusError: a file cannot be read, or there are not as many lines as rows.
     """
+    text, references = fields
     files = DataFiles(str(file), {file.name: lambda: file})
     if references_file is not None:
-        files, reference_field = files.with_references(references_file), REFERENCES
-    columns = [*USUAL, "source", *REFERENCE_FIELDS, *filter(None, (prediction_field, reference_field))]
-    named = {"prediction": prediction_field, REFERENCES: reference_field}
-    for place, row in prediction_rows(file, files.rows(columns), named):
-        others = () if reference_field is None else {*REFERENCE_FIELDS} - {REFERENCES}
-        yield place, {name: value for name, value in row.items() if name not in others}
+        files, references = files.with_references(references_file), REFERENCES
+    columns = [*USUAL, "source", *REFERENCE_FIELDS, *filter(None, fields)]
+    unused = set() if references is None else {*REFERENCE_FIELDS} - {REFERENCES}
+    for place, row in prediction_rows(file, files.rows(columns), {"prediction": text, REFERENCES: references}):
+        yield place, {name: value for name, value in row.items() if name not in unused}
 
 
 def score_rows(
