@@ -16,7 +16,7 @@ from core.text.dataset import Dataset, has_splits, open_dataset
 from core.text.reader import read_rows
 
 ROWS = [
-    {"id": "a", "article": "It's a text, long; with | marks.", "summary": 'A "quoted" text.'},
+    {"id": "a", "article": "It's a text, long; with | marks.\nTwo lines.", "summary": 'A "quoted" text.'},
     {"id": "b", "article": "The café of Hull\tcloses.", "summary": "Café closes."},
     {"id": "c", "article": "세 번째 글", "summary": "[Breaking] text [1]"},
 ]
@@ -45,7 +45,7 @@ FORMS: dict[str, Callable[[Path], object]] = {
 for orient in ("records", "columns", "index", "split", "table"):
     FORMS[f"{orient}.json"] = partial(FRAME.to_json, orient=orient)
     FORMS[f"indented-{orient}.json"] = partial(FRAME.to_json, orient=orient, indent=2)
-for encoding in ("utf-8", "utf-16", "utf-16-le", "utf-16-be"):
+for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"):
     for separator, name in ((",", "comma.csv"), ("\t", "tab.csv"), ("\t", "tab.tsv"), (";", "d.csv"), ("|", "bar.csv")):
         FORMS[f"{encoding}-{name}"] = partial(FRAME.to_csv, index=False, sep=separator, encoding=encoding)
 
