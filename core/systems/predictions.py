@@ -1,17 +1,20 @@
 """Predictions: summaries from a file, one for each article, as a system."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from core.errors import CorpusError, RecipeError
+from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, prediction_rows
 from core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
 from core.text.length import count_words, require_summary_length
-from core.text.reader import content_sha256, naming, read_rows
+from core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
 from core.text.rows import key_of, text_of
 
-KEY_FIELD, TEXT_FIELD = "id", "prediction"
+FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +23,10 @@ class PredictionsSpec:
 
     Attributes:
         name: of the system.
-        file: JSONL, CSV or Parquet, see `read_predictions`.
+        file: JSONL, CSV or Parquet, or a text with a prediction on each line, see `read_predictions`.
         sha256: 64 hex digits of the file's bytes; "" while the file has not been read.
+        id_field: field of the articles' keys, such as `doc.id`; default: a usual name.
+        prediction_field: field of the predictions; default: a usual name.
 
     Raises:
         RecipeError: no system can have this name.
@@ -30,6 +35,8 @@ class PredictionsSpec:
     name: str
     file: str
     sha256: str = ""
+    id_field: FieldName = None
+    prediction_field: FieldName = None
 
     def __post_init__(self) -> None:
         try:
@@ -80,8 +87,19 @@ class Predictions(UsualSystem):
         return uncut_and_cut(self.texts[article.key], lengths, document.length_unit)
 
 
-def read_predictions(path: Path, name: str) -> Predictions:
-    """The predictions in a file whose rows have an article's key as `id`, and a `prediction`.
+def read_predictions(
+    path: Path,
+    name: str,
+    named: Mapping[str, str | None] | None = None,
+    with_keys: Callable[[list[PlacedRow]], Iterator[PlacedRow]] | None = None,
+) -> Predictions:
+    """The predictions in a file whose rows have an article's key as `id`, and a `prediction`, or usual names for them.
+
+    Args:
+        path: of the file.
+        name: of the system.
+        named: see `prediction_rows`.
+        with_keys: where the file is a text, what gives each line the `id` of its article.
 
     Raises:
         CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field,
@@ -91,7 +109,10 @@ def read_predictions(path: Path, name: str) -> Predictions:
     texts: dict[str, str] = {}
     places: dict[str, str] = {}
     sha256 = content_sha256(path)
-    for place, row in read_rows(path, (KEY_FIELD, TEXT_FIELD)):
+    rows = read_rows(path, [*USUAL, *filter(None, (named or {}).values())])
+    if with_keys is not None and not is_data_file(path.name):
+        rows = with_keys(list(rows))
+    for place, row in prediction_rows(path, rows, named or {}):
         with naming(path, place):
             key, text = _prediction(row)
             if key in texts:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,8 +19,12 @@ import huggingface_hub.constants
 
 from core.errors import CorpusError
 from core.text.reader import SUFFIXES, PlacedRow, Reader, content_sha256, is_data_file, is_file
+from core.text.rows import LINE, value_of
+from core.text.split_folders import has_splits_inside, is_shown_data, split_files
 from core.whole_files import replacing
 
+REFERENCES = "references"
+"""The field of the references that come from a file of their own."""
 _DOWNLOADED = "nws-datasets"
 
 
@@ -34,11 +38,13 @@ class DataFiles:
             it is downloaded if need be. It raises `CorpusError`.
         opened: of each file that has been read, its SHA-256, taken before its first row, and how many rows there are
             before it.
+        references: text whose lines are the references of the rows; None where the rows have their own.
     """
 
     place: str
     files: Mapping[str, Callable[[], Path]]
     opened: list[tuple[str, int]] = field(default_factory=list)
+    references: "DataFiles | None" = None
 
     def rows(self, columns: Collection[str] | None = None) -> Iterator[PlacedRow]:
         """The rows, lazily; `columns` are those of `Reader`.
@@ -46,6 +52,13 @@ class DataFiles:
         Raises:
             CorpusError: a file cannot be read, or a row of it.
         """
+        rows = self._own_rows(columns)
+        if self.references is None:
+            return rows
+        lines = (value_of(row, LINE) for _, row in self.references.rows())
+        return ((place, row | {REFERENCES: line}) for (place, row), line in zip(rows, lines, strict=False))
+
+    def _own_rows(self, columns: Collection[str] | None) -> Iterator[PlacedRow]:
         count = 0
         for number, (name, local) in enumerate(self.files.items()):
             path = local()
@@ -62,9 +75,10 @@ class DataFiles:
         Of a single one it is its own, else that of the list of `sha256sum`.
         """
         hashes = [sha256 for sha256, begin in self.opened if rows is None or begin < rows]
-        if len(hashes) == 1:
+        if len(hashes) == 1 and self.references is None:
             return f"sha256:{hashes[0]}"
         listed = "".join(f"{sha256}  {name}\n" for sha256, name in zip(hashes, self.files, strict=False))
+        listed += f"{self.references.revision()}  {REFERENCES}\n" if self.references else ""
         return f"sha256:{hashlib.sha256(listed.encode()).hexdigest()}"
 
     def require_unchanged(self) -> None:
@@ -72,6 +86,20 @@ class DataFiles:
         for (name, local), (sha256, _) in zip(self.files.items(), self.opened, strict=False):
             if content_sha256(local()) != sha256:
                 raise changed(self.place, f"the SHA-256 of {name} differs")
+        if self.references is not None:
+            self.references.require_unchanged()
+
+    def with_references(self, name: str) -> "DataFiles":
+        """These rows, each with the reference in its line of a text.
+
+        Raises:
+            CorpusError: there are not as many lines as rows.
+        """
+        references = find_files(name)
+        rows, lines = (sum(1 for _ in replace(files, opened=[]).rows(())) for files in (self, references))
+        if rows != lines:
+            raise CorpusError(f"{self.place} has {rows} rows, and {name} {lines} lines: each row needs one, in order.")
+        return replace(self, references=references)
 
 
 def changed(place: str, change: str) -> CorpusError:
@@ -94,37 +122,37 @@ def is_address(name: str) -> bool:
     return "://" in name
 
 
-def find_files(name: str) -> DataFiles:
+def find_files(name: str, split: str = "") -> DataFiles:
     """The files of a dataset's name: a file, a folder (the data files in it), or a pattern such as `news/*.jsonl`.
+
+    Of a folder with splits they are those of `split`.
 
     Any of these may be an address, such as `s3://bucket/news/*.parquet`.
 
     Raises:
         CorpusError: there is none, or the other machine refuses.
     """
-    files = _remote_files(name) if is_address(name) else _local_files(name)
+    files = _remote_files(name) if is_address(name) else _local_files(name, split)
     if not files:
         raise CorpusError(f"{name} holds, or fits, no file that ends in {SUFFIXES}.")
     return DataFiles(name, files)
 
 
-def _local_files(name: str) -> dict[str, Callable[[], Path]]:
+def _local_files(name: str, split: str) -> dict[str, Callable[[], Path]]:
     """They are called by their names below the folder that holds them all: no hash may depend on where that is."""
     is_folder = os.path.isdir(name)
     if is_file(Path(name)) or not (is_folder or glob.has_magic(name)):
         paths = [name]  # if it is not there, reading says so
+    elif is_folder and has_splits_inside(name):
+        paths = split_files(name, split)
     else:
         files = (
             [os.path.join(name, file) for file in os.listdir(name)] if is_folder else glob.glob(name, recursive=True)
         )
-        paths = sorted(filter(_is_shown_data, files))
+        paths = sorted(filter(is_shown_data, files))
         paths = [path for path in paths if is_file(Path(path))]
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths]) if paths else ""
     return {os.path.relpath(path, folder): functools.partial(Path, path) for path in paths}
-
-
-def _is_shown_data(path: str) -> bool:
-    return is_data_file(path) and not os.path.basename(path).startswith(".")
 
 
 def _remote_files(address: str) -> dict[str, Callable[[], Path]]:
@@ -145,7 +173,7 @@ def _remote_files(address: str) -> dict[str, Callable[[], Path]]:
             candidates = system.ls(path, detail=False)
     except Exception as error:  # each file system has its own
         raise CorpusError(f"{address} cannot be read: {_reason(error)}") from error
-    data_paths = sorted(candidate for candidate in candidates if _is_shown_data(urlsplit(candidate).path))
+    data_paths = sorted(candidate for candidate in candidates if is_shown_data(urlsplit(candidate).path))
     return {candidate: functools.partial(_downloaded, system, candidate) for candidate in data_paths}
 
 

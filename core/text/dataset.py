@@ -7,18 +7,20 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from core.article import Article
 from core.article_id_sets import IdNumbers
 from core.errors import CorpusError, RecipeError, did_you_mean
 from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
-from core.text.data_files import DataFiles, changed, find_files, is_address, is_files
+from core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_address, is_files
 from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article
+from core.text.split_folders import has_splits_inside
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
@@ -41,13 +43,14 @@ class Dataset:
     Attributes:
         name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
             `core.text.data_files.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
-        split: split of a Hub dataset; files and the bundled samples have one, `all`.
+        split: split of a Hub dataset, of a clone of one, or of a saved `DatasetDict`. All else has one, `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
         skip: how many articles to leave out first.
         limit: how many articles of the dataset to read at most.
-        text_field: field with the article; default: a usual name.
+        text_field: field with the article; default: a usual name. `doc.article` is a field inside another.
         reference_field: field with the reference or references; default: a usual name.
         key_field: field that names the article; default: id, key, fname, or the row.
+        references_file: text file whose lines are the references of the rows of files, one each.
 
     Raises:
         RecipeError: a number out of range.
@@ -61,6 +64,7 @@ class Dataset:
     text_field: str | None = None
     reference_field: str | None = None
     key_field: str | None = None
+    references_file: Annotated[str | None, Field(exclude_if=lambda file: file is None)] = None
 
     def __post_init__(self) -> None:
         if self.skip < 0:
@@ -205,20 +209,24 @@ def open_dataset(dataset: Dataset) -> OpenDataset:
         return _open_files(dataset, str(BUNDLED[name]), name, name)
     if is_address(name):
         return _open_files(dataset, name, name.rstrip("/").rpartition("/")[2], name)
-    if has_splits(name):
+    if not is_files(name):
         return _open_hub(dataset)
     path = Path(name)
     return _open_files(dataset, name, path.name, str(path_from_anywhere(path)))
 
 
 def has_splits(name: str) -> bool:
-    """Whether a dataset is one of the Hub: files and the bundled samples are one split, `all`."""
-    return not (name in BUNDLED or is_files(name))
+    """Whether a dataset is of the Hub, or a folder with splits: others, and the bundled samples, are one, `all`."""
+    return name not in BUNDLED and (not is_files(name) or (os.path.isdir(name) and has_splits_inside(name)))
 
 
 def _open_files(dataset: Dataset, place: str, name: str, pinned_name: str) -> OpenDataset:
-    files = find_files(place)
-    opened = _read_once(OpenDataset(dataset, name, pinned_name, "all", "", files.rows, files))
+    split = dataset.split if has_splits(dataset.name) else "all"
+    files = find_files(place, split)
+    if dataset.references_file is not None:
+        files = files.with_references(dataset.references_file)
+        dataset = replace(dataset, reference_field=REFERENCES)
+    opened = _read_once(OpenDataset(dataset, name, pinned_name, split, "", files.rows, files))
     # Hashed before and after: the revision is that of what was read, not of what came to lie there meanwhile.
     files.require_unchanged()
     return replace(opened, revision=files.revision())
@@ -232,6 +240,8 @@ def _open_hub(dataset: Dataset) -> OpenDataset:
             f"file ending in {SUFFIXES}, a folder of such files, or a Hub id such as organisation/name:configuration."
             f"{did_you_mean(dataset.name, [*BUNDLED, *KNOWN_DATASETS])}"
         )
+    if dataset.references_file is not None:
+        raise CorpusError(f"{dataset.name} has references of its own: a file of references is for articles in files.")
     repository, config = match["repository"], match["config"]
     pinned = PINNED_REVISIONS.get(repository, "main")
     revision = resolve_commit(repository, match["revision"] or pinned, "dataset")

@@ -1,29 +1,33 @@
-"""The rows of JSON, CSV and Parquet files, each with where it stands, so that an error can name it."""
+"""The rows of JSON, CSV, Parquet, Arrow and text files, each with where it stands, so that an error can name it."""
 
-import codecs
 import contextlib
 import csv
+import functools
 import io
 import itertools
 import json
 import lzma
 import os
+import re
 import sys
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from core.errors import CorpusError, LanguageError, SegmentationError
 from core.provenance import file_sha256
+from core.text.json_rows import parse, rows_in
+from core.text.rows import ANEW, LINE, outermost
 
 Row: TypeAlias = dict[str, object]
 # Where it stands ("line 7"), and the row.
 PlacedRow: TypeAlias = tuple[str, Row]
-_KINDS = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+_TEXTS = (".jsonl", ".json", ".csv", ".tsv")
+_TABLES = (".parquet", ".arrow", ".feather")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
-SUFFIXES = ".jsonl, .json, .csv, .tsv (each with or without .gz, .bz2, .xz or .zst) or .parquet"
+SUFFIXES = ".jsonl, .json, .csv, .tsv (each with or without .gz, .bz2, .xz or .zst), .parquet, .arrow or .feather"
 """How the name of a file ends that is read here."""
 # Rows of Parquet that are decoded at once.
 _BATCH_ROWS = 256
@@ -34,10 +38,11 @@ class Reader:
     """The rows of one file, which are read one after another.
 
     Attributes:
-        path: JSONL (or a JSON list, which is parsed as a whole), CSV, its cells separated by commas, semicolons or
-            tabs, or Parquet. All but the last may be packed.
+        path: JSONL, JSON (`core.text.json_rows`), CSV, its cells separated by commas, semicolons, tabs or bars,
+            Parquet, or Arrow, which pandas calls Feather. Any other file is text, of which each line is a row with one
+            field, `LINE`. JSON and CSV may be packed.
         name: what errors call it.
-        columns: of a Parquet file, those that are needed (None: all). The others are None in every row.
+        columns: of a Parquet or Arrow file, those that are needed (None: all). The others are None in every row.
     """
 
     path: Path
@@ -51,86 +56,94 @@ class Reader:
             CorpusError: the file does not exist, is of another kind, or holds a malformed row (named by its line).
         """
         require_file(self.path)
-        formats = {
-            ".jsonl": self._jsonl,
+        formats: Mapping[str, Callable[[], Iterator[PlacedRow]]] = {
+            ".jsonl": self._json,
             ".json": self._json,
-            ".csv": self._csv,
-            ".tsv": self._tsv,
+            ".csv": functools.partial(self._csv, ",;\t|"),
+            ".tsv": functools.partial(self._csv, "\t,;|"),
             ".parquet": self._parquet,
+            ".arrow": self._arrow,
+            ".feather": self._arrow,
         }
-        read = formats.get(_kind(self.path.name))
-        if read is None:
+        kind = _kind(self.path.name)
+        if kind in _PACKED:
             raise CorpusError(f"{self.name}: a dataset file ends in {SUFFIXES}.")
+        read = formats.get(kind, self._text)
         try:
             yield from read()
         # Also what a damaged Parquet page or packed file raises.
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        except (OSError, EOFError, UnicodeError, zlib.error, lzma.LZMAError) as error:
             raise CorpusError(f"{self.name} cannot be read: {error}.") from error
 
-    def _jsonl(self) -> Iterator[PlacedRow]:
-        return self._json_lines(self._lines())
-
     def _json(self) -> Iterator[PlacedRow]:
-        """A list of objects; or JSON lines, which many files of this name hold."""
-        lines = self._lines()
-        first = next(lines, b"")
-        if not first.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
-            yield from self._json_lines(itertools.chain([first], lines))
+        """JSON lines, or one value with all rows: either has the other's name in many places."""
+        lines = enumerate(self._lines(), start=1)
+        filled = ((number, line) for number, line in lines if line.strip())
+        number, first = next(filled, (1, "[]"))
+        if first.lstrip().startswith("[") or first.strip() == "{":
+            first += "".join(line for _, line in lines)
+        value = self._parsed(first, number)
+        if (second := next(filled, None)) is None:
+            yield from self._table(value, f"line {number}")
             return
-        try:
-            values = json.loads(b"".join([first, *lines]))
-        except (ValueError, RecursionError) as error:
-            raise CorpusError(f"{self.name}: not valid JSON ({error}).") from error
-        for number, value in enumerate(values, start=1):
-            yield f"row {number}", self._object(value, f"row {number}")
+        for index, line in itertools.chain([(number, first), second], filled):
+            yield f"line {index}", self._object(self._parsed(line, index), f"line {index}")
 
-    def _json_lines(self, lines: Iterable[bytes]) -> Iterator[PlacedRow]:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            place = f"line {number}"
-            try:
-                value = json.loads(line.rstrip(b"\r\n"))
-            except json.JSONDecodeError as error:  # which counts lines from this one
-                problem = f"not valid JSON ({error.msg}, column {error.pos + 1})"
-                raise self._malformed(place, problem) from error
-            except (ValueError, RecursionError) as error:  # not UTF-8, or nested without end
-                raise self._malformed(place, f"not valid JSON ({error})") from error
-            yield place, self._object(value, place)
+    def _table(self, value: object, place: str) -> Iterator[PlacedRow]:
+        """The rows of the only value in a file, which begins at a place."""
+        try:
+            rows = rows_in(value)
+        except ValueError as error:
+            raise CorpusError(f"{self.name} holds {error}.") from error
+        for number, row in enumerate(rows, start=1):
+            where = place if row is value else f"row {number}"
+            yield where, self._object(row, where)
+
+    def _parsed(self, text: str, number: int) -> object:
+        """The value in a text that begins at the line of this number."""
+        try:
+            return parse(text.rstrip("\r\n"))
+        except json.JSONDecodeError as error:
+            place = f"line {number + error.lineno - 1}"
+            raise self._malformed(place, f"not valid JSON ({error.msg}, column {error.colno})") from error
+        except (ValueError, RecursionError) as error:  # a key that is there twice; nested without end
+            raise self._malformed(f"line {number}", f"not valid JSON ({error})") from error
 
     def _object(self, value: object, place: str) -> Row:
         if not isinstance(value, dict):
-            raise self._malformed(place, f"a row must be a JSON object, not {type(value).__name__}")
+            raise self._malformed(place, f"a row must be a JSON object, not {type(value).__name__}. {ANEW}")
         return value
 
-    def _csv(self) -> Iterator[PlacedRow]:
-        """The first line tells whether its separator is a comma or, as Excel has it in Europe, a semicolon."""
-        lines = self._text_lines()
+    def _text(self) -> Iterator[PlacedRow]:
+        for number, line in enumerate(self._lines(), start=1):
+            if "\0" in line:
+                raise CorpusError(f"{self.name} is no text, and does not end in {SUFFIXES}.")
+            yield f"line {number}", {LINE: line.rstrip("\r\n")}
+
+    def _csv(self, separators: str) -> Iterator[PlacedRow]:
+        """The separator is that of these which the first line has most often; of equally many, the first."""
+        lines = self._lines()
         first = next(lines, "")
-        return self._table(itertools.chain([first], lines), separator=max(",;", key=first.count))
-
-    def _tsv(self) -> Iterator[PlacedRow]:
-        return self._table(self._text_lines(), separator="\t")
-
-    def _table(self, lines: Iterator[str], separator: str) -> Iterator[PlacedRow]:
+        separator = max(separators, key=first.count)
         # The module's default of 131,072 characters a cell is less than a long article.
         csv.field_size_limit(sys.maxsize)
-        reader = csv.reader(lines, delimiter=separator, strict=True)
+        reader = csv.reader(itertools.chain([first], lines), delimiter=separator, strict=True)
         names: list[str] | None = None
         while True:
             place = f"line {reader.line_num + 1}"  # where the row begins: a quoted cell may hold further lines
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                raise self._malformed(place, f"not valid CSV ({error})") from error
+                raise self._malformed(place, f'not valid CSV ({error}). In a cell, a quote is "", not \\"') from error
             if cells is None:
                 return
             if names is None:
-                names = cells
+                names = [name.strip("\ufeff \t\r\n") for name in cells]
                 self._needed(names)
             elif cells:
                 if len(cells) != len(names):
-                    raise self._malformed(place, f"the row has {len(cells)} cells, not {len(names)}")
+                    problem = f"the row has {len(cells)} cells, not {len(names)}, with {separator!r} between them"
+                    raise self._malformed(place, problem)
                 yield place, dict(zip(names, cells, strict=True))
 
     def _parquet(self) -> Iterator[PlacedRow]:
@@ -141,13 +154,29 @@ class Reader:
             with pyarrow.parquet.ParquetFile(self.path) as file:
                 names = file.schema_arrow.names
                 needed = self._needed(names)
-                batches = file.iter_batches(batch_size=_BATCH_ROWS, columns=needed)
-                rows = ((batch, index) for batch in batches for index in range(batch.num_rows))
-                for number, (batch, index) in enumerate(rows, start=1):
-                    cells = {name: self._cell(batch, name, index, f"row {number}") for name in needed}
-                    yield f"row {number}", dict.fromkeys(names) | cells
+                yield from self._cells(names, needed, file.iter_batches(batch_size=_BATCH_ROWS, columns=needed))
         except pyarrow.ArrowException as error:
             raise CorpusError(f"{self.name}: not a readable Parquet file ({error}).") from error
+
+    def _arrow(self) -> Iterator[PlacedRow]:
+        """A file of Arrow, as pandas writes it (Feather), or a stream, as `Dataset.save_to_disk` does."""
+        import pyarrow
+
+        try:
+            with pyarrow.memory_map(str(self.path)) as file:
+                is_file = file.read(6) == b"ARROW1"
+                file.seek(0)
+                table = (pyarrow.ipc.open_file if is_file else pyarrow.ipc.open_stream)(file).read_all()
+                names = table.schema.names
+                yield from self._cells(names, self._needed(names), table.to_batches(_BATCH_ROWS))
+        except pyarrow.ArrowException as error:
+            raise CorpusError(f"{self.name}: not a readable Arrow file ({error}).") from error
+
+    def _cells(self, names: list[str], needed: list[str], batches: Iterable[Any]) -> Iterator[PlacedRow]:
+        rows = ((batch, index) for batch in batches for index in range(batch.num_rows))
+        for number, (batch, index) in enumerate(rows, start=1):
+            cells = {name: self._cell(batch, name, index, f"row {number}") for name in needed}
+            yield f"row {number}", dict.fromkeys(names) | cells
 
     def _cell(self, batch: Any, name: str, index: int, place: str) -> object:
         try:
@@ -156,22 +185,32 @@ class Reader:
             raise self._malformed(place, f"field {name!r} cannot be read ({error})") from error
 
     def _needed(self, names: list[str]) -> list[str]:
-        needed = [name for name in dict.fromkeys(names) if self.columns is None or name in self.columns]
+        wanted = None if self.columns is None else {*self.columns, *map(outermost, self.columns)}
+        needed = [name for name in dict.fromkeys(names) if wanted is None or name in wanted]
         if twice := [name for name in needed if names.count(name) > 1]:
             raise CorpusError(f"{self.name} has several columns {twice[0]!r}: rename all but one.")
         return needed
 
-    def _lines(self) -> Iterator[bytes]:
-        """The lines of a text, unpacked where it is packed."""
-        with _opened(self.path) as file:
-            yield from file
+    def _lines(self) -> Iterator[str]:
+        """The lines of a text, unpacked where it is packed: in UTF-8, or in UTF-16 as Excel has it.
 
-    def _text_lines(self) -> Iterator[str]:
-        for number, line in enumerate(self._lines(), start=1):
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise self._malformed(f"line {number}", f"not valid UTF-8 ({error})") from error
+        They end as the first one does: a carriage return alone ends lines, or is part of them.
+        """
+        with _opened(self.path) as file:
+            head = file.peek()
+            encoding = json.detect_encoding(head)
+            if not encoding.startswith("utf-8") or re.match(rb"[^\r\n]*\r[^\n]", head):
+                with io.TextIOWrapper(file, encoding, newline="") as text:
+                    yield from text
+                return
+            for number, line in enumerate(file, start=1):
+                try:
+                    yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogatepass")
+                except UnicodeDecodeError as error:
+                    # Of Korean, two bytes are a syllable. Hardly any text in a Latin script has four such in a row.
+                    guess = "CP949" if re.search(rb"[\xa1-\xfe]{4}", line) else "CP1252"
+                    problem = f"not valid UTF-8 ({error}). It may be {guess}: iconv -f {guess} -t UTF-8 makes it UTF-8"
+                    raise self._malformed(f"line {number}", problem) from error
 
     def _malformed(self, place: str, problem: str) -> CorpusError:
         return CorpusError(f"{self.name}, {place}: {problem}.")
@@ -225,14 +264,14 @@ def content_sha256(path: Path) -> str:
 
 def is_data_file(name: str) -> bool:
     """Whether a name has the ending of a file that can be read here. The file need not exist."""
-    return _kind(name) in _KINDS
+    return _kind(name) in (*_TEXTS, *_TABLES)
 
 
 def _kind(name: str) -> str:
     """The suffix that tells how a file is read: the one before `.gz` of a text that is packed."""
     kind = Path(name).suffix.lower()
     inner = Path(Path(name).stem).suffix.lower() if kind in _PACKED else ""
-    return inner if inner in _KINDS and inner != ".parquet" else kind
+    return inner if inner in _TEXTS else kind
 
 
 def _opened(path: Path) -> Any:
@@ -245,4 +284,4 @@ def _opened(path: Path) -> Any:
         return path.open("rb")
     from fsspec.implementations.local import LocalFileSystem  # which other files need not wait for
 
-    return LocalFileSystem().open(os.path.abspath(path), "rb", compression="infer")
+    return io.BufferedReader(LocalFileSystem().open(os.path.abspath(path), "rb", compression="infer"))

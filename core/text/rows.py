@@ -4,16 +4,31 @@ The article's id follows from these: `core.article.Article`.
 """
 
 import ast
+import contextlib
 import json
+import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from core.article import Article
 from core.errors import CorpusError
 
-TEXT_FIELDS = ("article", "document", "dialogue", "text")
+LINE = "line of text"
+"""The only field of a row that is one."""
+TEXT_FIELDS = ("article", "document", "dialogue", "text", LINE)
 REFERENCE_FIELDS = ("highlights", "summary", "summaries", "references", "reference")
 KEY_FIELDS = ("id", "key", "fname")
+ANEW = 'Write the file anew: df.to_json(FILE, orient="records", lines=True)'
+"""What to do with a table that is not as any of its usual writers makes it."""
+# What `repr` makes of a text, by itself or in numpy's list, and of one that is missing.
+_QUOTED = re.compile(
+    r"""(?:np\.str_\()?('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\)?|\b(?:None|nan)\b""", re.DOTALL
+)
+_LIKE_A_LIST = re.compile(
+    r"""\[(?:[\[(\s]|(?:array|list|np\.str_)\()*['"].*['"](?:[\])\s]|, dtype=\w+)*\]""", re.DOTALL
+)
 
 
 def recognise_fields(
@@ -38,14 +53,15 @@ def _field(
     names: list[str], chosen: str | None, usual: tuple[str, ...], setting: str, required: bool = True
 ) -> str | None:
     if chosen is not None:
-        if chosen not in names:
+        if chosen not in names and outermost(chosen) not in names:
             raise CorpusError(f"There is no field {chosen!r}; the fields are: {', '.join(names)}.", settings=(setting,))
         return chosen
     field = next((name for name in usual if name in names), None)
     if field is None and required:
         raise CorpusError(
-            f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. Name the right one.",
-            settings=(setting,),
+            f"None of the fields {', '.join(names) or '(none)'} is one of {', '.join(usual)}. Name the right one, as "
+            "name.inside where it is inside another.",
+            settings=(setting, "references_file") if setting == "reference_field" else (setting,),
         )
     return field
 
@@ -55,42 +71,61 @@ def to_article(
 ) -> Article:
     """The article in `row`, the `index`-th (from 0) of its dataset; `fields` as `recognise_fields` gives them.
 
-    A null text becomes an empty one, which the run records as a failure of that article.
+    A null text becomes an empty one, which the run records as a failure of that article. Sentences in a list are
+    joined with blanks.
 
     Raises:
-        CorpusError: a field is missing or of another type than text (for references: text or a list of texts).
+        CorpusError: a field is missing or of another type than text or a list of texts.
     """
     text_field, reference_field, key_field = fields
-    text = "" if value_of(row, text_field) is None else text_of(row, text_field)
+    text = cleaned(" ".join(_texts(value_of(row, text_field), text_field)))
     references = () if reference_field is None else to_references(value_of(row, reference_field), reference_field)
     key = f"row-{index}" if key_field is None else key_of(row, key_field)
     return Article(dataset, split, key, text, references)
 
 
 def to_references(value: object, field: str) -> tuple[str, ...]:
-    """The texts in `value` that are not blank: of a text, of a list of texts, or of a text that is a JSON list.
+    """The texts in `value` that are not blank: of a text, of a list of texts, or of a text that is such a list.
 
     Raises:
         CorpusError: `value` is something else; `field` is named.
     """
-    if value is None:
-        return ()
-    texts = _listed(value) if isinstance(value, str) else value
-    if isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts):
-        return tuple(cleaned(text) for text in texts if text.strip())
-    raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a list of texts.")
+    return tuple(cleaned(text) for text in _texts(value, field) if text.strip())
 
 
-def _listed(value: str) -> list[str]:
-    """One reference, or several that are written as a JSON or Python list in one CSV cell."""
-    if value.strip().startswith("[") and value.strip().endswith("]"):
-        for parse in (json.loads, ast.literal_eval):  # pandas writes a list the Python way
-            try:
-                parsed = parse(value.strip())
-            except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: nested without end
-                continue
-            if isinstance(parsed, list) and all(isinstance(item, str) for item in parsed):
-                return parsed
+def _texts(value: Any, field: str) -> list[str]:
+    """The texts in a value, without those that are missing (null, NaN)."""
+    parts = _listed(value, field) if isinstance(value, str) else value if isinstance(value, list | tuple) else [value]
+    texts = [part for part in parts if not _is_missing(part)]
+    if not all(isinstance(text, str) for text in texts):
+        raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a list of texts.")
+    return texts
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _listed(value: str, field: str) -> list[Any]:
+    """The parts of a list that is written in one cell as JSON, Python or numpy write it; any other text by itself.
+
+    Numpy separates texts by blanks alone. To Python they would be one.
+
+    Raises:
+        CorpusError: it looks like a list of texts in quotes, and is not one: numpy has left parts out (`...`).
+    """
+    cell = value.strip()
+    if not (cell.startswith("[") and cell.endswith("]")):
+        return [value]
+    with contextlib.suppress(ValueError, RecursionError):  # the latter: nested without end
+        parsed = json.loads(cell, strict=False)
+        if all(isinstance(part, str) or _is_missing(part) for part in parsed):
+            return list(parsed)
+    if not _QUOTED.sub("", cell[1:-1]).strip(" \t\r\n,"):
+        with contextlib.suppress(ValueError, SyntaxError):
+            return [ast.literal_eval(quoted) for quoted in _QUOTED.findall(cell) if quoted]
+    if _LIKE_A_LIST.fullmatch(cell):
+        raise CorpusError(f"Field {field!r} holds a list that is cut, nested or malformed: {cell[:50]!r}. {ANEW}.")
     return [value]
 
 
@@ -113,14 +148,28 @@ def storable(text: str) -> str:
 
 
 def value_of(row: Mapping[str, object], field: str) -> object:
-    """The value of a field.
+    """The value of a field, or of what is inside it: `doc.article`, `choices.0.text`.
+
+    A field that has this very name comes first.
 
     Raises:
         CorpusError: it is missing.
     """
-    if field not in row:
-        raise CorpusError(f"Field {field!r} is missing; the fields are: {', '.join(map(str, row)) or '(none)'}.")
-    return row[field]
+    if field in row:
+        return row[field]
+    value: Any = row
+    try:
+        for name in field.split("."):
+            value = value[int(name)] if isinstance(value, list) else value[name]
+    except (LookupError, TypeError, ValueError) as error:
+        fields = ", ".join(map(str, row)) or "(none)"
+        raise CorpusError(f"Field {field!r} is missing; the fields are: {fields}.") from error
+    return value
+
+
+def outermost(field: str) -> str:
+    """The field that holds what a field names, where that is inside another."""
+    return field.partition(".")[0]
 
 
 def text_of(row: Mapping[str, object], field: str) -> str:

@@ -48,6 +48,9 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
+    prediction_field: str | None = plain("--prediction-field NAME", "Field of predictions; default: a usual name.")
+    reference_field: str | None = plain("--reference-field NAME", "Field of references; default: a usual name.")
+    references_file: str | None = plain("--references-file FILE", "Text with a reference for each row on a line.")
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -70,7 +73,9 @@ class ScoreOptions:
 def score(
     file: Annotated[
         Path,
-        typer.Argument(help="JSONL, CSV or Parquet: prediction, reference (or references), if wanted source and id."),
+        typer.Argument(
+            help="JSONL, CSV or Parquet: prediction, reference(s), if wanted source and id; or lines of predictions."
+        ),
     ],
     options: ScoreOptions,
     as_json: Json = False,
@@ -81,9 +86,8 @@ def score(
     """
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
-    from core.text.reader import read_rows
     from jobs.report.warnings import warn_of_texts
-    from jobs.tools.score import FIELDS, print_score, row_lines, score_rows
+    from jobs.tools.score import print_score, read_scored, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
     if options.per_row is not None:
@@ -91,7 +95,9 @@ def score(
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own)
+        named = options.prediction_field, options.reference_field
+        rows = read_scored(file, named, options.references_file)
+        result = score_rows(str(file), rows, names, chosen, options.seed, own)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)

@@ -255,6 +255,7 @@ class RunRecipe(Strict):
         Flag("--split NAME", "Articles", "split"),
         Flag("--limit N", "Articles", "limit", least=1),
         *FIELD_FLAGS,
+        Flag("--references-file FILE", "Articles", "references_file"),
     ]
     pipeline: Annotated[str, Flag("--pipeline NAME", "Articles")] = "auto"
     # Before `n`, whose validator reads it: `n` then holds them, too, so that whatever reads lengths finds them there.

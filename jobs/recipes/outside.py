@@ -5,6 +5,7 @@ code, by their hashes.
 """
 
 import contextlib
+import functools
 import hashlib
 import itertools
 from collections import Counter
@@ -24,10 +25,11 @@ from core.provenance import file_sha256
 from core.stage import Stage
 from core.systems.extractive_baselines import BASELINES
 from core.systems.importance import unit_rows
-from core.systems.predictions import Predictions, PredictionsSpec, read_predictions
+from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
+from core.systems.predictions import Predictions, read_predictions
 from core.systems.system import Document, Embeddings
 from core.text.length import LengthUnit, cut
-from core.text.reader import is_file, path_from_anywhere
+from core.text.reader import PlacedRow, is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
 from core.worker_factories import checked, make_segmenter
 from jobs.installation import ROOT
@@ -185,10 +187,12 @@ def with_predictions(plan: Plan) -> Plan:
                 "name. Name them before the file: name=file."
             )
         taken.add(spec.name)
-        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name)
+        with_keys = functools.partial(_with_keys, plan, spec.file)
+        named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}
+        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name, named, with_keys)
         sha256 = predictions.sha256
         require_unchanged(spec.file, spec.sha256, sha256)
-        specs.append(PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), sha256))
+        specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256))
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
         stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", predictions))
@@ -199,6 +203,21 @@ def with_predictions(plan: Plan) -> Plan:
         stages=tuple(stages),
         revisions=plan.revisions | {"predictions": revisions},
     )
+
+
+def _with_keys(plan: Plan, file: str, lines: Sequence[PlacedRow]) -> Iterator[PlacedRow]:
+    """The lines of a text that belong to articles of the run, by their rows, each with the article's key.
+
+    Raises:
+        RecipeError: there are not as many rows in one dataset that can be read more than once.
+    """
+    corpus, *others = plan.corpora
+    if others or corpus.ids is None:
+        raise RecipeError(f"{file}: lines belong to the rows of one dataset that is not streamed. Give each an `id`.")
+    if (rows := sum(1 for _ in corpus.rows(()))) != len(lines):
+        raise RecipeError(f"{file} has {len(lines)} lines, and {corpus.name} {rows} rows: each row needs a line.")
+    for (place, line), article in zip((lines[row] for row in corpus.positions), corpus, strict=True):
+        yield place, line | {KEY_FIELD: article.key}
 
 
 def misfits(plan: Plan) -> list[str]:

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.stage import MetricsConfig, Stage
 from core.systems.extractive_baselines import DRAWS
 from core.text.dataset import Dataset, OpenDataset, open_dataset
 from core.text.language import Language, article_language
+from core.text.reader import path_from_anywhere
 from core.text.segmentation import language_data, pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
 from core.types import SystemKind
@@ -272,7 +274,12 @@ def common_language(corpora: Sequence[OpenDataset]) -> Language:
 
 def pinned_datasets(datasets: Sequence[Dataset], corpora: Sequence[OpenDataset]) -> tuple[Dataset, ...]:
     """The datasets of a recipe, at the revisions that were opened."""
-    return tuple(replace(dataset, name=corpus.pinned_name) for dataset, corpus in zip(datasets, corpora, strict=True))
+    return tuple(map(_pinned_dataset, datasets, corpora))
+
+
+def _pinned_dataset(dataset: Dataset, corpus: OpenDataset) -> Dataset:
+    references = dataset.references_file and str(path_from_anywhere(Path(dataset.references_file)))
+    return replace(dataset, name=corpus.pinned_name, references_file=references)
 
 
 def pinned_text(ref: ModelRef) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +13,11 @@ from core.errors import CorpusError, RecipeError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
+from core.systems.prediction_rows import USUAL, prediction_rows
+from core.text.data_files import REFERENCES, DataFiles
 from core.text.language import check_language
 from core.text.length import require_summary_length
-from core.text.reader import naming
+from core.text.reader import PlacedRow, naming
 from core.text.rows import cleaned, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
@@ -23,9 +26,7 @@ from jobs.report.printed_lines import WIDTH, print_line
 from jobs.report.table import Cell, Table
 
 # The first that holds a reference counts.
-REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights")
-FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
-"""What a file of predictions may have, see `score_rows`."""
+REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights", "target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,27 @@ class FileScore:
             "signatures": {name: metric.signature for name, metric in self.metrics.items()},
             "seed": self.seed,
         }
+
+
+def read_scored(file: Path, fields: tuple[str | None, str | None], references_file: str | None) -> Iterator[PlacedRow]:
+    """The rows of a file of predictions for `score_rows`, each with where it stands.
+
+    Args:
+        file: JSONL, CSV or Parquet, or a text with a prediction on each line.
+        fields: those of the predictions and of the references; None: a usual name.
+        references_file: text whose lines are the references of the rows.
+
+    Raises:
+        CorpusError: a file cannot be read, or there are not as many lines as rows.
+    """
+    text, references = fields
+    files = DataFiles(str(file), {file.name: lambda: file})
+    if references_file is not None:
+        files, references = files.with_references(references_file), REFERENCES
+    columns = [*USUAL, "source", *REFERENCE_FIELDS, *filter(None, fields)]
+    unused = set() if references is None else {*REFERENCE_FIELDS} - {REFERENCES}
+    for place, row in prediction_rows(file, files.rows(columns), {"prediction": text, REFERENCES: references}):
+        yield place, {name: value for name, value in row.items() if name not in unused}
 
 
 def score_rows(
@@ -200,7 +222,8 @@ def _references(row: dict[str, object]) -> tuple[str, ...]:
             return references
     raise CorpusError(
         f"There is no reference: none of {', '.join(REFERENCE_FIELDS)} is there and filled; the fields are: "
-        f"{', '.join(map(str, row)) or '(none)'}."
+        f"{', '.join(map(str, row)) or '(none)'}.",
+        settings=("reference_field", "references_file"),
     )
 
 

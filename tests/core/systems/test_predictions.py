@@ -30,6 +30,36 @@ def test_rows_become_texts_by_key_on_one_line(tmp_path: Path) -> None:
     assert repr(found) == f"Predictions(name='mine', sha256='{found.sha256}')"  # what reuse compares
 
 
+def batch(body: object) -> dict[str, object]:
+    return {"id": "r", "custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None}
+
+
+PARTS = [{"type": "text", "text": "One two."}]
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        (batch({"choices": [{"message": {"content": "One two."}}]}), {}),
+        (batch({"choices": [{"message": {"content": PARTS}}]}), {}),
+        (batch({"choices": [{"text": "One two."}]}), {}),
+        (batch({"output": [{"type": "reasoning", "summary": []}, {"type": "message", "content": PARTS}]}), {}),
+        ({"custom_id": "a", "result": {"type": "succeeded", "message": {"content": PARTS}}}, {}),
+        ({"doc_id": 0, "doc": {"id": "a"}, "resps": [["One two. So"]], "filtered_resps": ["One two."]}, {}),
+        ({"doc_id": "a", "doc": {}, "resps": [["One two."]], "filtered_resps": [["One two."]]}, {}),
+        ({"id": "b", "prediction": "no", "my": {"id": "a", "told": ["no", "One two."]}},
+         {"id": "my.id", "prediction": "my.told.-1"}),
+    ],
+)  # fmt: skip
+def test_predictions_stand_where_other_tools_put_them(
+    tmp_path: Path, row: dict[str, object], named: dict[str, str]
+) -> None:
+    path = written(tmp_path / "mine.jsonl", row)
+    assert read_predictions(path, "mine", named).texts == {"a": "One two."}
+    with pytest.raises(CorpusError, match=r"mine\.jsonl, line 1: Field 'my\.text' is missing; the fields are:"):
+        read_predictions(path, "mine", {"prediction": "my.text"})
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -40,6 +70,7 @@ def test_rows_become_texts_by_key_on_one_line(tmp_path: Path) -> None:
         ([{"id": "a", "prediction": "x"}, {"id": "b", "prediction": "— '"}],
          r"line 2: The prediction of 'b' has no word: \"— '\"\. A word has a letter or digit\. Leave the row out"),
         ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds no key"),
+        ([{"id": "r", "custom_id": "a", "response": None, "error": {}}], r"line 1: Field 'prediction' holds nothing"),
         ([{"id": "a", "prediction": "w " * 3001}], r"line 1: A summary has 3001 words; at most 3000"),
         ([], r"holds no prediction"),
     ],

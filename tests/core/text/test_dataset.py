@@ -43,10 +43,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
 
 @pytest.mark.parametrize(
     ("suffix", "references"),
-    [
-        *((suffix, ["One.", "Two."]) for suffix in (".jsonl", ".parquet")),
-        *((".csv", cell) for cell in ('["One.", "Two."]', '[\n "One.", "Two."\n]', "['One.', 'Two.']")),
-    ],
+    [(".jsonl", ["One.", "Two."]), (".parquet", ["One.", "Two."]), (".csv", '["One.",\n"Two."]')],
 )
 def test_several_references_in_one_field(tmp_path: Path, suffix: str, references: object) -> None:
     path = write(tmp_path / f"d{suffix}", [{"fname": "x", "dialogue": "Hi.", "summaries": references}])

@@ -47,7 +47,8 @@ def folder(tmp_path: Path) -> Path:
     write(tmp_path / "news" / "b.parquet", [4, 5, 6, 7, 8])
     write(tmp_path / "news" / "c.jsonl.gz", [9, 3, 10])
     (tmp_path / "news" / "README.md").write_text("What this is.")
-    (tmp_path / "news" / ".hidden.jsonl").write_text("not JSON")
+    for name in (".hidden.jsonl", "package.json", "state.json", "x.lock", "cache-1a.arrow"):
+        (tmp_path / "news" / name).write_text("not JSON")
     return tmp_path / "news"
 
 

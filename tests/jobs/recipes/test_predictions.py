@@ -76,6 +76,32 @@ def test_another_content_is_another_system(tiny_models: dict[str, Path], tmp_pat
         plan_again("baselines", one.recipe.model_dump(mode="json"))
 
 
+def test_a_line_of_a_text_belongs_to_the_article_in_that_row(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    rows = [{"id": f"k{i}", "article": f"Article {i} has words.", "summary": "Words."} for i in (0, 1, 1, 2)]
+    (tmp_path / "news.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    hypo = tmp_path / "test.hypo"
+    hypo.write_text("Zero.\nOne.\nOne again.\nTwo.\n")
+    news = {"name": str(tmp_path / "news.jsonl"), "skip": 1, "limit": None}
+    plan = planned(tiny_models, hypo, **{"datasets.limit": None}, datasets=[news])
+    assert plan.stages[-1].systems[0].texts == {"k1": "One.", "k2": "Two."}
+    assert plan_again("baselines", plan.recipe.model_dump(mode="json")).recipe == plan.recipe
+    hypo.write_text("Zero.\nOne.\n")
+    with pytest.raises(RecipeError, match=r"test\.hypo has 2 lines, and news\.jsonl 4 rows"):
+        planned(tiny_models, hypo, **{"datasets.limit": None}, datasets=[news])
+    with pytest.raises(RecipeError, match=r"test\.hypo: lines belong to the rows of one dataset"):
+        planned(tiny_models, hypo, datasets=["sample", news])
+
+
+def test_named_fields_are_part_of_the_recipe(tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(json.dumps({"id": "a", "prediction": "One.", "other": "Two."}))
+    usual = {"name": "mine", "file": str(file)}
+    plans = [planned(tiny_models, predictions=[usual | more]) for more in ({}, {"prediction_field": "other"})]
+    assert [plan.stages[-1].systems[0].texts["a"] for plan in plans] == ["One.", "Two."]
+    assert plans[0].recipe.hash != plans[1].recipe.hash
+    assert plans[0].recipe.model_dump()["predictions"][0].keys() == {"name", "file", "sha256"}  # as before
+
+
 def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.text.reader import read_rows
 from core.text.tokenizers import EnglishTokenizer
-from jobs.tools.score import FileScore, row_lines, score_rows, to_predictions
+from jobs.tools.score import FileScore, read_scored, row_lines, score_rows, to_predictions
 
 ENGLISH = EnglishTokenizer()
 
@@ -149,3 +149,29 @@ def test_each_row_has_its_scores_and_a_row_alone_no_interval(tmp_path: Path) -> 
     assert (other["row"], other["id"], other["metrics"]["bleu2"]) == (2, None, {"score": 0.0})
     alone = score_file(written(tmp_path / "p.jsonl", rows[0]), ["rouge1"], Options(), 0)
     assert alone.as_dict()["intervals"]["rouge1"]["f1"] == [None, None]
+
+
+def test_rows_to_score_as_other_tools_write_them(tmp_path: Path) -> None:
+    hypo, target, samples = (tmp_path / name for name in ("test.hypo", "test.target", "samples.jsonl"))
+    hypo.write_text("One.\nTwo.\n")
+    target.write_text("1.\n2.\n")
+    row = {
+        "doc": {"id": "a", "highlights": "Other."},
+        "target": "1.",
+        "filtered_resps": ["One."],
+        "resps": [["Three."]],
+    }
+    samples.write_text(json.dumps(row))
+
+    def read(path: Path, text: str | None, told: str | None, file: str | None) -> list[tuple[object, ...]]:
+        found = to_predictions("p", read_scored(path, (text, told), file), ENGLISH)
+        return [(one.id, one.row.prediction, one.row.references) for one in found]
+
+    assert read(hypo, None, None, str(target)) == [(None, "One.", ("1.",)), (None, "Two.", ("2.",))]
+    assert read(samples, None, None, None) == [("a", "One.", ("1.",))]
+    assert read(samples, "resps.0.0", "doc.highlights", None) == [("a", "Three.", ("Other.",))]
+    target.write_text("1.\n")
+    with pytest.raises(CorpusError, match=r"test\.hypo has 2 rows, and .*test\.target 1 lines"):
+        read(hypo, None, None, str(target))
+    with pytest.raises(CorpusError, match="Field 'line of text' is missing"):
+        read(samples, None, None, str(samples))

@@ -1,0 +1,53 @@
+"""The rows of files of predictions, whatever their fields are called: also of batches, of lm-eval, and lines."""
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from core.errors import CorpusError
+from core.text.reader import PlacedRow, Row, naming
+from core.text.rows import LINE, value_of
+
+KEY_FIELD, TEXT_FIELD = "id", "prediction"
+_PAIRS = (
+    (KEY_FIELD, TEXT_FIELD),
+    # Batches of OpenAI, vLLM and Mistral: chats, completions, and responses, whose text comes after their thoughts.
+    ("custom_id", "response.body.choices.0.message.content.0.text"),
+    ("custom_id", "response.body.choices.0.message.content"),
+    ("custom_id", "response.body.choices.0.text"),
+    ("custom_id", "response.body.output.-1.content.0.text"),
+    # Batches of Anthropic.
+    ("custom_id", "result.message.content.-1.text"),
+    # Samples of lm-eval.
+    *((key, text) for key in ("doc.id", "doc_id") for text in ("filtered_resps.0.0", "filtered_resps.0", "resps.0.0")),
+)
+USUAL = tuple(dict.fromkeys(field for pair in _PAIRS for field in pair))
+"""What the fields of keys and predictions are called."""
+
+
+def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, str | None]) -> Iterator[PlacedRow]:
+    """Rows in which the key is the field `id` and the text `prediction`, too, wherever it stands.
+
+    Args:
+        file: what they are rows of, for errors.
+        rows: as they are.
+        named: by `id`, `prediction` or another name that the rows are to have, the field that holds it. Of the first
+            two, None is the first usual one.
+
+    Raises:
+        CorpusError: a row lacks a field that is named.
+    """
+    for place, row in rows:
+        with naming(file, place):
+            found = {name: value_of(row, field) for name, field in named.items() if field is not None}
+        yield place, row | _usual(row) | found
+
+
+def _usual(row: Row) -> Row:
+    """The key and the text of a row under the names that NWS has for them."""
+    for key, text in _PAIRS:
+        with contextlib.suppress(CorpusError):  # it is not there
+            return {KEY_FIELD: value_of(row, key), TEXT_FIELD: value_of(row, text)}
+    if "custom_id" in row and TEXT_FIELD not in row:  # the request failed
+        return {KEY_FIELD: row["custom_id"], TEXT_FIELD: None}
+    return {TEXT_FIELD: row[LINE]} if LINE in row and TEXT_FIELD not in row else {}
