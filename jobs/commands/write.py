@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.options import Json, grouped, plain
+from jobs.commands.options import PARAMETERS, Json, grouped, plain
 from jobs.commands.shared import err
 from jobs.report.console import busy
 
@@ -26,6 +26,7 @@ class WriteOptions:
     output: Path | None = plain(
         "--out -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
     )
+    parameters: list[str] | None = plain(*PARAMETERS)
     text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
     key_field: str | None = plain("--key-field NAME", "Field with the key; default: id, key, fname, or the row.")
 
@@ -51,12 +52,18 @@ def write(
     from core.text.language import article_language
     from jobs.drive.progress import run_progress
     from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
-    from jobs.recipes.load import load_recipe
+    from jobs.recipes.load import load_recipe, parse_settings
     from jobs.recipes.sweep_plan import stage_to_write
     from jobs.recipes.sweep_recipe import BaselinesRecipe
     from jobs.report.numerals import counted
 
-    settings = {"systems": [options.system], "n": options.n, "max_chars": options.max_chars, "prompt": options.prompt}
+    settings = {
+        "systems": [options.system],
+        "n": options.n,
+        "max_chars": options.max_chars,
+        "prompt": options.prompt,
+        "endpoint.parameters": parse_settings(options.parameters or (), "--parameters"),
+    }
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
