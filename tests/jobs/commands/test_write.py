@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from openai_server import OpenAiServer, Reply, completion, openai_server
 
+from core.errors import ModelError
+from core.models import smollm2_gguf
 from core.text.length import count_characters, count_words
 
 TEXTS = [
@@ -197,3 +199,30 @@ def test_an_endpoint_may_fail_an_article_but_not_all(nws, news: str, server: Ope
     more = "".join(json.dumps({"text": f"He closed the schools {i} times."}) + "\n" for i in range(80))
     (tmp_path / "news.jsonl").write_text(more)
     assert "56 articles in a row got no answer: no more is asked." in " ".join(nws(*BY_ENDPOINT).err.split())
+
+
+@pytest.fixture
+def llama_cpp(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """llama.cpp's server, in this process, with the weights of SmolLM2."""
+    xllamacpp = pytest.importorskip("xllamacpp", reason="xllamacpp is not installed, which carries llama.cpp's server")
+    settings = xllamacpp.CommonParams()
+    try:
+        settings.model.path = str(smollm2_gguf())
+    except ModelError as error:
+        pytest.skip(str(error))
+    settings.n_ctx, settings.n_parallel, settings.port = 2048, 1, 0
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1  # several wait for each other, spinning
+    running = xllamacpp.Server(settings)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{running.listening_address}/v1")
+    yield
+    del running  # which ends it
+
+
+@pytest.mark.slow
+def test_llama_cpp_writes_and_refuses(nws, news: str, llama_cpp: None) -> None:
+    for parameters in ("seed=null", "{max_completion_tokens: max_tokens, extra_body: {top_k: 1, min_p: 0}}"):
+        done = nws(*BY_ENDPOINT[:-1], "5", "--parameters", parameters)
+        assert (done.code, [row["id"] for row in rows(done.out)]) == (0, ["a0", "a1", "a2"]), done.err
+        assert all(0 < row["words"] <= 5 and "SmolLM2" in row["answered_by"] for row in rows(done.out))
+    told = nws(*BY_ENDPOINT, "--parameters", "max_tokens=many").err
+    assert 'Set "parameters: {max_tokens: null}" of the endpoint' in " ".join(told.split())
