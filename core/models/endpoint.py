@@ -49,7 +49,7 @@ class Endpoint:
     url: str
     prompt: PromptTemplate = DEFAULT_PROMPT
     concurrency: int = field(default=8, repr=False)
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", plain_parameters(self.parameters))

@@ -32,6 +32,7 @@ _MOST_ERROR_CHARACTERS = 300
 _SHORTEST_KEY, _SHORTEST_WORD_KEY = 8, 16
 # Requests under way are cancelled at once; a name that is being looked up is not waited for.
 _CLOSING_SECONDS = 1.0
+_ROOM = 'Thoughts need room: set a larger limit, such as "parameters: {max_tokens: 4000}", of the endpoint.'
 _MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
 _CURES = {
     401: f"Set {KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
@@ -152,7 +153,7 @@ class LoadedEndpoint:
             if isinstance(answer, EndpointError):
                 raise EndpointError(str(answer))
             if answer.problem:
-                raise self._error(answer.problem)
+                raise self._error(answer.problem, _ROOM if answer.extra.get("finish") == "length" else "")
             summaries.append(replace(answer, extra={**answer.extra, "requests": 1}))
         return summaries
 

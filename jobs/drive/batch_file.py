@@ -79,8 +79,7 @@ class BatchAnswers:
 def _answer(row: Mapping[str, Any], endpoint: Endpoint) -> EndpointAnswer:
     """The answer in a line of results; one with a `problem` where the line is an error's."""
     response = row.get("response")
-    body = response.get("body", response) if isinstance(response, dict) else {"error": row.get("error")}
-    said = json.dumps(body)
+    said = json.dumps(response.get("body", response) if isinstance(response, dict) else {"error": row.get("error")})
     try:
         return read_answer(said.encode(), lambda text: text)
     except UnusableReplyError as error:
