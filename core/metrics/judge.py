@@ -6,10 +6,12 @@ a run.
 
 import functools
 import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from core.errors import EndpointError, NwsError, RecipeError
 from core.models.endpoint import Endpoint, EndpointAnswer, default_url
@@ -86,7 +88,8 @@ class Judge:
         """All that decides a reply but the texts."""
         scale = f"scale:{self.scale.low}-{self.scale.high}"
         parts = [self.endpoint.model, self.endpoint.url.rstrip("/"), f"prompt:{self.prompt_sha256}", scale]
-        return "|".join(["judge", *parts, "temperature:0", f"seed:{self.seed}"])
+        changed = [f"parameters:{json.dumps(self.endpoint.parameters)}"] if self.endpoint.parameters else []
+        return "|".join(["judge", *parts, "temperature:0", f"seed:{self.seed}", *changed])
 
     def message(self, article: str, summary: str) -> str:
         """What the model reads on a summary."""
@@ -128,11 +131,12 @@ def make_judge(
     scale: tuple[int, int] = (1, 5),
     seed: int = 0,
     concurrency: int = 8,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
 ) -> Judge:
     """A judge from plain values; its endpoint is that of the environment unless a URL is given.
 
     Raises:
-        RecipeError: the URL, the prompt or the scale is none.
+        RecipeError: the URL, the prompt, the scale or a parameter is none.
     """
     if not 0 <= scale[0] < scale[1] <= _WIDEST_SCALE:
         raise RecipeError(
@@ -140,7 +144,8 @@ def make_judge(
             f"{scale[0]},{scale[1]}.",
             settings=("scale",),
         )
-    return Judge(Endpoint(model, url or default_url(), concurrency=concurrency), prompt, Scale(*scale), seed)
+    endpoint = Endpoint(model, url or default_url(), concurrency=concurrency, parameters=parameters)
+    return Judge(endpoint, prompt, Scale(*scale), seed)
 
 
 def without_score(answer: EndpointAnswer) -> str:

@@ -4,15 +4,18 @@
 anything. So only its text is kept, on one line and without the key, besides short names and plausible counts.
 """
 
+import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from core.errors import NwsError, RecipeError, SegmentationError
 from core.models import ModelRef
 from core.models.generators import DEFAULT_PROMPT, PromptTemplate
+from core.models.request_parameters import filled, plain_parameters
 from core.text.length import require_summary_length
 from core.text.rows import cleaned
 
@@ -34,17 +37,22 @@ class Endpoint:
         url: the base URL, to which `/chat/completions` is added.
         prompt: the instruction.
         concurrency: the number of requests that a process has under way at most. It changes no summary.
+        parameters: what is sent in place of, and besides, the parameters that NWS computes, by name
+            (`core.models.request_parameters`).
 
     Raises:
-        RecipeError: the URL is none, or holds a user name or a password; or the model's name is no text.
+        RecipeError: the URL is none, or holds a user name or a password; the model's name is no text; or a parameter
+            cannot be sent or stored.
     """
 
     model: str
     url: str
     prompt: PromptTemplate = DEFAULT_PROMPT
     concurrency: int = field(default=8, repr=False)
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", plain_parameters(self.parameters))
         if cleaned(self.model) != self.model:
             raise RecipeError("the name of an endpoint's model holds a NUL, or bytes that are no UTF-8.")
         try:
@@ -60,7 +68,9 @@ class Endpoint:
     @property
     def signature(self) -> str:
         """The name under which its summaries are stored."""
-        return f"{PREFIX}{self.model}|prompt={self.prompt.short_sha256}"
+        sha256 = hashlib.sha256(json.dumps(self.parameters).encode()).hexdigest()[:8]
+        parameters = f"|parameters={sha256}" if self.parameters else ""
+        return f"{PREFIX}{self.model}|prompt={self.prompt.short_sha256}{parameters}"
 
     @property
     def has_uncut(self) -> bool:
@@ -76,7 +86,14 @@ class Endpoint:
     def revision(self) -> str:
         """What a run records: all that is sent but the articles. Only the endpoint knows which weights answer."""
         settings = f"temperature=0, seed of the run, max_tokens={self.prompt.tokens_text}"
-        return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}"
+        changed = f", but {json.dumps(self.parameters)}" if self.parameters else ""
+        return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}{changed}"
+
+    def request(self, message: str, most_tokens: int, seed: int) -> dict[str, Any]:
+        """The body of the request for an answer to a message of at most so many tokens, unless parameters say more."""
+        computed = {"temperature": 0, "seed": seed % 2**63, "max_tokens": most_tokens}
+        messages = [{"role": "user", "content": message}]
+        return {"model": self.model, "messages": messages, **filled(self.parameters, computed)}
 
 
 def default_url() -> str:
@@ -141,10 +158,18 @@ def read_answer(body: bytes, hide_key: Callable[[str], str]) -> EndpointAnswer:
 
 
 def error_message(reply: object) -> str:
-    """The message in the body of an error, as OpenAI writes it, as text alone, or as vLLM does; "" if there is none."""
-    for path in (("error", "message"), ("error",), ("message",)):
-        if isinstance(text := _value_at(reply, *path), str) and text:
-            return text
+    """The message in the body of an error; "" if there is none.
+
+    It stands where OpenAI, vLLM, FastAPI, Gemini or Mistral write it, and is text, or the fields that FastAPI refuses.
+    """
+    places = ("error", "message"), ("error",), ("message",), ("detail",), ("error", 0, "error", "message")
+    for path in (*places, ("error", "message", "detail"), ("error", "detail"), ("message", "detail")):
+        said = _value_at(reply, *path)
+        if isinstance(said, list):
+            fields = [(_value_at(part, "loc"), _value_at(part, "msg")) for part in said]
+            said = "; ".join(f"{'.'.join(map(str, loc))}: {msg}" for loc, msg in fields if isinstance(loc, list))
+        if isinstance(said, str) and said:
+            return said
     return ""
 
 

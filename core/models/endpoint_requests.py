@@ -18,8 +18,8 @@ import openai
 from core.errors import EndpointError
 from core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, error_message, one_line, read_answer
 from core.models.generators import most_new_tokens
+from core.models.request_parameters import KEY_VARIABLE, advice_on
 
-_KEY_VARIABLE = "OPENAI_API_KEY"
 _CONNECT_SECONDS = 10.0
 _ATTEMPT_SECONDS = 120.0
 _REQUEST_SECONDS = 360.0  # all attempts, and the pauses between them
@@ -32,10 +32,12 @@ _MOST_ERROR_CHARACTERS = 300
 _SHORTEST_KEY, _SHORTEST_WORD_KEY = 8, 16
 # Requests under way are cancelled at once; a name that is being looked up is not waited for.
 _CLOSING_SECONDS = 1.0
+_ROOM = 'Thoughts need room: set a larger limit, such as "parameters: {max_tokens: 4000}", of the endpoint.'
 _MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
 _CURES = {
-    401: f"Set {_KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
-    403: f"Set {_KEY_VARIABLE} to a key that may use this model.",
+    401: f"Set {KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
+    403: f"Set {KEY_VARIABLE} to a key that may use this model.",
+    429: "",  # too many tokens a minute are no parameter's fault
     404: "Is the model named as the endpoint names it, and is the base URL whole (it often ends in /v1)?",
     **dict.fromkeys((301, 302, 303, 307, 308), _MOVED),
 }
@@ -151,7 +153,7 @@ class LoadedEndpoint:
             if isinstance(answer, EndpointError):
                 raise EndpointError(str(answer))
             if answer.problem:
-                raise self._error(answer.problem)
+                raise self._error(answer.problem, _ROOM if answer.extra.get("finish") == "length" else "")
             summaries.append(replace(answer, extra={**answer.extra, "requests": 1}))
         return summaries
 
@@ -211,28 +213,28 @@ class LoadedEndpoint:
         Raises:
             EndpointError: there was none, after all attempts. It has no cause: that one might hold the key.
         """
+        body = self._endpoint.request(question.text, question.most_tokens, self._seed)
         try:
             async with asyncio.timeout(_REQUEST_SECONDS):
                 reply = await client.chat.completions.with_raw_response.create(
-                    model=self._endpoint.model,
-                    messages=[{"role": "user", "content": question.text}],
-                    temperature=0,
-                    seed=self._seed % 2**63,
-                    max_tokens=question.most_tokens,
+                    model=body["model"],
+                    messages=body["messages"],
+                    extra_body=body,
                     extra_headers={} if self._key else {"Authorization": openai.Omit()},
                 )
             return read_answer(reply.content, self._without_key)
         except openai.APIStatusError as error:
             reason = one_line(error_message({"error": error.body}) or error.response.text)
             problem = f"answered {error.status_code}" + (f": {reason}" if reason else "")
-            raise self._error(problem, _CURES.get(error.status_code, "")) from None
+            advice = advice_on(error.response.text, self._endpoint.parameters, body)
+            raise self._error(problem, _CURES.get(error.status_code, advice)) from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             raise self._error(f"does not answer ({type(cause).__name__}: {cause})") from None
         except TimeoutError:
             raise self._error(f"does not answer within {_REQUEST_SECONDS:g} s, all attempts together") from None
         except (openai.OpenAIError, UnusableReplyError) as error:
-            raise self._error(str(error)) from None
+            raise self._error(str(error), advice_on(str(error), self._endpoint.parameters, body)) from None
         except (httpx2.InvalidURL, UnicodeError) as error:  # of a host that no name can be
             raise self._error(f"cannot be asked ({error})") from None
 
@@ -244,7 +246,8 @@ class LoadedEndpoint:
     def _error(self, problem: str, cure: str = "") -> EndpointError:
         problem = one_line(problem.replace(self._key, "[key]") if self._key else problem)[:_MOST_ERROR_CHARACTERS]
         endpoint = f"The endpoint {self._endpoint.url}, asked by {socket.gethostname()} for {self._endpoint.model}"
-        return EndpointError(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip())
+        settings = ("parameters", "set") if "parameters" in cure else ()
+        return EndpointError(f"{endpoint}, {problem.rstrip('.')}. {cure}".strip(), settings=settings)
 
 
 def _run(coroutine: Coroutine[Any, Any, _T]) -> _T:
@@ -274,7 +277,7 @@ def _environment_key() -> str:
     Raises:
         EndpointError: it cannot be a key.
     """
-    key = os.environ.get(_KEY_VARIABLE, "").strip()
+    key = os.environ.get(KEY_VARIABLE, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise EndpointError(f"{_KEY_VARIABLE} is no key: it has characters that no header may have.")
+        raise EndpointError(f"{KEY_VARIABLE} is no key: it has characters that no header may have.")
     return key

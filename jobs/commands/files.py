@@ -12,7 +12,7 @@ import typer
 
 from core.errors import NwsError, RecipeError
 from core.whole_files import check_target, write_json_lines
-from jobs.commands.options import Json, grouped, option, plain
+from jobs.commands.options import PARAMETERS, Json, grouped, option, plain
 from jobs.commands.shared import err, out, print_result
 from jobs.report.console import PrintableConsole, busy
 from jobs.report.numerals import counted
@@ -143,6 +143,7 @@ class JudgeOptions:
         "--prompt FILE|TEXT",
         "What the judge is told: {summary}, and if wanted {article}, {low} and {high}. Default: see docs/judge.md.",
     )
+    parameters: list[str] | None = plain(*PARAMETERS)
     limit: int | None = plain("--limit N", "Judge at most this many articles.", min=1)
     concurrency: int = plain("--concurrency N", "How many requests are under way at most.", 8, min=1)
     seed: int = plain("--seed N", "Seed that is sent with each request.", 0, min=0)
@@ -162,13 +163,15 @@ def judge(
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
     from core.metrics.judge import DEFAULT_PROMPT, make_judge
+    from jobs.recipes.load import parse_settings
     from jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
         raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
     check_target("-o", how.output, file)
     prompt = DEFAULT_PROMPT if how.prompt is None else read_prompt(how.prompt)
-    judge = make_judge(how.model, None, prompt, _scale(how.scale), how.seed, how.concurrency)
+    parameters = parse_settings(how.parameters or (), "--parameters")
+    judge = make_judge(how.model, None, prompt, _scale(how.scale), how.seed, how.concurrency, parameters)
     with busy(f"Reading {file}"):
         texts = read_texts(file, judge, how.limit)
     path = how.output.with_suffix(".replies.jsonl")

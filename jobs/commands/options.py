@@ -152,6 +152,7 @@ HeadAddress = Annotated[
         "--address", metavar="URL", help="Dashboard of the Ray cluster; default: the one the run was submitted to."
     ),
 ]
+PARAMETERS = ("--parameters KEY=VALUE", "Of requests to an endpoint: seed=null, or {seed: null}. Repeatable.")
 LABEL = (
     "--label NAME=LABEL",
     "What a system is called in what is shown: lexrank=LexRank. Repeatable. A recipe has them as `labels`.",

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from core.errors import NwsError, RecipeError
-from jobs.commands.options import Json, grouped, plain
+from core.whole_files import check_target, write_json_lines
+from jobs.commands.options import PARAMETERS, Json, grouped, plain
 from jobs.commands.shared import err
 from jobs.report.console import busy
 
@@ -26,6 +27,9 @@ class WriteOptions:
     output: Path | None = plain(
         "--out -o FILE", "File to which a line of JSON is added for each summary; default: stdout."
     )
+    parameters: list[str] | None = plain(*PARAMETERS)
+    batch_out: Path | None = plain("--batch-out FILE", "Ask nothing: write the requests of a batch to this JSONL file.")
+    batch_in: Path | None = plain("--batch-in FILE", "Ask nothing: the answers of a batch are in this JSONL file.")
     text_field: str | None = plain("--text-field NAME", "Field with the text, where the usual ones do not fit.")
     key_field: str | None = plain("--key-field NAME", "Field with the key; default: id, key, fname, or the row.")
 
@@ -45,26 +49,45 @@ def write(
         raise RecipeError("Say how long summaries may be: --n (words) or --max-chars (characters), one of them.")
     if not options.system:
         raise RecipeError("Say what writes: --system lexrank, or smollm2, or another one (docs/baselines.md).")
-    if as_json and options.output is None:
+    if as_json and options.output is None and options.batch_out is None:
         raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
+    if options.batch_out is not None:
+        if options.output is not None or options.batch_in is not None:
+            raise RecipeError(
+                "--batch-out writes no summaries: leave -o and --batch-in for when the answers are there."
+            )
+        check_target("--batch-out", options.batch_out, file)
 
     from core.text.language import article_language
+    from jobs.drive.batch_file import BatchAnswers, batch_requests
     from jobs.drive.progress import run_progress
     from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
-    from jobs.recipes.load import load_recipe
+    from jobs.recipes.load import load_recipe, parse_settings
     from jobs.recipes.sweep_plan import stage_to_write
     from jobs.recipes.sweep_recipe import BaselinesRecipe
     from jobs.report.numerals import counted
 
-    settings = {"systems": [options.system], "n": options.n, "max_chars": options.max_chars, "prompt": options.prompt}
+    settings = {
+        "systems": [options.system],
+        "n": options.n,
+        "max_chars": options.max_chars,
+        "prompt": options.prompt,
+        "endpoint.parameters": parse_settings(options.parameters or (), "--parameters"),
+    }
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
         stage = stage_to_write(recipe, article_language(articles[0]))
+    if options.batch_out is not None:
+        count = write_json_lines("--batch-out", options.batch_out, batch_requests(articles, stage))
+        asked = f"{counted(count, 'request')} for {counted(len(articles), 'article')} written to {options.batch_out}."
+        print(json.dumps({"file": str(options.batch_out), "requests": count})) if as_json else err.print(asked)
+        return
+    answers = None if options.batch_in is None else BatchAnswers(options.batch_in, articles, stage)
     written = WrittenFile(0, 0, 0, 0, ())
     with added_to(options.output) as (out, there), run_progress(err, len(articles)) as advance:
         shown = 0
-        for written in write_summaries(articles, stage, out, there):
+        for written in write_summaries(articles, stage, out, there, answers):
             advance(written.articles - shown, 0)
             shown = written.articles
     if as_json:

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-from core.article import Article
-from core.errors import CorpusError, NwsError
+from core.article import Article, SegmentedArticle
+from core.errors import CorpusError, EndpointError, NwsError
 from core.models.endpoint import BACKEND
 from core.provenance import library_versions
 from core.stage import Stage
@@ -27,7 +27,13 @@ from jobs.installation import code_version
 if TYPE_CHECKING:  # which refusals need not wait for
     import torch
 
+    from core.sweep import ArticleWriter, Generate, Written
+
 _AT_ONCE = 8
+# The key of an article, and why it has no summary.
+_Failure: TypeAlias = tuple[str, str]
+# Articles in a row without an answer after which an endpoint is not asked any more.
+_MOST_UNANSWERED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class WrittenFile:
     now: int
     there: int
     others: int
-    failures: tuple[tuple[str, str], ...]
+    failures: tuple[_Failure, ...]
 
     @property
     def articles(self) -> int:
@@ -97,18 +103,21 @@ def read_articles(path: Path, text_field: str | None = None, key_field: str | No
 
 
 def write_summaries(
-    articles: Sequence[Article], stage: Stage, out: TextIO, there: Iterable[str]
+    articles: Sequence[Article], stage: Stage, out: TextIO, there: Iterable[str], answers: "Generate | None" = None
 ) -> Iterator[WrittenFile]:
     """Write a line for each article and n, and yield the state after each few articles.
+
+    An article for which an endpoint has no answer is a failure; the others go on.
 
     Args:
         articles: those of a file, see `read_articles`.
         stage: the system that writes, see `jobs.recipes.sweep_plan.stage_to_write`.
         out: the file of the new lines.
         there: its earlier lines, of which the last one may be torn.
+        answers: what answers in place of the system's endpoint (`jobs.drive.batch_file.BatchAnswers`).
 
     Raises:
-        NwsError: a model cannot be loaded, or the device fails.
+        NwsError: a model cannot be loaded, the device fails, or an endpoint does not answer any more.
     """
     import torch
 
@@ -129,21 +138,36 @@ def write_summaries(
     segment = Segmenter(stage.pipeline, stage.units) if stage.systems else unsegmented
     check_and_segment = checked(stage.language, segment, needs_reference=False)
     yield WrittenFile(0, 0, len(articles) - len(missing), others, ())
-    writer = ArticleWriter(stage, device) if missing else None
-    summaries, now, failures = 0, 0, []
+    writer = ArticleWriter(stage, device, answers) if missing else None
+    summaries, now, in_a_row, failures = 0, 0, 0, []
     waiting = iter(missing)
     while writer is not None and (batch := list(itertools.islice(waiting, _AT_ONCE))):
         segmented = segment_bundle(check_and_segment, batch)
         keys = {article.id: article.key for article in batch}
         failures += [(keys[failure.article_id], failure.message) for failure in segmented.failures]
-        now += len(segmented.articles)
-        drafts = writer.write(segmented.articles) if segmented.articles else []
+        drafts, unanswered = _drafts(writer, segmented.articles)
+        failures += unanswered
+        now += len(segmented.articles) - len(unanswered)
+        in_a_row = in_a_row + len(unanswered) if len(unanswered) == len(segmented.articles) else 0
+        if answers is None and in_a_row >= _MOST_UNANSWERED:
+            raise NwsError(f"{in_a_row} articles in a row got no answer: no more is asked. {unanswered[-1][1]}")
         for article, _, draft in drafts:
             if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in written:
                 out.write(json.dumps(_row(article, origin, draft), ensure_ascii=False) + "\n")
                 summaries += 1
         out.flush()
         yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures))
+
+
+def _drafts(writer: "ArticleWriter", bundle: Sequence[SegmentedArticle]) -> "tuple[list[Written], list[_Failure]]":
+    """What is written of articles, and the failure of each that an endpoint does not answer."""
+    try:
+        return writer.write(bundle) if bundle else [], []
+    except EndpointError as error:
+        if len(bundle) == 1:
+            return [], [(bundle[0].article.key, str(error))]
+    alone = [_drafts(writer, [article]) for article in bundle]  # what is answered is not asked for twice
+    return [draft for drafts, _ in alone for draft in drafts], [failed for _, failures in alone for failed in failures]
 
 
 def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:

@@ -80,21 +80,22 @@ def load_recipe(kind: type[Recipe], name: str, overrides: Mapping[str, Any]) -> 
     return parse_recipe(kind, values, name, overrides)
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """The values of `--set`, such as `bertscore.num_layers=5`, by their keys. They are YAML.
+def parse_settings(texts: Sequence[str], flag: str = "--set") -> dict[str, Any]:
+    """The values of `--set`, such as `bertscore.num_layers=5`, by their keys. They are YAML; a text may be a mapping.
 
     Raises:
         RecipeError: one has no key, or its value is not YAML.
     """
-    settings = {}
+    settings: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")
-        if not key or not equals:
-            raise RecipeError(f"--set takes a key and its value, such as bertscore.num_layers=5, not {text!r}.")
+        is_mapping = text.lstrip().startswith("{")
+        if not is_mapping and not (key and equals):
+            raise RecipeError(f"{flag} takes a key and its value, such as seed=0, not {text!r}.")
         try:
-            settings[key] = _plain_values(value)
+            settings |= _plain_values(text) if is_mapping else {key: _plain_values(value)}
         except (RecipeError, yaml.YAMLError, ValueError, RecursionError) as error:
-            raise RecipeError(f"--set {key}: the value is not valid YAML: {error}") from error
+            raise RecipeError(f"{flag} {key}: the value is not valid YAML: {error}") from error
     return settings
 
 

@@ -105,7 +105,8 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
     if name.startswith(PREFIX):
         settings = recipe.endpoint or EndpointRecipe()
         url = settings.base_url or default_url()
-        return Endpoint(name.removeprefix(PREFIX), url, prompt or DEFAULT_PROMPTS[unit], settings.concurrency)
+        asked = url, prompt or DEFAULT_PROMPTS[unit], settings.concurrency, settings.parameters or {}
+        return Endpoint(name.removeprefix(PREFIX), *asked)
     generator = parse_generator(name, prompt, recipe.exact, unit)
     generator = replace(generator, model=resolve_model(generator.model))
     if generator.architecture:

@@ -4,13 +4,14 @@
 """
 
 import os
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from core.errors import ModelError, did_you_mean
 from core.models.endpoint import PREFIX
 from core.models.generators import KNOWN_GENERATORS, PromptTemplate, parse_generator
+from core.models.request_parameters import plain_parameters
 from core.systems.chunk_systems import IMPORTANCE
 from core.systems.extractive_baselines import BASELINES
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
@@ -75,11 +76,14 @@ class EndpointRecipe(Strict):
         base_url: what stands before `/chat/completions`; OPENAI_BASE_URL unless given. The key is in OPENAI_API_KEY,
             and never in a recipe.
         concurrency: how many requests each actor has under way at most.
+        parameters: of requests, by name. A value adds the parameter, or takes the place of NWS's own; `null` leaves it
+            out; the name `max_tokens`, `seed` or `temperature` stands for what NWS computes for that one.
         input_price, output_price: of a million tokens read and written, in any currency, for what a run has cost.
     """
 
     base_url: str | None = None
     concurrency: PositiveInt = 8
+    parameters: Annotated[Annotated[dict[str, Any], AfterValidator(plain_parameters)] | None, IF_SET] = None
     input_price: Annotated[float, Field(ge=0)] | None = None
     output_price: Annotated[float, Field(ge=0)] | None = None
 

@@ -17,6 +17,7 @@ from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
 from core.errors import CorpusError, EndpointError, NwsError, RecipeError
 from core.metrics.judge import MOST_TOKENS, Judge, without_score
 from core.models.endpoint import USAGE, EndpointAnswer
+from core.models.request_parameters import token_limit
 from core.text.reader import is_file, naming, read_rows
 from core.text.rows import cleaned, name_of, text_of
 from jobs.report.metric_names import few
@@ -247,6 +248,7 @@ class Judging:
             "scale": [judge.scale.low, judge.scale.high],
             "seed": judge.seed,
             "max_tokens": MOST_TOKENS,
+            "parameters": judge.endpoint.parameters,
             "signature": judge.signature,
             "confidence": CONFIDENCE,
             "questions": len(self.questions),
@@ -323,19 +325,21 @@ def _cautions(numbers: Mapping[str, Any]) -> Iterator[str]:
 def print_dry(judging: Judging, path: Path, as_json: bool, console: Console) -> None:
     """Print what would be sent: requests, and about how many tokens."""
     unasked, endpoint = judging.unasked, judging.judge.endpoint
+    limit = token_limit(endpoint.request("", MOST_TOKENS, judging.judge.seed))
     numbers = {
         "questions": len(judging.questions),
         "requests": len(unasked),
         "tokens": sum(-(-len(text.message.encode()) // _BYTES_PER_TOKEN) for text in unasked),
-        "most_written": MOST_TOKENS * len(unasked),
+        "most_written": None if limit is None else limit * len(unasked),
     }
     if as_json:
         print(json.dumps(numbers))
         return
     answered = len(judging.questions) - len(unasked)
+    most = "without a limit" if limit is None else f"at most {limit * len(unasked):,}"
     for line in (
         f"{counted(len(unasked), 'request')} to {endpoint.model} at {endpoint.url}, about {numbers['tokens']:,} tokens "
-        f"to read, and at most {numbers['most_written']:,} to write. Before all a greeting of a few tokens is sent.",
+        f"to read, and {most} to write. Before all a greeting of a few tokens is sent.",
         f"{counted(len(judging.questions), 'question')} in all, {answered} of them answered in {path}.",
     ):
         print_line(console, line)

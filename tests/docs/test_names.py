@@ -38,7 +38,7 @@ def file_names() -> frozenset[str]:
     return frozenset(path.name for path in (*ROOT.iterdir(), *below))
 
 
-FREE = ("weights", "labels")
+FREE = ("weights", "labels", "parameters")
 """Keys whose own keys are names of a person's choice."""
 
 

@@ -153,7 +153,108 @@ def test_where_an_endpoint_is(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_decides_a_text_is_in_what_it_is_recorded_as() -> None:
     one = Endpoint("tiny", "http://a/v1", PROMPT)
     other_prompt = PromptTemplate("{n} words:\n\n{article}")
-    changes = ({"model": "other"}, {"url": "http://b/v1"}, {"prompt": other_prompt})
+    warm = {"parameters": {"top_p": 0.5, "temperature": 1}}
+    changes = ({"model": "other"}, {"url": "http://b/v1"}, {"prompt": other_prompt}, warm)
     several = [one, *(replace(one, **change) for change in changes)]
-    assert len({endpoint.revision for endpoint in several}) == len({*map(repr, several)}) == 4
-    assert repr(replace(one, concurrency=1)) == repr(one), "rows are copied all the same"
+    assert len({endpoint.revision for endpoint in several}) == len({*map(repr, several)}) == 5
+    assert one.revision.endswith("|temperature=0, seed of the run, max_tokens=8n+32")
+    assert several[-1].signature == f"{one.signature}|parameters=3e6157c7"
+    for equal in ({"concurrency": 1}, {"parameters": {"extra_body": {"temperature": 1}, "top_p": 0.5}}):
+        assert repr(replace(several[-1], **equal)) == repr(several[-1]), "rows are copied all the same"
+
+
+OURS = {"temperature": 0, "seed": 3, "max_tokens": 48}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sent"),
+    [
+        ({"temperature": 1, "top_p": 0.9}, OURS | {"temperature": 1, "top_p": 0.9}),
+        (dict.fromkeys([*OURS, "top_p"]), {}),
+        ({"max_completion_tokens": "max_tokens"}, {"temperature": 0, "seed": 3, "max_completion_tokens": 48}),
+        ({"max_completion_tokens": 4000}, {"temperature": 0, "seed": 3, "max_completion_tokens": 4000}),
+        ({"max_completion_tokens": None}, OURS),
+        ({"max_completion_tokens": 9, "max_tokens": 8}, OURS | {"max_completion_tokens": 9, "max_tokens": 8}),
+        ({"my_seed": "seed", "stop": "no"}, {"temperature": 0, "max_tokens": 48, "my_seed": 3, "stop": "no"}),
+        ({"extra_body": {"top_k": 5, "max_tokens": None}}, {"temperature": 0, "seed": 3, "top_k": 5}),
+    ],
+)
+def test_parameters_set_add_rename_and_leave_out(
+    server: OpenAiServer, parameters: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    load(server, parameters=parameters)([TEXT], [0], [2])
+    (body,) = server.asked
+    assert {name: value for name, value in body.items() if name not in ("model", "messages")} == sent
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        *(({name: 1}, f"{name} is set by NWS itself") for name in ("model", "messages", "stream", "n")),
+        ({"extra_body": {"stream": True}}, "stream is set by NWS itself"),
+        ({"top_p": float("nan")}, "sent as JSON, which these cannot be"),
+        ({"stop": "\0"}, "hold a NUL"),
+        ({"extra_headers": {"X-Team": "a"}}, "'extra_headers' looks like a header or a key"),
+        ({"extra_body": {"api_key": "x"}}, "'api_key' looks like a header or a key"),
+        ({"chat": [{"note": f"Bearer {'0123' * 4}"}]}, "a parameter looks like a header or a key"),
+        ({"user": "sk-proj-0123456789abcdef"}, "a parameter looks like a header or a key"),
+        ({"user": "me own-key-0123"}, "a parameter looks like a header or a key"),
+    ],
+)
+def test_what_cannot_be_sent_or_stored_is_refused(
+    parameters: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "own-key-0123")
+    with pytest.raises(RecipeError, match=told) as caught:
+        Endpoint("tiny", "http://a/v1", parameters=parameters)
+    assert "0123" not in str(caught.value)
+
+
+def _error(message: str, **more: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **more}}
+
+
+_FORBIDDEN = {"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        # OpenAI and Azure.
+        (400, _error("Use max_completion_tokens instead.", param="max_tokens"), "max_completion_tokens: max_tokens"),
+        (400, _error("'temperature' does not support 0 with this model.", param="temperature"), "temperature: null"),
+        (400, _error("This model's maximum context length is 9: lower max_tokens.", param="messages"), ""),
+        # Mistral, FastAPI, and vLLM, which writes as Python does. Some send back what they were sent.
+        (422, {"object": "error", "message": {"detail": [_FORBIDDEN]}}, "seed: null"),
+        (422, {"detail": [_FORBIDDEN]}, "seed: null"),
+        (400, {"object": "error", "message": str([_FORBIDDEN]), "param": None}, "seed: null"),
+        (422, {"detail": [{"loc": ["body"], "msg": "odd", "input": {"seed": 3, "max_tokens": 16}}]}, ""),
+        # Anthropic, xAI, Gemini, text-generation-inference, and OpenRouter.
+        (400, _error("max_tokens: 200000 > 64000, which is the maximum"), "max_tokens: null"),
+        (400, _error("`temperature` and `top_p` cannot both be specified for this model."), "temperature: null"),
+        (400, {"code": "x", "error": "Argument not supported: presencePenalty"}, "presence_penalty: null"),
+        (400, [_error('Invalid JSON payload received. Unknown name "seed": Cannot find field.')], "seed: null"),
+        (400, [_error("it has a maxOutputTokens value of 16")], "max_tokens: null"),
+        (422, {"error": "Input validation error: `max_new_tokens` must be > 20"}, "max_tokens: null"),
+        (200, _error("seed is not supported"), "seed: null"),
+        (400, _error("The seeds of temperatures"), ""),
+        (429, _error("too many max_tokens a minute"), ""),
+    ],
+)
+def test_of_a_refused_parameter_the_key_is_told(server: OpenAiServer, status: int, body: Any, told: str) -> None:
+    server.first = Reply(status, body)
+    with pytest.raises(EndpointError) as caught:
+        load(server, parameters={"presence_penalty": 1, "top_p": 0.9})
+    assert f'Set "parameters: {{{told}}}" of' in str(caught.value) if told else "Set" not in str(caught.value)
+    assert caught.value.settings == (("parameters", "set") if told else ())
+    assert server.asked == [], "no article was sent"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [({"max_tokens": 4000}, r'Set "parameters: {max_completion_tokens: 4000}"'), (dict.fromkeys(OURS), r"_tokens'\.$")],
+)
+def test_the_advice_is_on_what_was_sent(server: OpenAiServer, parameters: dict[str, Any], told: str) -> None:
+    server.first = Reply(400, _error("'max_tokens' was replaced by 'max_completion_tokens'."))
+    with pytest.raises(EndpointError, match=told):
+        load(server, parameters=parameters)

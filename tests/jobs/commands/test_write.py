@@ -1,10 +1,16 @@
 """`nws write`: summaries of the articles of a file, without references."""
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from openai_server import OpenAiServer, Reply, completion, openai_server
 
+from core.errors import ModelError
+from core.models import smollm2_gguf
 from core.text.length import count_characters, count_words
 
 TEXTS = [
@@ -19,6 +25,13 @@ def news(tmp_path: Path) -> str:
     rows = [{"id": f"a{i}", "text": text} for i, text in enumerate(TEXTS)]
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return "news.jsonl"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAiServer]:
+    with openai_server() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        yield running
 
 
 def rows(text: str) -> list[dict]:
@@ -102,3 +115,115 @@ def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> No
 def test_what_makes_no_sense_is_refused(nws, news: str, words: tuple[str, ...], code: int, message: str) -> None:
     refused = nws("write", news, *words)
     assert (refused.code, message in refused.err, refused.out) == (code, True, ""), refused.err
+
+
+BY_ENDPOINT = ("write", "news.jsonl", "--system", "openai:tiny", "--n", "3,5")
+
+
+def answered(server: OpenAiServer, folder: Path) -> list[dict[str, Any]]:
+    """The results of a batch, written in another order."""
+    results = []
+    for request in rows((folder / "requests.jsonl").read_text("utf-8")):
+        body = {**server.answer(request["body"]["messages"][0]["content"]).body, "model": server.model}
+        response = {"status_code": 200, "request_id": "r", "body": body}
+        results.append({"id": "b", "custom_id": request["custom_id"], "response": response, "error": None})
+    (folder / "results.jsonl").write_text("".join(json.dumps(result) + "\n" for result in results[::-1]))
+    return results
+
+
+@pytest.mark.parametrize("more", [(), ("--prompt", "Summarise:\n\n{article}"), ("--parameters", "{seed: null}")])
+def test_a_batch_writes_what_a_live_endpoint_writes(
+    nws, news: str, server: OpenAiServer, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    done = nws(*BY_ENDPOINT, *more, "--batch-out", "requests.jsonl")
+    assert (done.code, done.out, server.greetings) == (0, "", 0), done.err
+    assert nws(*BY_ENDPOINT, *more, "-o", "live.jsonl").code == 0
+    requests, sent = rows((tmp_path / "requests.jsonl").read_text("utf-8")), len(server.asked)
+    assert {(line["method"], line["url"]) for line in requests} == {("POST", "/v1/chat/completions")}
+    assert sorted(json.dumps(line["body"]) for line in requests) == sorted(map(json.dumps, server.asked))
+    assert len({line["custom_id"] for line in requests}) == len(requests) == (3 if "--prompt" in more else 6)
+    assert all(re.fullmatch(r"[\w-]{1,64}", line["custom_id"], re.ASCII) for line in requests)
+    answered(server, tmp_path)
+    done = nws(*BY_ENDPOINT, *more, "--batch-in", "results.jsonl", "-o", "batch.jsonl")
+    assert (done.code, len(server.asked)) == (0, sent), done.err
+    assert (tmp_path / "batch.jsonl").read_bytes() == (tmp_path / "live.jsonl").read_bytes()
+
+
+def test_what_a_batch_lacks_is_a_failure_and_can_be_asked_for(
+    nws, news: str, server: OpenAiServer, tmp_path: Path
+) -> None:
+    assert nws(*BY_ENDPOINT, "--batch-out", "requests.jsonl", "--json").json["requests"] == 6
+    expired, refused, lost, good, *_ = results = answered(server, tmp_path)
+    expired |= {"response": None, "error": {"code": "batch_expired", "message": "It took too long."}}
+    refused["response"] = {"status_code": 400, "body": {"error": {"message": "'temperature' is not supported"}}}
+    late = json.loads(json.dumps(good))
+    good["response"]["body"]["choices"][0]["message"]["content"] = None
+    said = [*(result for result in results if result is not lost), late]
+    for message in ("(It took too long.)", '. Set "parameters: {temperature: null}" of the endpoint'):
+        (tmp_path / "results.jsonl").write_text("".join(json.dumps(result) + "\n" for result in said))
+        told = " ".join(nws(*BY_ENDPOINT, "--batch-in", "results.jsonl", "-o", "out.jsonl").err.split())
+        assert re.search(rf"No summary of 'a0': tiny, as results.jsonl has it, .*{re.escape(message)}", told)
+        assert "tiny, as results.jsonl has it, has no answer for it. Error: 2 articles of 3 could not be" in told
+        expired["response"] = late["response"]
+    assert nws(*BY_ENDPOINT, "-o", "out.jsonl", "--json").json["summaries"] == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (("--n", "3", "--batch-in", "results.jsonl"), 1, "results.jsonl, line 1: 'a2-5-"),
+        (("--n", "3,5", "--prompt", "{n}: {article}", "--batch-in", "results.jsonl"), 1, "is none of these requests"),
+        (("--n", "3,5", "--parameters", "top_p=1", "--batch-in", "results.jsonl"), 1, "is none of these requests"),
+        (("--n", "3", "--system", "lead", "--batch-out", "new.jsonl"), 2, "name a system openai:MODEL."),
+        (("--n", "3", "--batch-out", "new.jsonl", "-o", "out.jsonl"), 2, "--batch-out writes no summaries"),
+        (("--n", "3", "--parameters", "seed"), 2, "--parameters takes a key and its value"),
+        (("--n", "3", "--parameters", "{n: 2}"), 2, "endpoint.parameters: n is set by NWS itself"),
+    ],
+)
+def test_answers_to_other_requests_are_refused(
+    nws, news: str, server: OpenAiServer, tmp_path: Path, more: tuple[str, ...], code: int, message: str
+) -> None:
+    nws(*BY_ENDPOINT, "--batch-out", "requests.jsonl")
+    answered(server, tmp_path)
+    refused = nws(*BY_ENDPOINT[:-2], *more)
+    assert (refused.code, message in " ".join(refused.err.split()), refused.out) == (code, True, ""), refused.err
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_an_endpoint_may_fail_an_article_but_not_all(nws, news: str, server: OpenAiServer, tmp_path: Path) -> None:
+    server.scripted["closed the schools"] = Reply(200, completion(None, "length"))
+    done = nws(*BY_ENDPOINT)
+    assert [row["id"] for row in rows(done.out)] == ["a0", "a0", "a2", "a2"]
+    assert (done.code, "1 article of 3 could not be summarised" in done.err) == (1, True)
+    assert "(finish_reason: length). Thoughts need room: set a larger limit" in " ".join(done.err.split())
+    assert len(server.asked) == 6, "what was answered was not asked for twice"
+    more = "".join(json.dumps({"text": f"He closed the schools {i} times."}) + "\n" for i in range(80))
+    (tmp_path / "news.jsonl").write_text(more)
+    assert "56 articles in a row got no answer: no more is asked." in " ".join(nws(*BY_ENDPOINT).err.split())
+
+
+@pytest.fixture
+def llama_cpp(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """llama.cpp's server, in this process, with the weights of SmolLM2."""
+    xllamacpp = pytest.importorskip("xllamacpp", reason="xllamacpp is not installed, which carries llama.cpp's server")
+    settings = xllamacpp.CommonParams()
+    try:
+        settings.model.path = str(smollm2_gguf())
+    except ModelError as error:
+        pytest.skip(str(error))
+    settings.n_ctx, settings.n_parallel, settings.port = 2048, 1, 0
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1  # several wait for each other, spinning
+    running = xllamacpp.Server(settings)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{running.listening_address}/v1")
+    yield
+    del running  # which ends it
+
+
+@pytest.mark.slow
+def test_llama_cpp_writes_and_refuses(nws, news: str, llama_cpp: None) -> None:
+    for parameters in ("seed=null", "{max_completion_tokens: max_tokens, extra_body: {top_k: 1, min_p: 0}}"):
+        done = nws(*BY_ENDPOINT[:-1], "5", "--parameters", parameters)
+        assert (done.code, [row["id"] for row in rows(done.out)]) == (0, ["a0", "a1", "a2"]), done.err
+        assert all(0 < row["words"] <= 5 and "SmolLM2" in row["answered_by"] for row in rows(done.out))
+    told = nws(*BY_ENDPOINT, "--parameters", "max_tokens=many").err
+    assert 'Set "parameters: {max_tokens: null}" of the endpoint' in " ".join(told.split())

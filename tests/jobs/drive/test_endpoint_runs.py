@@ -126,11 +126,11 @@ def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
         store, planned(tiny_models, precision="bfloat16", **{"datasets.limit": 4}), "inline", QUIET, reuse=True
     )
     assert (wider.summaries, len(server.asked)) == (8, 6 + 2), "of a bundle that alone is asked for which nobody has"
-    for change in ({"seed": 1}, {"prompt": f"{PROMPT} "}):
+    for change in ({"seed": 1}, {"prompt": f"{PROMPT} "}, {"endpoint.parameters.top_p": 0.5}):
         driver.start(store, planned(tiny_models, **change), "inline", QUIET, reuse=True)
-    assert len(server.asked) == 8 + 2 * 6, "what is asked otherwise is asked for"
+    assert len(server.asked) == 8 + 3 * 6, "what is asked otherwise is asked for"
     driver.start(store, planned(tiny_models), "inline", QUIET, reuse=False)
-    assert len(server.asked) == 8 + 3 * 6, "and so is all without reuse"
+    assert len(server.asked) == 8 + 4 * 6, "and so is all without reuse"
 
 
 def test_cuts_of_one_article_are_of_one_answer(

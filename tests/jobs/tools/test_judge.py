@@ -103,7 +103,10 @@ def test_summaries_are_scored_once_and_correlated_with_people(
 
 @pytest.mark.parametrize(
     "changed",
-    [("--scale", "1,6"), ("--prompt", "Is it good? {summary}"), ("--seed", "1"), ("--model", "large")],
+    [
+        *(("--scale", "1,6"), ("--prompt", "Is it good? {summary}"), ("--seed", "1"), ("--model", "large")),
+        ("--parameters", "max_completion_tokens=4000"),
+    ],
     ids=lambda changed: changed[0],
 )
 def test_another_question_is_asked_anew_and_the_first_stays_paid(
@@ -116,6 +119,9 @@ def test_another_question_is_asked_anew_and_the_first_stays_paid(
     assert first["signature"] != other["signature"]
     assert other["questions"] == 8, "nothing of the first is mixed in"
     assert nws("judge", file, *few).json == first | {"sent": 0}
+    most = 4000 if "--parameters" in changed else 512
+    assert {body.get("max_completion_tokens", body.get("max_tokens")) for body in server.asked[8:]} == {most}
+    assert nws("judge", file, *JUDGE, *changed, "--dry-run", "--json").json["most_written"] == 16 * most
 
 
 def test_a_reply_without_a_score_is_counted_and_never_scored(
