@@ -19,6 +19,7 @@ from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_u
 from core.text.data_files import DataFiles, changed, find_files, is_address, is_files
 from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article
+from core.text.text_marks import Preparation
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
@@ -48,9 +49,12 @@ class Dataset:
         text_field: field with the article; default: a usual name.
         reference_field: field with the reference or references; default: a usual name.
         key_field: field that names the article; default: id, key, fname, or the row.
+        clean_texts: what is removed from articles, references and predictions: html (tags and entities), marks (between
+            sentences, such as [SEP], which become lines), ptb (tokens such as -LRB- and n't).
+        join_references: the references of an article are the sentences of one.
 
     Raises:
-        RecipeError: a number out of range.
+        RecipeError: a number out of range, or no such kind of what is removed.
     """
 
     name: str
@@ -61,12 +65,20 @@ class Dataset:
     text_field: str | None = None
     reference_field: str | None = None
     key_field: str | None = None
+    clean_texts: str | tuple[str, ...] = ()
+    join_references: bool = False
 
     def __post_init__(self) -> None:
+        _ = self.preparation
         if self.skip < 0:
             raise RecipeError(f"{self.name}: skip is {self.skip}, and must be 0 or more.")
         if self.limit is not None and self.limit < 1:
             raise RecipeError(f"{self.name}: limit is {self.limit}, and must be 1 or more.")
+
+    @property
+    def preparation(self) -> Preparation:
+        """What is done to its texts. Ids of articles, and with them every row, follow from the texts that result."""
+        return Preparation(self.clean_texts, self.join_references)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,7 +197,8 @@ class OpenDataset:
 
     def _article(self, index: int, place: str, row: Row) -> Article:
         with naming(self.place, place):
-            return to_article(row, self.fields, self.name, self.split, index)
+            article = to_article(row, self.fields, self.name, self.split, index)
+            return self.dataset.preparation.article(article)
 
 
 def open_dataset(dataset: Dataset) -> OpenDataset:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _bertscore = partial(option, "BERTScore")
+_CLEAN_TEXTS = "--clean-texts KINDS", "What is removed from texts: html, marks, ptb, with commas between them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
+    clean_texts: str = plain(*_CLEAN_TEXTS, "")
+    join_references: bool = plain("--join-references", "The references of a row are the sentences of one.", False)
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -82,7 +85,8 @@ def score(
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
     from core.text.reader import read_rows
-    from jobs.report.warnings import warn_of_texts
+    from core.text.text_marks import Preparation
+    from jobs.report.warnings import warn_of_rows, warn_of_texts
     from jobs.tools.score import FIELDS, print_score, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
@@ -90,10 +94,13 @@ def score(
         check_target("--per-row", options.per_row, file)
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
+    prepared = Preparation(options.clean_texts, options.join_references)
     with busy(f"Scoring {file}"):
-        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own)
+        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own, prepared)
+    rows = [prediction.row for prediction in result.predictions]
+    warn_of_rows(str(file), rows, prepared.kinds, err)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
-        predictions = [prediction.row.prediction for prediction in result.predictions]
+        predictions = [row.prediction for row in rows]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
     if "meteor" in names and options.lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
@@ -132,6 +139,7 @@ class JudgeOptions:
         "NAME.replies.jsonl: the same command asks only for what is missing there.",
         ...,
     )
+    clean_texts: str = plain(*_CLEAN_TEXTS, "")
     scale: str = plain("--scale LOW,HIGH", "Whole numbers from the worst score to the best.", "1,5")
     prompt: str | None = plain(
         "--prompt FILE|TEXT",
@@ -156,6 +164,7 @@ def judge(
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
     from core.metrics.judge import DEFAULT_PROMPT, make_judge
+    from core.text.text_marks import Preparation
     from jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
@@ -164,7 +173,7 @@ def judge(
     prompt = DEFAULT_PROMPT if how.prompt is None else read_prompt(how.prompt)
     judge = make_judge(how.model, None, prompt, _scale(how.scale), how.seed, how.concurrency)
     with busy(f"Reading {file}"):
-        texts = read_texts(file, judge, how.limit)
+        texts = read_texts(file, judge, how.limit, Preparation(how.clean_texts))
     path = how.output.with_suffix(".replies.jsonl")
     if how.dry_run:
         print_dry(Judging(judge, texts, stored_replies(path)), path, as_json, PrintableConsole())

@@ -26,9 +26,10 @@ from core.systems.extractive_baselines import BASELINES
 from core.systems.importance import unit_rows
 from core.systems.predictions import Predictions, PredictionsSpec, read_predictions
 from core.systems.system import Document, Embeddings
-from core.text.length import LengthUnit, cut
+from core.text.length import LengthUnit, count_words, cut
 from core.text.reader import is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
+from core.text.text_marks import Preparation
 from core.worker_factories import checked, make_segmenter
 from jobs.installation import ROOT
 from jobs.recipes.plan import Plan
@@ -170,7 +171,7 @@ def _number(text: str) -> int:
 
 
 def with_predictions(plan: Plan) -> Plan:
-    """A run with one more stage for each file of predictions that its recipe names.
+    """A run with one more stage for each file of predictions that its recipe names, cleaned as its articles are.
 
     Raises:
         CorpusError: a file cannot be read, see `read_predictions`.
@@ -178,6 +179,8 @@ def with_predictions(plan: Plan) -> Plan:
     """
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
+    cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.kinds])
+    made = f"|{cleaning.signature}" if cleaning.kinds else ""
     for spec in plan.recipe.predictions:
         if spec.name in taken:
             raise RecipeError(
@@ -191,14 +194,20 @@ def with_predictions(plan: Plan) -> Plan:
         specs.append(PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), sha256))
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
-        stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", predictions))
-        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions"
+        stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", _cleaned(predictions, cleaning)))
+        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{made}"
     return replace(
         plan,
         recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
         stages=tuple(stages),
         revisions=plan.revisions | {"predictions": revisions},
     )
+
+
+def _cleaned(predictions: Predictions, cleaning: Preparation) -> Predictions:
+    """Predictions without marks; one that was nothing else is none."""
+    plain = {key: " ".join(cleaning.text(text).split()) for key, text in predictions.texts.items()}
+    return replace(predictions, texts={key: text for key, text in plain.items() if count_words(text)})
 
 
 def misfits(plan: Plan) -> list[str]:
