@@ -108,10 +108,10 @@ class Preparation:
 
     @property
     def signature(self) -> str:
-        """Every option that changes a text; "" where none does."""
+        """What is added to a signature: every option that changes a text; "" where none does."""
         kinds = [f"ptb-nltk-{importlib.metadata.version('nltk')}" if kind == "ptb" else kind for kind in self.kinds]
-        parts = [f"clean:{'+'.join(kinds)}" if kinds else "", "references:joined" if self.join_references else ""]
-        return "|".join(filter(None, parts))
+        clean = f"|clean:{'+'.join(kinds)}" if kinds else ""
+        return f"{clean}|references:joined" if self.join_references else clean
 
     def text(self, text: str) -> str:
         """A text without marks: a new line where there was one between sentences. Without any it is as it was."""

@@ -180,7 +180,6 @@ def with_predictions(plan: Plan) -> Plan:
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
     cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.kinds])
-    made = f"|{cleaning.signature}" if cleaning.kinds else ""
     for spec in plan.recipe.predictions:
         if spec.name in taken:
             raise RecipeError(
@@ -195,7 +194,8 @@ def with_predictions(plan: Plan) -> Plan:
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
         stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", _cleaned(predictions, cleaning)))
-        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{made}"
+        has = f"{len(predictions.texts)} predictions{cleaning.signature}"
+        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{has}"
     return replace(
         plan,
         recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),

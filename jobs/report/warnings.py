@@ -47,19 +47,21 @@ def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console:
         texts = [article.text for article in itertools.compress(articles, spread[chosen])]
         label = f"articles of {corpus.name} ({corpus.split})"
         _warn_of_language(label, texts[:_SAMPLE_SIZE], language, console)
+        label = f"{'first ' if len(articles) > _LOOKED_AT else ''}{label}"
         rows = [(article.text, *article.references) for article in articles[:_LOOKED_AT]]
         references = [len(row) - 1 for row in rows if len(row) > 1]
         _warn_of_marks(label, rows, references, corpus.dataset.preparation.kinds, console)
         different = dict.fromkeys(text for text, *_ in rows)
         if alike := "; ".join(find_alike(different)):
-            line = f"Warning: Of {len(different)} {label}, {alike}. Systems take that for news: cut out what is none."
-            console.print(line, markup=False, soft_wrap=True)
+            line = f"Warning: Of the {len(different)} {label}, {alike}."
+            console.print(f"{line} Systems take that for news: cut out what is none.", markup=False, soft_wrap=True)
 
 
 def warn_of_rows(place: str, rows: Sequence[Row], removed: Collection[str], console: Console) -> None:
     """Warn of marks in predictions, references and sources, but for kinds that are removed; tell of references."""
     texts = [(row.prediction, *row.references, row.source or "") for row in rows[:_LOOKED_AT]]
-    _warn_of_marks(f"rows of {place}", texts, [len(row.references) for row in rows], removed, console)
+    label = f"{'first ' if len(rows) > _LOOKED_AT else ''}rows of {place}"
+    _warn_of_marks(label, texts, [len(row.references) for row in rows[:_LOOKED_AT]], removed, console)
 
 
 def _warn_of_marks(
@@ -72,14 +74,14 @@ def _warn_of_marks(
         counts.update(found.keys())
         examples = found | examples
     least = max(2, _LEAST_MARKED * len(rows))
-    if kinds := [kind for kind in examples if kind not in removed and counts[kind] >= least]:
+    if kinds := [kind for kind in sorted(examples) if kind not in removed and counts[kind] >= least]:
         told = ", ".join(f"{kind} in {counts[kind]} ({examples[kind]!r})" for kind in kinds)
-        line = f"Warning: Of {len(rows)} {label}, texts have signs that count as words and are none: {told}. To remove"
-        console.print(f"{line} them: --clean-texts {','.join(kinds)}", markup=False, soft_wrap=True)
+        line = f"Warning: Of the {len(rows)} {label}, texts have signs that count as words and are none: {told}."
+        console.print(f"{line} To remove them: --clean-texts {','.join(kinds)}", markup=False, soft_wrap=True)
     if sum(references) > len(references):
         each = "" if min(references) < max(references) else f", {references[0]} of each"
-        line = f"{sum(references)} references of {len(references)} {label}{each}: the best one counts. If they are the"
-        console.print(f"{line} sentences of one: --join-references", markup=False, soft_wrap=True)
+        line = f"{sum(references)} references of the {len(references)} {label}{each}: the best one counts."
+        console.print(f"{line} If they are the sentences of one: --join-references", markup=False, soft_wrap=True)
 
 
 def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:

@@ -120,8 +120,8 @@ def score_rows(
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
     scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
-    if prepared := preparation.signature:
-        scores = {name: replace(score, signature=f"{score.signature}|{prepared}") for name, score in scores.items()}
+    prepared = preparation.signature
+    scores = {name: replace(score, signature=f"{score.signature}{prepared}") for name, score in scores.items()}
     return FileScore(predictions, scores, seed)
 
 

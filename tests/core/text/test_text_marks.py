@@ -7,6 +7,8 @@ from core.errors import RecipeError
 from core.text.text_marks import AS_IT_IS, Preparation, find_marks
 
 EVERY = Preparation("html,marks,ptb")
+MARKS = [" <q> ", " <n>", "</t> <t>", " <S_SEP> ", " [SEP] ", "[X_SEP]", " [unused2] ", "<|endoftext|>", "<s> </s>"]
+MARKS += [" @highlight ", "<br>", "<br />", "\\n", " \\n\\n ", "\\r\\n", " ||||| ", " NEWLINE_CHAR "]
 
 
 @pytest.mark.parametrize(
@@ -23,25 +25,7 @@ EVERY = Preparation("html,marks,ptb")
             "A link. B",
         ),
         ("html", "&amp;quot;A&amp;quot; so&shy;ft &#8203;&#x2019;", '"A" soft ’'),
-        *(
-            ("marks", f"One.{mark}Two.", "One.\nTwo.")
-            for mark in (
-                " <q> ",
-                " <n>",
-                "</t> <t>",
-                " <S_SEP> ",
-                " [SEP] ",
-                "[X_SEP]",
-                " [unused2] ",
-                "<|endoftext|>",
-                " @highlight ",
-                "<s> </s>",
-                "\\n",
-                " \\n\\n ",
-                "\\r\\n",
-            )
-        ),
-        *(("marks", f"One.{mark}Two.", "One.\nTwo.") for mark in ("<br>", "<br />", " ||||| ", " NEWLINE_CHAR ")),
+        *(("marks", f"One.{mark}Two.", "One.\nTwo.") for mark in MARKS),
         ("marks", "<s> One .\\ntwo . </s> <pad>", "One .\ntwo ."),
         ("ptb", "-lrb- cnn -rrb- He did n't pay 40 ,000 crowns .", "(cnn) He didn't pay 40,000 crowns."),
         (
@@ -89,6 +73,6 @@ def test_an_article_keeps_its_id_where_nothing_changes() -> None:
 
 def test_signatures_and_refusals() -> None:
     assert AS_IT_IS.signature == ""
-    assert Preparation(" ptb, html", True).signature.startswith("clean:html+ptb-nltk-")
+    assert Preparation(" ptb, html", True).signature.startswith("|clean:html+ptb-nltk-")
     with pytest.raises(RecipeError, match="clean_texts takes html, marks, ptb, not 'tags'"):
         Preparation(["tags"])
