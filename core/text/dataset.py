@@ -69,7 +69,7 @@ class Dataset:
     join_references: bool = False
 
     def __post_init__(self) -> None:
-        _ = self.preparation
+        object.__setattr__(self, "clean_texts", self.preparation.clean_texts)
         if self.skip < 0:
             raise RecipeError(f"{self.name}: skip is {self.skip}, and must be 0 or more.")
         if self.limit is not None and self.limit < 1:

@@ -19,8 +19,8 @@ _INLINE = "a|b|big|cite|code|em|font|i|iframe|img|small|source|span|strike|stron
 # No parser reads it: one takes "<John Smith>" for a tag, "&copy" without its end for a sign, and all that follows a
 # comment without end for a part of it. A tag here is one of HTML, whose attributes, if there are any, have values.
 _HTML = re.compile(
-    r"(?P<hidden><(script|style)\b[^<>]*>.*?</\2\s*>)|<!--.*?-->|"
-    rf"</?(?:(?P<block>{_BLOCKS})|{_INLINE})(?:\s[^<>]*=[^<>]*)?\s*/?>|"
+    r"(?P<hidden><(script|style)\b[^<>]*>(?:(?!<\2).)*?</\2\s*>)|<!--(?:(?!<!--).)*?-->|"
+    rf"</?(?:(?P<block>{_BLOCKS})|{_INLINE})(?:\s[^<>=]*=[^<>]*)?\s*/?>|"
     r"&(?P<sign>\#\d{1,7};|\#x[0-9a-f]{1,6};|[a-z][a-z0-9]{1,30};)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -85,7 +85,8 @@ class Preparation:
     """What is done to texts when they come in.
 
     Attributes:
-        clean_texts: the kinds of marks that are removed: `html`, `marks`, `ptb`, also with commas between them.
+        clean_texts: the kinds of marks that are removed, in the order in which they are: `html`, `marks`, `ptb`. A text
+            has commas between them.
         join_references: whether the references of an article are the lines of one. Lines, as in CNN/DailyMail, since
             ROUGE-Lsum compares these; for ROUGE-N and BERTScore a new line is a blank.
 
@@ -97,26 +98,24 @@ class Preparation:
     join_references: bool = False
 
     def __post_init__(self) -> None:
-        if unknown := [kind for kind in self.kinds if kind not in _KINDS]:
-            raise RecipeError(f"clean_texts takes {', '.join(_KINDS)}, not {unknown[0]!r}.", settings=("clean_texts",))
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds that are removed, in the order in which they are."""
         names = self.clean_texts.split(",") if isinstance(self.clean_texts, str) else self.clean_texts
-        return sorted({name.strip() for name in names if name.strip()})
+        kinds = tuple(sorted({name.strip() for name in names if name.strip()}))
+        if unknown := [kind for kind in kinds if kind not in _KINDS]:
+            raise RecipeError(f"clean_texts takes {', '.join(_KINDS)}, not {unknown[0]!r}.", settings=("clean_texts",))
+        object.__setattr__(self, "clean_texts", kinds)  # a frozen dataclass sets its own fields this way
 
     @property
     def signature(self) -> str:
         """What is added to a signature: every option that changes a text; "" where none does."""
-        kinds = [f"ptb-nltk-{importlib.metadata.version('nltk')}" if kind == "ptb" else kind for kind in self.kinds]
+        ptb = f"ptb-nltk-{importlib.metadata.version('nltk')}"
+        kinds = [ptb if kind == "ptb" else kind for kind in self.clean_texts]
         clean = f"|clean:{'+'.join(kinds)}" if kinds else ""
         return f"{clean}|references:joined" if self.join_references else clean
 
     def text(self, text: str) -> str:
         """A text without marks: a new line where there was one between sentences. Without any it is as it was."""
         plain = text
-        for kind in self.kinds:
+        for kind in self.clean_texts:
             plain = _KINDS[kind][1](plain)
         return text if plain == text else cleaned("\n".join(filter(None, map(str.strip, plain.split("\n")))))
 

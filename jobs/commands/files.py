@@ -98,7 +98,7 @@ def score(
     with busy(f"Scoring {file}"):
         result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own, prepared)
     rows = [prediction.row for prediction in result.predictions]
-    warn_of_rows(str(file), rows, prepared.kinds, err)
+    warn_of_rows(str(file), rows, prepared.clean_texts, err)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
         predictions = [row.prediction for row in rows]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)

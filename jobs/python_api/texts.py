@@ -111,7 +111,7 @@ def score(
     rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
     prepared = Preparation(clean_texts, join_references)
     scored = score_rows("predictions", rows, names, options, seed, own, prepared)
-    warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.kinds, ERR)
+    warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, ERR)
     return ScoreResult(scored)
 
 

@@ -179,7 +179,7 @@ def with_predictions(plan: Plan) -> Plan:
     """
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
-    cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.kinds])
+    cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.clean_texts])
     for spec in plan.recipe.predictions:
         if spec.name in taken:
             raise RecipeError(

@@ -50,7 +50,7 @@ def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console:
         label = f"{'first ' if len(articles) > _LOOKED_AT else ''}{label}"
         rows = [(article.text, *article.references) for article in articles[:_LOOKED_AT]]
         references = [len(row) - 1 for row in rows if len(row) > 1]
-        _warn_of_marks(label, rows, references, corpus.dataset.preparation.kinds, console)
+        _warn_of_marks(label, rows, references, corpus.dataset.preparation.clean_texts, console)
         different = dict.fromkeys(text for text, *_ in rows)
         if alike := "; ".join(find_alike(different)):
             line = f"Warning: Of the {len(different)} {label}, {alike}."
@@ -147,5 +147,5 @@ def warn_of_misfits(plan: "Plan", console: Console) -> None:
     for system in itertools.chain.from_iterable(stage.systems for stage in plan.stages):
         if isinstance(system, Predictions):
             texts = [(text,) for text in itertools.islice(system.texts.values(), _LOOKED_AT)]
-            removed = plan.corpora[0].dataset.preparation.kinds
+            removed = plan.corpora[0].dataset.preparation.clean_texts
             _warn_of_marks(f"predictions {system.name}", texts, (), removed, console)
