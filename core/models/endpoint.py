@@ -14,7 +14,7 @@ from core.errors import NwsError, RecipeError, SegmentationError
 from core.models import ModelRef
 from core.models.generators import DEFAULT_PROMPT, PromptTemplate
 from core.text.length import require_summary_length
-from core.text.rows import cleaned, storable
+from core.text.rows import cleaned
 
 PREFIX = "openai:"
 _URL_VARIABLE, _OPENAI = "OPENAI_BASE_URL", "https://api.openai.com/v1"
@@ -45,7 +45,7 @@ class Endpoint:
     concurrency: int = field(default=8, repr=False)
 
     def __post_init__(self) -> None:
-        if storable(self.model) != self.model:
+        if cleaned(self.model) != self.model:
             raise RecipeError("the name of an endpoint's model holds a NUL, or bytes that are no UTF-8.")
         try:
             parts = urlsplit(self.url)

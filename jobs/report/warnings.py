@@ -80,7 +80,7 @@ def _warn_of_marks(
         console.print(f"{line} To remove them: --clean-texts {','.join(kinds)}", markup=False, soft_wrap=True)
     if sum(references) > len(references):
         each = "" if min(references) < max(references) else f", {references[0]} of each"
-        line = f"{sum(references)} references of the {len(references)} {label}{each}: the best one counts."
+        line = f"{sum(references)} references of {len(references)} {label}{each}: the best one counts."
         console.print(f"{line} If they are the sentences of one: --join-references", markup=False, soft_wrap=True)
 
 

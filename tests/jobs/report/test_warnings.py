@@ -73,6 +73,6 @@ def test_several_references_and_what_is_alike_are_told_of(tmp_path: Path) -> Non
     ]
     alike, references = told_of(tmp_path, rows)[::-1]
     assert alike.startswith('Warning: Of the 6 articles of x.jsonl (all), 6 begin with "By. Daily Mail Reporter.". ')
-    assert references.startswith("9 references of the 6 articles of x.jsonl (all): the best one counts. ")
+    assert references.startswith("9 references of 6 articles of x.jsonl (all): the best one counts. ")
     assert references.endswith("--join-references")
     assert told_of(tmp_path, rows, join_references=True) == [alike]
