@@ -14,7 +14,7 @@ from typing import Literal
 from core.errors import ModelError, RecipeError
 from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
 from core.text.length import UNCUT, LengthUnit
-from core.text.rows import cleaned
+from core.text.rows import storable
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
 ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
@@ -48,7 +48,7 @@ class PromptTemplate:
     unit: LengthUnit = field(default="words", repr=False)
 
     def __post_init__(self) -> None:
-        if cleaned(self.text) != self.text:
+        if storable(self.text) != self.text:
             raise RecipeError("the prompt holds a NUL, or bytes that are no UTF-8: write it as text.")
         names = placeholders(self.text, ("n", "article"))
         if names.count("article") != 1:

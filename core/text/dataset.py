@@ -21,6 +21,7 @@ from core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_
 from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article
 from core.text.split_folders import has_splits_inside
+from core.text.text_marks import Preparation
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
@@ -51,9 +52,12 @@ class Dataset:
         reference_field: field with the reference or references; default: a usual name.
         key_field: field that names the article; default: id, key, fname, or the row.
         references_file: text file whose lines are the references of the rows of files, one each.
+        clean_texts: what is removed from articles, references and predictions: html (tags and entities), marks (between
+            sentences, such as [SEP], which become lines), ptb (tokens such as -LRB- and n't).
+        join_references: the references of an article are the sentences of one.
 
     Raises:
-        RecipeError: a number out of range.
+        RecipeError: a number out of range, or no such kind of what is removed.
     """
 
     name: str
@@ -65,12 +69,20 @@ class Dataset:
     reference_field: str | None = None
     key_field: str | None = None
     references_file: Annotated[str | None, Field(exclude_if=lambda file: file is None)] = None
+    clean_texts: str | tuple[str, ...] = ()
+    join_references: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "clean_texts", self.preparation.clean_texts)
         if self.skip < 0:
             raise RecipeError(f"{self.name}: skip is {self.skip}, and must be 0 or more.")
         if self.limit is not None and self.limit < 1:
             raise RecipeError(f"{self.name}: limit is {self.limit}, and must be 1 or more.")
+
+    @property
+    def preparation(self) -> Preparation:
+        """What is done to its texts. Ids of articles, and with them every row, follow from the texts that result."""
+        return Preparation(self.clean_texts, self.join_references)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,7 +201,8 @@ class OpenDataset:
 
     def _article(self, index: int, place: str, row: Row) -> Article:
         with naming(self.place, place):
-            return to_article(row, self.fields, self.name, self.split, index)
+            article = to_article(row, self.fields, self.name, self.split, index)
+            return self.dataset.preparation.article(article)
 
 
 def open_dataset(dataset: Dataset) -> OpenDataset:

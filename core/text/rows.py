@@ -29,6 +29,11 @@ _QUOTED = re.compile(
 _LIKE_A_LIST = re.compile(
     r"""\[(?:[\[(\s]|(?:array|list|np\.str_)\()*['"].*['"](?:[\])\s]|, dtype=\w+)*\]""", re.DOTALL
 )
+# Soft hyphens, zero-width spaces and joiners, direction marks, and byte order marks. Two joiners are part of the
+# spelling, and stay, behind letters of Arabic, Indic and Mongolian scripts, where they choose the form of a letter, and
+# behind emoji, of which they make one.
+_SPELT = "\u0600-\u109f\u1780-\u1cff\ua800-\uabff\U00010a00-\U00011fff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
+_UNSEEN = re.compile(f"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<![{_SPELT}][\u200c\u200d])")
 
 
 def recognise_fields(
@@ -90,7 +95,7 @@ def to_references(value: object, field: str) -> tuple[str, ...]:
     Raises:
         CorpusError: `value` is something else; `field` is named.
     """
-    return tuple(cleaned(text) for text in _texts(value, field) if text.strip())
+    return tuple(text for text in map(cleaned, _texts(value, field)) if text.strip())
 
 
 def _texts(value: Any, field: str) -> list[str]:
@@ -133,9 +138,10 @@ def cleaned(text: str) -> str:
     """`text` as NWS has it: every text from outside comes in through here, whether article, reference or summary.
 
     It is composed (NFC, Unicode Standard Annex 15): a syllable or accented letter is the same however it was encoded,
-    so that no word, seed or score sees a difference that no reader sees. Otherwise it is `storable`.
+    so that no word, seed or score sees a difference that no reader sees. Signs that no reader sees are left out for the
+    same reason: tokenizers make two words of one with a soft hyphen. Otherwise it is `storable`.
     """
-    return unicodedata.normalize("NFC", storable(text))
+    return unicodedata.normalize("NFC", _UNSEEN.sub("", storable(text)))
 
 
 def storable(text: str) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _bertscore = partial(option, "BERTScore")
+_CLEAN_TEXTS = "--clean-texts KINDS", "What is removed from texts: html, marks, ptb, with commas between them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class ScoreOptions:
     prediction_field: str | None = plain("--prediction-field NAME", "Field of predictions; default: a usual name.")
     reference_field: str | None = plain("--reference-field NAME", "Field of references; default: a usual name.")
     references_file: str | None = plain("--references-file FILE", "Text with a reference for each row on a line.")
+    clean_texts: str = plain(*_CLEAN_TEXTS, "")
+    join_references: bool = plain("--join-references", "The references of a row are the sentences of one.", False)
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -86,7 +89,8 @@ def score(
     """
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
-    from jobs.report.warnings import warn_of_texts
+    from core.text.text_marks import Preparation
+    from jobs.report.warnings import warn_of_rows, warn_of_texts
     from jobs.tools.score import print_score, read_scored, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
@@ -94,12 +98,15 @@ def score(
         check_target("--per-row", options.per_row, file)
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
+    prepared = Preparation(options.clean_texts, options.join_references)
     with busy(f"Scoring {file}"):
         named = options.prediction_field, options.reference_field
-        rows = read_scored(file, named, options.references_file)
-        result = score_rows(str(file), rows, names, chosen, options.seed, own)
+        scored = read_scored(file, named, options.references_file)
+        result = score_rows(str(file), scored, names, chosen, options.seed, own, prepared)
+    rows = [prediction.row for prediction in result.predictions]
+    warn_of_rows(str(file), rows, prepared.clean_texts, err)
     if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
-        predictions = [prediction.row.prediction for prediction in result.predictions]
+        predictions = [row.prediction for row in rows]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
     if "meteor" in names and options.lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
@@ -138,6 +145,7 @@ class JudgeOptions:
         "NAME.replies.jsonl: the same command asks only for what is missing there.",
         ...,
     )
+    clean_texts: str = plain(*_CLEAN_TEXTS, "")
     scale: str = plain("--scale LOW,HIGH", "Whole numbers from the worst score to the best.", "1,5")
     prompt: str | None = plain(
         "--prompt FILE|TEXT",
@@ -163,6 +171,7 @@ def judge(
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
     from core.metrics.judge import DEFAULT_PROMPT, make_judge
+    from core.text.text_marks import Preparation
     from jobs.recipes.load import parse_settings
     from jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
 
@@ -173,7 +182,7 @@ def judge(
     parameters = parse_settings(how.parameters or (), "--parameters")
     judge = make_judge(how.model, None, prompt, _scale(how.scale), how.seed, how.concurrency, parameters)
     with busy(f"Reading {file}"):
-        texts = read_texts(file, judge, how.limit)
+        texts = read_texts(file, judge, how.limit, Preparation(how.clean_texts))
     path = how.output.with_suffix(".replies.jsonl")
     if how.dry_run:
         print_dry(Judging(judge, texts, stored_replies(path)), path, as_json, PrintableConsole())

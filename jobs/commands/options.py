@@ -85,7 +85,7 @@ def recipe_options(job: str) -> tuple[Any, ...]:
     fields = recipe_class(job).model_fields
     parameters = {}
     for flag, key, help_text in flags_of(recipe_class(job)):
-        kind: Any = str if flag.least is None else int
+        kind: Any = bool if " " not in flag.typed else str if flag.least is None else int
         if key in fields and get_origin(fields[key].annotation) is tuple and "," not in flag.typed:
             kind, help_text = list[kind], f"{help_text} Repeatable; replaces the recipe's."
         made = option(flag.panel, flag.typed, help_text, env=True, min=flag.least)

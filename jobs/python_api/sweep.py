@@ -46,6 +46,8 @@ def sweep(
     text_field: str | None = None,
     reference_field: str | None = None,
     key_field: str | None = None,
+    clean_texts: str | Sequence[str] = (),
+    join_references: bool = False,
 ) -> Result:
     """Let every system summarise every article at every n, and score each summary against the article's references.
 
@@ -77,6 +79,8 @@ def sweep(
         text_field: name of the field with the text, where the usual ones do not fit.
         reference_field: that of the references.
         key_field: that of the keys.
+        clean_texts: what is removed from the texts: html, marks, ptb (docs/running.md).
+        join_references: the references of an article are the sentences of one.
 
     Raises:
         CorpusError: the articles are none, or a row holds none (named by its number from 1).
@@ -135,6 +139,7 @@ def sweep(
     }
     spec = Dataset(NAME, "all", text_field=text_field, reference_field=reference_field, key_field=key_field)
     try:
+        spec = replace(spec, clean_texts=tuple(_several(clean_texts)), join_references=join_references)
         chosen_settings = {key: value for key, value in settings.items() if value is not None}
         plan = _plan(articles, spec, chosen_settings, *([plugin_of_session(*own)] if any(own) else []))
     except NwsError as error:

@@ -28,6 +28,8 @@ def score(
     bertscore_model: str | None = None,
     fluency_model: str | None = None,
     faithfulness_model: str | None = None,
+    clean_texts: str | Sequence[str] = (),
+    join_references: bool = False,
     seed: int = 0,
 ) -> "ScoreResult":
     """Score predictions against their references, as `nws score` does with the rows of a file.
@@ -44,6 +46,8 @@ def score(
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
         fluency_model: the causal language model of `fluency`: smollm2, a folder, or a Hub id.
         faithfulness_model: the NLI model of `faithfulness`: a folder, or a Hub id.
+        clean_texts: what is removed from the texts: html, marks, ptb (docs/running.md).
+        join_references: the references of a prediction are the sentences of one.
         seed: of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
 
     Raises:
@@ -83,6 +87,9 @@ def score(
     """
     from core.metrics.config import MINILM, Options
     from core.plugins.adapters import function_metric
+    from core.text.text_marks import Preparation
+    from jobs.report.console import ERR
+    from jobs.report.warnings import warn_of_rows
     from jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):
@@ -102,7 +109,10 @@ def score(
         if isinstance(values, str):
             raise CorpusError(f"`{name}` is one text, and must be a list of them.")
     rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
-    return ScoreResult(score_rows("predictions", rows, names, options, seed, own))
+    prepared = Preparation(clean_texts, join_references)
+    scored = score_rows("predictions", rows, names, options, seed, own, prepared)
+    warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, ERR)
+    return ScoreResult(scored)
 
 
 def _rows(

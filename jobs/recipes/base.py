@@ -15,8 +15,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationInfo,
+    WrapSerializer,
     field_validator,
     model_validator,
 )
@@ -43,7 +45,7 @@ class Flag:
         typed: as people type it, and what stands for its value: `--limit N`.
         panel: the heading under which `--help` lists it.
         inside: the key in the field, or in each of its parts, that is set; "" for the field itself.
-        least: the smallest whole number that it takes; None if it takes text.
+        least: the smallest whole number that it takes; None if it takes text. A switch has no value, and sets true.
         told: its help; what the class's docstring says of the attribute if not given.
     """
 
@@ -157,8 +159,18 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-Datasets = Annotated[tuple[Annotated[Dataset, typed(lambda name: {"name": name})], ...], Field(min_length=1)]
-FIELD_FLAGS = tuple(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key"))
+def _as_set(dataset: Dataset, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    """A dataset without what is done to its texts where nothing is: runs of earlier recipes are found by their hash."""
+    return {k: value for k, value in dump(dataset).items() if value or k not in ("clean_texts", "join_references")}
+
+
+DatasetRecipe = Annotated[Dataset, typed(lambda name: {"name": name}), WrapSerializer(_as_set)]
+Datasets = Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
+FIELD_FLAGS = (
+    *(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key")),
+    Flag("--clean-texts KINDS", "Articles", "clean_texts"),
+    Flag("--join-references", "Articles", "join_references"),
+)
 Plugin = Annotated[PluginSpec, typed(lambda name: {"plugin": name})]
 Prediction = Annotated[PredictionsSpec, typed(parse_predictions)]
 Predictions = Annotated[tuple[Prediction, ...], IF_SET]

@@ -28,9 +28,10 @@ from core.systems.importance import unit_rows
 from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
 from core.systems.predictions import Predictions, read_predictions
 from core.systems.system import Document, Embeddings
-from core.text.length import LengthUnit, cut
+from core.text.length import LengthUnit, count_words, cut
 from core.text.reader import PlacedRow, is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
+from core.text.text_marks import Preparation
 from core.worker_factories import checked, make_segmenter
 from jobs.installation import ROOT
 from jobs.recipes.plan import Plan
@@ -172,7 +173,7 @@ def _number(text: str) -> int:
 
 
 def with_predictions(plan: Plan) -> Plan:
-    """A run with one more stage for each file of predictions that its recipe names.
+    """A run with one more stage for each file of predictions that its recipe names, cleaned as its articles are.
 
     Raises:
         CorpusError: a file cannot be read, see `read_predictions`.
@@ -180,6 +181,7 @@ def with_predictions(plan: Plan) -> Plan:
     """
     taken = {*plan.systems, *BASELINES, *KNOWN_GENERATORS}
     specs, stages, revisions = [], [*plan.stages], {}
+    cleaning = Preparation([kind for corpus in plan.corpora for kind in corpus.dataset.preparation.clean_texts])
     for spec in plan.recipe.predictions:
         if spec.name in taken:
             raise RecipeError(
@@ -195,8 +197,9 @@ def with_predictions(plan: Plan) -> Plan:
         specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256))
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
-        stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", predictions))
-        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions"
+        stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", _cleaned(predictions, cleaning)))
+        has = f"{len(predictions.texts)} predictions{cleaning.signature}"
+        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{has}"
     return replace(
         plan,
         recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
@@ -218,6 +221,12 @@ def _with_keys(plan: Plan, file: str, lines: Sequence[PlacedRow]) -> Iterator[Pl
         raise RecipeError(f"{file} has {len(lines)} lines, and {corpus.name} {rows} rows: each row needs a line.")
     for (place, line), article in zip((lines[row] for row in corpus.positions), corpus, strict=True):
         yield place, line | {KEY_FIELD: article.key}
+
+
+def _cleaned(predictions: Predictions, cleaning: Preparation) -> Predictions:
+    """Predictions without marks; one that was nothing else is none."""
+    plain = {key: " ".join(cleaning.text(text).split()) for key, text in predictions.texts.items()}
+    return replace(predictions, texts={key: text for key, text in plain.items() if count_words(text)})
 
 
 def misfits(plan: Plan) -> list[str]:

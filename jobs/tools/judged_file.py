@@ -20,6 +20,7 @@ from core.models.endpoint import USAGE, EndpointAnswer
 from core.models.request_parameters import token_limit
 from core.text.reader import is_file, naming, read_rows
 from core.text.rows import cleaned, name_of, text_of
+from core.text.text_marks import AS_IT_IS, Preparation
 from jobs.report.metric_names import few
 from jobs.report.numerals import counted, decimals, interval_text, listed
 from jobs.report.printed_lines import print_line
@@ -61,13 +62,14 @@ def read_prompt(text: str) -> str:
         raise RecipeError(f"the prompt {text} cannot be read: {error}.") from error
 
 
-def read_texts(path: Path, judge: Judge, limit: int | None) -> list[JudgedText]:
+def read_texts(path: Path, judge: Judge, limit: int | None, preparation: Preparation = AS_IT_IS) -> list[JudgedText]:
     """The rows of a JSONL, CSV or Parquet file with the fields `system`, `document`, `source` and `prediction`.
 
     Args:
         path: the file.
         judge: who is to be asked about them.
         limit: how many documents at most, the first of the file.
+        preparation: what is done to the texts.
 
     Raises:
         CorpusError: a row is malformed or there twice (named by its line), or there is none.
@@ -77,7 +79,7 @@ def read_texts(path: Path, judge: Judge, limit: int | None) -> list[JudgedText]:
     documents: set[str] = set()
     for line, row in read_rows(path):
         with naming(path, line):
-            text = _judged_text(row, judge)
+            text = _judged_text(row, judge, preparation)
         if limit is not None and len(documents) == limit and text.document not in documents:
             continue
         if (text.system, text.document) in texts:
@@ -89,11 +91,11 @@ def read_texts(path: Path, judge: Judge, limit: int | None) -> list[JudgedText]:
     return list(texts.values())
 
 
-def _judged_text(row: Mapping[str, object], judge: Judge) -> JudgedText:
+def _judged_text(row: Mapping[str, object], judge: Judge, preparation: Preparation) -> JudgedText:
     if taken := [name for name in row if name == _JUDGE or name.startswith(f"{_JUDGE}_")]:
         raise RecipeError(f"The field {taken[0]!r} is the judge's own, and there already: rename it in the file.")
     names = {name: name_of(row, name) for name in ("system", "document")}
-    texts = {name: text_of(row, name) for name in ("source", "prediction")}
+    texts = {name: preparation.text(text_of(row, name)) for name in ("source", "prediction")}
     message = judge.message(texts["source"], texts["prediction"])
     sent = json.dumps([judge.signature, message, MOST_TOKENS, 0])  # the temperature
     key = hashlib.sha256(sent.encode()).hexdigest()[:32]

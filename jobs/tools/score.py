@@ -1,9 +1,9 @@
 """`nws score`: the metrics of any predictions with their references, and their table of at most 80 columns."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from rich.console import Console
@@ -19,6 +19,7 @@ from core.text.language import check_language
 from core.text.length import require_summary_length
 from core.text.reader import PlacedRow, naming
 from core.text.rows import cleaned, text_of, to_references
+from core.text.text_marks import AS_IT_IS, Preparation
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
 from jobs.report.numerals import counted, percent
@@ -27,6 +28,9 @@ from jobs.report.table import Cell, Table
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights", "target")
+
+Located: TypeAlias = Iterable[tuple[str, dict[str, object]]]
+"""Rows, each with where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +105,12 @@ def read_scored(file: Path, fields: tuple[str | None, str | None], references_fi
 
 def score_rows(
     place: str,
-    located: Iterable[tuple[str, dict[str, object]]],
+    located: Located,
     names: Sequence[str],
     options: Options,
     seed: int,
     others: Sequence[Metric] = (),
+    preparation: Preparation = AS_IT_IS,
 ) -> FileScore:
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
@@ -116,6 +121,7 @@ def score_rows(
         options: of these metrics.
         seed: of bootstrap intervals.
         others: metrics from outside, computed after those.
+        preparation: what is done to the texts before; signatures name it.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
@@ -131,11 +137,13 @@ def score_rows(
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
-    predictions = to_predictions(place, located, text_tokenizer(options), needs_source)
+    predictions = to_predictions(place, located, text_tokenizer(options), needs_source, preparation)
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
     scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
+    prepared = preparation.signature
+    scores = {name: replace(score, signature=f"{score.signature}{prepared}") for name, score in scores.items()}
     return FileScore(predictions, scores, seed)
 
 
@@ -175,7 +183,7 @@ def _score(metric: Metric, statistics: FloatArray, seed: int) -> MetricScore:
 
 
 def to_predictions(
-    place: str, located: Iterable[tuple[str, dict[str, object]]], tokenizer: Tokenizer, needs_source: str | None = None
+    place: str, located: Located, tokenizer: Tokenizer, needs_source: str | None, preparation: Preparation
 ) -> tuple[Prediction, ...]:
     """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
 
@@ -184,6 +192,7 @@ def to_predictions(
         located: rows, each with where it stands.
         tokenizer: what must be able to read the texts.
         needs_source: the metric for which every row must have a source.
+        preparation: what is done to the texts.
 
     Raises:
         CorpusError: a row is malformed (named by where it stands), or there is none.
@@ -193,7 +202,7 @@ def to_predictions(
     predictions = []
     for where, row in located:
         with naming(place, where):
-            prediction = _prediction(row)
+            prediction = _prediction(row, preparation)
             if needs_source and prediction.row.source is None:
                 raise CorpusError(
                     f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
@@ -207,18 +216,19 @@ def to_predictions(
     return tuple(predictions)
 
 
-def _prediction(row: dict[str, object]) -> Prediction:
+def _prediction(row: dict[str, object], preparation: Preparation) -> Prediction:
     row_id = row.get("id")
     # An empty cell of a CSV file is none.
-    source = None if row.get("source") in (None, "") else text_of(row, "source")
+    source = None if row.get("source") in (None, "") else preparation.text(text_of(row, "source"))
     name = cleaned(row_id) if isinstance(row_id, str) else row_id
-    return Prediction(name, Row(text_of(row, "prediction"), _references(row), source))
+    text = preparation.text(text_of(row, "prediction"))
+    return Prediction(name, Row(text, _references(row, preparation), source))
 
 
-def _references(row: dict[str, object]) -> tuple[str, ...]:
+def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, ...]:
     """The references of the first field that holds one."""
     for field in REFERENCE_FIELDS:
-        if references := to_references(row.get(field), field):
+        if references := preparation.references(to_references(row.get(field), field)):
             return references
     raise CorpusError(
         f"There is no reference: none of {', '.join(REFERENCE_FIELDS)} is there and filled; the fields are: "

@@ -13,6 +13,7 @@ from core.provenance import file_sha256
 from core.systems.predictions import parse_predictions
 from core.text.length import first_words
 from jobs.drive import driver
+from jobs.drive.reuse import works
 from jobs.recipes import outside
 from jobs.recipes.job import plan_again, plan_job, plan_with
 from jobs.recipes.outside import misfits
@@ -227,3 +228,18 @@ def test_nothing_is_added_while_a_driver_lives_or_before_it_begins(
     with pytest.raises(StoreError, match="is being driven by pid 1 on elsewhere"):
         store.extend_run(run_id, "here", spec)
     assert "predictions" not in store.run_info(run_id).recipe
+
+
+def test_predictions_are_cleaned_as_articles_are_and_are_no_others_then(
+    tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
+) -> None:
+    file = predicted(tmp_path / "mine.jsonl", keys_of(sample_rows), "One <q> two {}.")
+    plain, cleaned = planned(tiny_models, file), planned(tiny_models, file, **{"datasets.clean_texts": "marks,html"})
+    assert {*cleaned.stages[1].systems[0].texts.values()} == {f"One two {key}." for key in keys_of(sample_rows)}
+    assert [article.id for article in plain.corpora[0]] == [article.id for article in cleaned.corpora[0]]
+    assert works(plain) == works(cleaned)
+    assert cleaned.revisions["predictions"]["mine"] == f"{plain.revisions['predictions']['mine']}|clean:html+marks"
+    assert plain.recipe.hash != cleaned.recipe.hash
+    assert not {"clean_texts", "join_references"} & plain.recipe.model_dump(mode="json")["datasets"][0].keys()
+    again = plan_again("baselines", cleaned.recipe.model_dump(mode="json"))
+    assert (again.recipe, again.stages) == (cleaned.recipe, cleaned.stages)

@@ -36,10 +36,43 @@ def test_texts_are_looked_at_from_beginning_to_end() -> None:
 @pytest.mark.parametrize("size", [2, 120])
 def test_one_warning_for_each_dataset(tmp_path: Path, size: int) -> None:
     for name, text in (("english", ENGLISH), ("french", FRENCH)):
-        rows = [json.dumps({"text": f"{text} {i}", "summary": "S."}) for i in range(size)]
+        rows = [json.dumps({"text": f"{i} {i}. {text} {i} {i} {i}", "summary": "S."}) for i in range(size)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
     corpora = [open_dataset(Dataset(str(tmp_path / f"{name}.jsonl"))) for name in ("english", "french")]
     console = Console(file=io.StringIO(), width=1000)
     warn_of_corpora(corpora, "en", console)
     (line,) = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert line.startswith(f"Warning: {min(size, 50)} of {min(size, 50)} articles of french.jsonl (all) may be")
+
+
+def told_of(tmp_path: Path, rows: list[dict[str, object]], **settings: object) -> list[str]:
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    corpus = open_dataset(Dataset(str(tmp_path / "x.jsonl"), **settings))  # type: ignore[arg-type]
+    console = Console(file=io.StringIO(), width=1000)
+    warn_of_corpora([corpus], "en", console)
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("marked", "size", "is_told"), [(1, 14, False), (2, 14, True), (9, 1000, False), (10, 1000, True)]
+)
+def test_marks_are_told_of_unless_hardly_any_text_has_them(
+    tmp_path: Path, marked: int, size: int, is_told: bool
+) -> None:
+    signs = ["&amp;"] * marked + ["and"] * (size - marked)
+    rows = [{"text": f"{i}: {ENGLISH} {i} {i} {i}", "summary": f"One {sign} two {i}."} for i, sign in enumerate(signs)]
+    told = told_of(tmp_path, rows)
+    assert bool(told) == is_told
+    assert all(f"html in {marked} ('One &amp; two 0.'). To remove them: --clean-texts html" in line for line in told)
+    assert told_of(tmp_path, rows, clean_texts="html") == []
+
+
+def test_several_references_and_what_is_alike_are_told_of(tmp_path: Path) -> None:
+    rows = [
+        {"text": f"By. Daily Mail Reporter. {i} {i} {i}", "summary": ["One.", "Two."][: 1 + i % 2]} for i in range(6)
+    ]
+    alike, references = told_of(tmp_path, rows)[::-1]
+    assert alike.startswith('Warning: Of the 6 articles of x.jsonl (all), 6 begin with "By. Daily Mail Reporter.". ')
+    assert references.startswith("9 references of 6 articles of x.jsonl (all): the best one counts. ")
+    assert references.endswith("--join-references")
+    assert told_of(tmp_path, rows, join_references=True) == [alike]

@@ -11,6 +11,7 @@ from core.errors import CorpusError, LanguageError, RecipeError
 from core.metrics.config import Options
 from core.metrics.metric import Row
 from core.text.reader import read_rows
+from core.text.text_marks import AS_IT_IS, Preparation
 from core.text.tokenizers import EnglishTokenizer
 from jobs.tools.score import FileScore, read_scored, row_lines, score_rows, to_predictions
 
@@ -33,7 +34,7 @@ def test_reads_jsonl(tmp_path: Path) -> None:
         {"prediction": "", "references": ["one", " ", "two"]},
         {"prediction": "x\u0000\ud800", "summaries": ["three"], "source": None},
     )
-    found = to_predictions("p", read_rows(file), ENGLISH)
+    found = to_predictions("p", read_rows(file), ENGLISH, None, AS_IT_IS)
     assert [prediction.id for prediction in found] == [7, None, None]
     assert [prediction.row for prediction in found] == [
         Row("a cat", ("a cat sat",), "A cat sat down."),
@@ -175,3 +176,23 @@ def test_rows_to_score_as_other_tools_write_them(tmp_path: Path) -> None:
         read(hypo, None, None, str(target))
     with pytest.raises(CorpusError, match="Field 'line of text' is missing"):
         read(samples, None, None, str(samples))
+
+
+@pytest.mark.parametrize("mark", [" <q> ", " [SEP] ", "<br>", "\\n", "&lt;n&gt;"])
+def test_texts_are_cleaned_and_references_joined_and_signatures_say_so(tmp_path: Path, mark: str) -> None:
+    pair = ["A storm came. It took ten roofs.", "Ten roofs fell. A storm came by."]
+    names = ["rouge1", "rougeLsum"]
+
+    def scored(between: str, preparation: Preparation, is_list: bool = False) -> FileScore:
+        prediction, reference = (text.replace(". ", f".{between}") for text in pair)
+        row = {"prediction": prediction, "references": reference.split(between) if is_list else reference}
+        return score_rows("p", [("row 1", row)], names, Options(), 0, (), preparation)
+
+    lines = scored("\n", AS_IT_IS)
+    cleaned = scored(mark, Preparation("html,marks"))
+    joined = scored(mark, Preparation(["marks", "html"], join_references=True), is_list=True)
+    for name in names:
+        assert np.array_equal(lines.metrics[name].rows, cleaned.metrics[name].rows)
+        assert np.array_equal(lines.metrics[name].rows, joined.metrics[name].rows)
+        assert cleaned.metrics[name].signature == f"{lines.metrics[name].signature}|clean:html+marks"
+        assert joined.metrics[name].signature == f"{cleaned.metrics[name].signature}|references:joined"
