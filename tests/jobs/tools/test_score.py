@@ -165,7 +165,7 @@ def test_rows_to_score_as_other_tools_write_them(tmp_path: Path) -> None:
     samples.write_text(json.dumps(row))
 
     def read(path: Path, text: str | None, told: str | None, file: str | None) -> list[tuple[object, ...]]:
-        found = to_predictions("p", read_scored(path, (text, told), file), ENGLISH)
+        found = to_predictions("p", read_scored(path, (text, told), file), ENGLISH, None, AS_IT_IS)
         return [(one.id, one.row.prediction, one.row.references) for one in found]
 
     assert read(hypo, None, None, str(target)) == [(None, "One.", ("1.",)), (None, "Two.", ("2.",))]
