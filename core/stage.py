@@ -135,6 +135,12 @@ class Stage:
         return (*self.encoders, *generated, self.metrics.bertscore.model, *measuring)
 
     @property
+    def embedder(self) -> str | None:
+        """The model that embeds the sentences and chunks of every article; None where no system reads its vectors."""
+        searched = any(system.scores_chunks for system in self.systems)
+        return next((ref.name for ref in self.encoders), self.metrics.bertscore.model.name if searched else None)
+
+    @property
     def to_segment(self) -> "Stage":
         """The part that the cutting half needs. It travels with every bundle, so it has no predictions."""
         stage = replace(self, panels=())

@@ -98,6 +98,7 @@ class Oracle(UsualSystem):
     rivals: tuple[System, ...]
 
     signature: ClassVar[str] = "oracle"
+    scores_chunks: ClassVar[bool] = True
 
     @property
     def encoders(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ The script alone tells Korean, but not French from English: that does py3langid 
 """
 
 import functools
+import itertools
 import re
 import reprlib
 from collections import Counter
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # The languages that articles may be in.
 Language = Literal["en", "ko"]
+ASKED = 100
+"""Of a dataset, so many articles say in which language it is: one that slipped in decides nothing."""
 # Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
 _LATIN = re.compile("[a-z]")
@@ -80,20 +83,31 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
                 )
 
 
-def article_language(article: Article) -> Language:
-    """The language that a run needs for `article`, by its text: `ko` if more than a fifth of its letters are Hangul.
+def text_language(text: str) -> Language | None:
+    """`ko` if more than a fifth of the letters are Hangul, else `en` in Latin script; None in another script."""
+    if is_korean(text):
+        return "ko"
+    return None if is_mostly_deleted(text) else "en"
+
+
+def common_language(articles: Iterable[Article]) -> Language:
+    """The language that a run needs for `articles`: that of most of the first `ASKED` texts with letters, else `en`.
 
     Raises:
-        LanguageError: neither Korean nor in Latin script.
+        LanguageError: most of them are neither Korean nor in Latin script.
     """
-    if is_korean(article.text):
-        return "ko"
-    if is_mostly_deleted(article.text):
+    asked = [article for article in itertools.islice(articles, ASKED) if any(map(str.isalpha, article.text))]
+    languages = [text_language(article.text) for article in asked]
+    if not languages:
+        return "en"
+    language, count = Counter(languages).most_common(1)[0]
+    if language is None:
+        article = asked[languages.index(None)]
         raise LanguageError(
-            f"Article {article.key!r} of {article.dataset} is neither Korean nor in Latin script: give articles in "
-            "English or Korean."
+            f"{count} of the first {len(asked)} articles of {article.dataset}, such as {article.key!r}, are neither "
+            "Korean nor in Latin script: give articles in English or Korean."
         )
-    return "en"
+    return language
 
 
 def require_language(article: Article, language: Language) -> None:

@@ -4,9 +4,9 @@ A run has one of these units. A summary of it has at most n words, or at most n 
 
 And how long a text may be. Shorter texts take seconds on one CPU core, and longer ones are refused at once. Embedding
 takes time in proportion to the words (16 s for 10,000 of them with MiniLM on a busy core), ranking in proportion to the
-square of the sentences, ROUGE-L to the words of a summary times those of its reference (5 s and 100 MB for 3,000 times
-3,000), and spaCy's tokenizer to the square of the characters between two blanks. News articles have some hundreds of
-words, the longest reports of magazines ten thousand.
+square of the sentences, and ROUGE-L to the words of a summary times those of its reference (5 s and 100 MB for 3,000
+times 3,000). What embeds no article reads it at any length. News articles have some hundreds of words, the longest
+reports of magazines ten thousand.
 """
 
 import itertools
@@ -27,7 +27,7 @@ UNCUT = 0
 MAX_WORDS = 10_000
 MAX_CHARACTERS = 100_000
 MAX_SENTENCES = 3_000
-MAX_WORD_CHARACTERS = 500
+MAX_WORD_CHARACTERS = 10_000
 MAX_SUMMARY_WORDS = 3_000
 _LENGTHS = re.compile(r" *([0-9]{1,9})(?:-([0-9]{1,9}))? *")
 _MOST_LENGTHS = 1_000
@@ -133,18 +133,35 @@ def kept_to(text: str, n: int, unit: LengthUnit) -> str:
 
 
 def require_length(article: Article) -> None:
-    """Refuse an article that would take minutes.
+    """Refuse an article with what is no word: a summary would have all of it.
 
     Raises:
-        SegmentationError: it has more words or characters than may be, in all or between two blanks.
+        SegmentationError: it has more characters between two blanks than may be.
     """
-    if len(article.text) > MAX_CHARACTERS:
-        raise too_long(article, f"{len(article.text)} characters", MAX_CHARACTERS)
-    if (words := count_words(article.text)) > MAX_WORDS:
-        raise too_long(article, f"{words} words", MAX_WORDS)
     longest = max(map(len, article.text.split()), default=0)
     if longest > MAX_WORD_CHARACTERS:
-        raise too_long(article, f"{longest} characters without a blank", MAX_WORD_CHARACTERS)
+        raise SegmentationError(
+            f"Article {article.key!r} of {article.dataset} has {longest} characters without a blank; at most "
+            f"{MAX_WORD_CHARACTERS} can be a word. Take them out, or set blanks."
+        )
+
+
+def require_embeddable(article: Article, model: str, sentences: int = 0) -> None:
+    """Refuse an article that `model` would embed for minutes.
+
+    Raises:
+        SegmentationError: it has more characters, words or sentences than may be.
+    """
+    size, unit, most = len(article.text), "characters", MAX_CHARACTERS
+    if size <= most:
+        size, unit, most = count_words(article.text), "words", MAX_WORDS
+    if size <= most:
+        size, unit, most = sentences, "sentences", MAX_SENTENCES
+    if size > most:
+        raise SegmentationError(
+            f"Article {article.key!r} of {article.dataset} has {size} {unit}; {model}, which must embed it, takes at "
+            f"most {most}. Split it, or take only systems that embed no article: lead, random, generators, predictions."
+        )
 
 
 def require_summary_length(text: str) -> None:
@@ -157,10 +174,3 @@ def require_summary_length(text: str) -> None:
         raise SegmentationError(f"A summary has {len(text)} characters; at most {MAX_CHARACTERS} can be scored.")
     if (words := count_words(text)) > MAX_SUMMARY_WORDS:
         raise SegmentationError(f"A summary has {words} words; at most {MAX_SUMMARY_WORDS} can be scored.")
-
-
-def too_long(article: Article, size: str, most: int) -> SegmentationError:
-    """The error for an article that has `size`, where `most` is allowed."""
-    return SegmentationError(
-        f"Article {article.key!r} of {article.dataset} has {size}; at most {most} can be summarised. Split it."
-    )

@@ -48,7 +48,7 @@ def write(
     if as_json and options.output is None:
         raise RecipeError("Summaries go to stdout as JSON themselves: leave --json out, or give -o FILE.")
 
-    from core.text.language import article_language
+    from core.text.language import common_language
     from jobs.drive.progress import run_progress
     from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
     from jobs.recipes.load import load_recipe
@@ -60,7 +60,7 @@ def write(
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
-        stage = stage_to_write(recipe, article_language(articles[0]))
+        stage = stage_to_write(recipe, common_language(articles))
     written = WrittenFile(0, 0, 0, 0, ())
     with added_to(options.output) as (out, there), run_progress(err, len(articles)) as advance:
         shown = 0

@@ -4,6 +4,7 @@ import functools
 import itertools
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -83,3 +84,18 @@ def test_a_part_writes_what_the_whole_writes_there(missing: set[tuple[str, int]]
 )
 def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: tuple[ModelRef, ...]) -> None:
     assert STAGE.narrowed(set(itertools.product(names, LENGTHS))).encoders == encoders
+
+
+@pytest.mark.parametrize(
+    ("names", "embedder"),
+    [
+        (["lead", "random", "lead3", "random-words", "reference-words"], None),
+        (["lead", "lexrank"], "mini"),
+        (["lead", "lead3-search"], "bert"),  # BERTScore's backbone
+        (["oracle"], "mini"),
+    ],
+)
+def test_a_stage_knows_what_embeds_its_articles(names: list[str], embedder: str | None) -> None:
+    metrics = MetricsConfig(BertScoreConfig(TWO, 1), RougeConfig())
+    part = replace(STAGE, metrics=metrics).narrowed({(name, 4) for name in names})
+    assert part.embedder == embedder
