@@ -11,6 +11,7 @@ from core.models import ModelRef
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
 from core.plugins.adapters import PluginMetric
+from core.systems.chunk_systems import LeadSearch
 from core.systems.system import System
 from core.text.cutting import Units
 from core.text.language import Language
@@ -136,9 +137,9 @@ class Stage:
 
     @property
     def embedder(self) -> str | None:
-        """The model that embeds the sentences and chunks of every article; None where no system reads its vectors."""
-        searched = any(system.scores_chunks for system in self.systems)
-        return next((ref.name for ref in self.encoders), self.metrics.bertscore.model.name if searched else None)
+        """The model that embeds the sentences and chunks of every article; None where none need be."""
+        searches = any(isinstance(system, LeadSearch) for system in self.systems)
+        return next((ref.name for ref in self.encoders), self.metrics.bertscore.model.name if searches else None)
 
     @property
     def to_segment(self) -> "Stage":

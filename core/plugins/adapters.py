@@ -11,7 +11,7 @@ import re
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -178,8 +178,6 @@ class PluginSystem:
     `encoders` are the names of the encoders whose vectors it may ask for: all of the run for an object, none for a
     function. An object gets the article itself, with its key, dataset and split; a function its text.
     """
-
-    scores_chunks: ClassVar[bool] = False
 
     name: str
     plugin: Plugin

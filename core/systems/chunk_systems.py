@@ -107,7 +107,6 @@ class LeadSearch(UsualSystem):
     """
 
     signature: ClassVar[str] = "lead3-search"
-    scores_chunks: ClassVar[bool] = True
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article = document.segmented

@@ -98,7 +98,6 @@ class Oracle(UsualSystem):
     rivals: tuple[System, ...]
 
     signature: ClassVar[str] = "oracle"
-    scores_chunks: ClassVar[bool] = True
 
     @property
     def encoders(self) -> tuple[str, ...]:

@@ -107,10 +107,6 @@ class System(Protocol):
     def encoders(self) -> tuple[str, ...]:
         """The names of the encoders whose vectors it uses. The objects of plugins may lack this attribute."""
 
-    @property
-    def scores_chunks(self) -> bool:
-        """Whether it has every chunk of an article scored by BERTScore. The objects of plugins may lack it, too."""
-
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """A draft of each length, in their order: exactly that many words, or all if the article has fewer.
 
@@ -125,7 +121,6 @@ class UsualSystem:
     __slots__ = ()
     kind: ClassVar[SystemKind] = "system"
     has_uncut: ClassVar[bool] = False
-    scores_chunks: ClassVar[bool] = False
 
     @property
     def encoders(self) -> tuple[str, ...]:

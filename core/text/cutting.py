@@ -45,9 +45,7 @@ def in_parts(cut: Cutter) -> Cutter:
     """A cutter of texts of any length, which are long ones' parts to `cut`."""
 
     def cut_parts(text: str) -> CutText:
-        words: list[str] = []
-        sentences: list[Range] = []
-        chunks: list[tuple[Range, ...]] = []
+        words, sentences, chunks = list[str](), list[Range](), list[tuple[Range, ...]]()
         for part in map(cut, _PART.findall(text)):
             at = len(words)
             words += part.words

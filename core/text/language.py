@@ -8,6 +8,7 @@ import functools
 import itertools
 import re
 import reprlib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
@@ -29,7 +30,7 @@ _LATIN = re.compile("[a-z]")
 # More Hangul than a quoted name or two: the English tokenizer would score what is left, and the number would look good.
 _MOST_HANGUL = 0.2
 # Shorter texts are names, numbers and greetings as often as not.
-_LEAST_LETTERS = 20
+_LEAST_LETTERS, _LEAST_OF_SCRIPT = 20, 2
 # Below that probability a text is not in a language. Of 1,718 lines of English dialogue with 20 letters one was below,
 # of 982 articles and summaries none; of 120 such sentences in 19 other languages all but one were.
 _LEAST_PROBABILITY = 0.01
@@ -77,8 +78,8 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
                 raise LanguageError(
                     f"The text {reprlib.repr(text.strip())} is not in the Latin alphabet. The English tokenizer "
                     "rouge_score keeps only a-z and 0-9: it would delete most of the text and score the rest. Choose "
-                    "the language `ko` or a tokenizer such as `kiwi` for Korean, else the tokenizer `char`, which "
-                    "keeps every character.",
+                    "the language `ko` or a tokenizer such as `kiwi` for Korean, else the tokenizer `unicode`, which "
+                    "keeps the letters of every script.",
                     settings=("lang", "tokenizer"),
                 )
 
@@ -97,9 +98,7 @@ def common_language(articles: Iterable[Article]) -> Language:
         LanguageError: most of them are neither Korean nor in Latin script.
     """
     asked = [article for article in itertools.islice(articles, ASKED) if any(map(str.isalpha, article.text))]
-    languages = [text_language(article.text) for article in asked]
-    if not languages:
-        return "en"
+    languages: list[Language | None] = [text_language(article.text) for article in asked] or ["en"]
     language, count = Counter(languages).most_common(1)[0]
     if language is None:
         article = asked[languages.index(None)]
@@ -129,8 +128,13 @@ def require_language(article: Article, language: Language) -> None:
 
 
 def foreign_language(text: str, expected: Language) -> str | None:
-    """The ISO 639 code of the language that `text` looks like; None if that is `expected`, or the text too short."""
-    if sum(map(str.isalpha, text)) < _LEAST_LETTERS or (expected == "ko" and is_korean(text)):
+    """The ISO 639 code of the language that `text` looks like; None if that is `expected`, or the text too short.
+
+    A text is never too short for its script: of letters neither Latin (with marks or without) nor Hangul two will do.
+    """
+    letters = sum(map(str.isalpha, text))
+    is_latin = latin_share(unicodedata.normalize("NFKD", text)) >= 0.5
+    if letters < (_LEAST_LETTERS if is_latin else _LEAST_OF_SCRIPT) or (expected == "ko" and is_korean(text)):
         return None
     ranked = _identifier().rank(text)
     if expected == "en" and dict(ranked)["en"] >= _LEAST_PROBABILITY:

@@ -132,36 +132,30 @@ def kept_to(text: str, n: int, unit: LengthUnit) -> str:
     return text if length_of(text, unit) <= n else cut(text, n, unit)
 
 
-def require_length(article: Article) -> None:
-    """Refuse an article with what is no word: a summary would have all of it.
+def require_length(article: Article, embedder: str | None = None, sentences: int = 0) -> None:
+    """Refuse an article that would take minutes.
+
+    Args:
+        article: what is read.
+        embedder: the model that must embed it, if one must.
+        sentences: how many it has.
 
     Raises:
-        SegmentationError: it has more characters between two blanks than may be.
+        SegmentationError: a word has more characters than may be (a summary would have all of them), or the article has
+            more characters, words or sentences than may be embedded.
     """
     longest = max(map(len, article.text.split()), default=0)
-    if longest > MAX_WORD_CHARACTERS:
-        raise SegmentationError(
-            f"Article {article.key!r} of {article.dataset} has {longest} characters without a blank; at most "
-            f"{MAX_WORD_CHARACTERS} can be a word. Take them out, or set blanks."
-        )
-
-
-def require_embeddable(article: Article, model: str, sentences: int = 0) -> None:
-    """Refuse an article that `model` would embed for minutes.
-
-    Raises:
-        SegmentationError: it has more characters, words or sentences than may be.
-    """
-    size, unit, most = len(article.text), "characters", MAX_CHARACTERS
-    if size <= most:
-        size, unit, most = count_words(article.text), "words", MAX_WORDS
-    if size <= most:
-        size, unit, most = sentences, "sentences", MAX_SENTENCES
-    if size > most:
-        raise SegmentationError(
-            f"Article {article.key!r} of {article.dataset} has {size} {unit}; {model}, which must embed it, takes at "
-            f"most {most}. Split it, or take only systems that embed no article: lead, random, generators, predictions."
-        )
+    limits = [(longest, "characters without a blank", MAX_WORD_CHARACTERS, "a word has", "Set blanks.")]
+    if embedder is not None:
+        takes = f"{embedder}, which must embed it, takes"
+        cure = "Split it, or take only systems that embed no article: lead, random, generators, predictions."
+        limits += [(len(article.text), "characters", MAX_CHARACTERS, takes, cure)]
+        limits += [(count_words(article.text), "words", MAX_WORDS, takes, cure)]
+        limits += [(sentences, "sentences", MAX_SENTENCES, takes, cure)]
+    for size, unit, most, takes, cure in limits:
+        if size > most:
+            about = f"Article {article.key!r} of {article.dataset}"
+            raise SegmentationError(f"{about} has {size} {unit}; {takes} at most {most}. {cure}")
 
 
 def require_summary_length(text: str) -> None:

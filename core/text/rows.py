@@ -5,6 +5,7 @@ The article's id follows from these: `core.article.Article`.
 
 import ast
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
@@ -14,6 +15,7 @@ from core.errors import CorpusError
 TEXT_FIELDS = ("article", "document", "dialogue", "text")
 REFERENCE_FIELDS = ("highlights", "summary", "summaries", "references", "reference")
 KEY_FIELDS = ("id", "key", "fname")
+_WHOLE_FLOAT = re.compile(r"^(-?[0-9]+)\.0+$")
 
 
 def recognise_fields(
@@ -148,15 +150,16 @@ def key_of(row: Mapping[str, object], field: str) -> str:
 
 
 def name_of(row: Mapping[str, object], field: str) -> str:
-    """The name that a field holds: text that is not empty, or a whole number.
+    """The name that a field holds: text that is not empty, or a whole number, which pandas may have written as 7.0.
 
     Raises:
         CorpusError: it is missing, or holds something else.
     """
     value = value_of(row, field)
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+    is_name = isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_name or value == "":
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a whole number.")
-    return cleaned(str(value))
+    return _WHOLE_FLOAT.sub(r"\1", cleaned(str(value)))
 
 
 def shown(value: object) -> str:

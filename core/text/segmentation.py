@@ -25,7 +25,7 @@ from core.provenance import files_below, files_sha256
 from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, in_parts, into_words
 from core.text.korean import DATA, load_korean_cutter, versions
 from core.text.language import Language
-from core.text.length import require_embeddable, require_length, word_spans
+from core.text.length import require_length, word_spans
 
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
 KOREAN_PIPELINE = "kiwi"
@@ -156,12 +156,9 @@ class Segmenter:
             EmptyArticleError: the text holds no word.
             SegmentationError: a word, or what is to be embedded, is longer than `core/text/length.py` allows.
         """
-        require_length(article)
-        if self._embedder is not None:
-            require_embeddable(article, self._embedder)
+        require_length(article, self._embedder)
         segmented = assemble(article, self._cut(article.text))
-        if self._embedder is not None:
-            require_embeddable(article, self._embedder, len(segmented.sentences))
+        require_length(article, self._embedder, len(segmented.sentences))
         return segmented
 
 

@@ -44,9 +44,9 @@ class ScoreOptions:
     references: Literal["best", "mean"] = plain(
         "--references", "With several references: take the best score, or the mean.", "best"
     )
-    lang: str = plain("--lang CODE", "Language of the texts: en or ko.", "en")
+    lang: str | None = plain("--lang CODE", "Language of the texts: en (default) or ko.")
     tokenizer: str | None = plain(
-        "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
+        "--tokenizer NAME", "rouge_score (default for en), kiwi (for ko), unicode (for others), mecab, okt, or char."
     )
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
@@ -92,10 +92,13 @@ def score(
     own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
         result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own)
-    if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
+    for line in result.told:
+        err.print(line, markup=False)
+    # With a tokenizer for all languages the texts may be in any.
+    if options.lang == "ko" or (options.tokenizer in (None, "rouge_score") and not result.told):
         predictions = [prediction.row.prediction for prediction in result.predictions]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
-    if "meteor" in names and options.lang == "en" and find_wordnet() is None:
+    if "meteor" in names and options.lang != "ko" and not result.told and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if options.per_row is not None:
         write_json_lines("--per-row", options.per_row, row_lines(result))

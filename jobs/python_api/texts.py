@@ -23,7 +23,7 @@ def score(
     metrics: "str | Judge | Sequence[str | Judge] | Mapping[str, Judge]" = ("rouge1", "rouge2", "rougeL"),
     *,
     sources: Sequence[str] | None = None,
-    lang: str = "en",
+    lang: str | None = None,
     stemmer: bool = False,
     bertscore_model: str | None = None,
     fluency_model: str | None = None,
@@ -39,7 +39,7 @@ def score(
             own, from a summary and the list of its references to a number, which may be given by names.
         sources: for each prediction the text that it summarises, which `density`, `coverage` and `faithfulness` need.
             Content kept tells documents apart by it; without it, by their references.
-        lang: `en` or `ko`.
+        lang: `en` or `ko`; `en` unless given, and the tokenizer `unicode` where most references are in neither.
         stemmer: ROUGE compares Porter stems (English only).
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
         fluency_model: the causal language model of `fluency`: smollm2, a folder, or a Hub id.
@@ -83,6 +83,7 @@ def score(
     """
     from core.metrics.config import MINILM, Options
     from core.plugins.adapters import function_metric
+    from jobs.report.console import ERR
     from jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):
@@ -102,7 +103,10 @@ def score(
         if isinstance(values, str):
             raise CorpusError(f"`{name}` is one text, and must be a list of them.")
     rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
-    return ScoreResult(score_rows("predictions", rows, names, options, seed, own))
+    found = score_rows("predictions", rows, names, options, seed, own)
+    for line in found.told:
+        ERR.print(line, markup=False)
+    return ScoreResult(found)
 
 
 def _rows(

@@ -137,17 +137,14 @@ def require_long_enough(plan: Plan) -> None:
     Raises:
         RecipeError: names the longest of them and of the articles.
     """
-    unit, wanted, longest = plan.recipe.length_unit, max(plan.recipe.n), 0
-    if wanted <= USUAL or any(corpus.ids is None for corpus in plan.corpora):
-        return
-    for article in itertools.chain.from_iterable(plan.corpora):
-        longest = max(longest, length_of(article.text, unit))
-        if longest >= wanted:  # of the first article, as a rule
-            return
-    raise RecipeError(
-        f"n = {wanted}: the longest of the {plan.articles} articles has {longest} {unit}. Name no n above that.",
-        settings=("n" if unit == "words" else "max_chars",),
-    )
+    unit, wanted = plan.recipe.length_unit, max(plan.recipe.n)
+    is_known = wanted > USUAL and all(corpus.ids is not None for corpus in plan.corpora)
+    if is_known and all(length_of(article.text, unit) < wanted for corpus in plan.corpora for article in corpus):
+        longest = max(length_of(article.text, unit) for corpus in plan.corpora for article in corpus)
+        raise RecipeError(
+            f"n = {wanted}: the longest of the {plan.articles} articles has {longest} {unit}. Name no n above that.",
+            settings=("n" if unit == "words" else "max_chars",),
+        )
 
 
 def require_readable(plan: Plan) -> None:

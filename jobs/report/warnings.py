@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Console
 
 from core.text.dataset import OpenDataset
-from core.text.language import Language, find_foreign, text_language
+from core.text.language import Language, find_foreign
 from jobs.report.numerals import counted
 from jobs.report.system_names import system_names
 
@@ -26,26 +26,16 @@ _LACKING = {
 
 
 def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console: Console) -> None:
-    """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream.
-
-    Those in another script fail, and the others are treated as if they were in the language.
-    """
+    """Warn of each dataset whose articles look like another language; 50 spread over it, the first 50 of a stream."""
     for corpus in corpora:
         if corpus.ids is None:
             articles = itertools.islice(corpus, _SAMPLE_SIZE)
         else:
             step = max(1, len(corpus.ids) // _SAMPLE_SIZE)
             articles = itertools.islice(corpus.read(np.arange(len(corpus.ids)) % step == 0), _SAMPLE_SIZE)
-        texts, label = [article.text for article in articles], f"articles of {corpus.name} ({corpus.split})"
-        readable = [text for text in texts if text_language(text) == language]
-        failing = len(texts) - len(readable)
-        if failing > _MOST_FOREIGN * len(texts):
-            console.print(
-                f"Warning: {failing} of {len(texts)} {label} are not in {NAMES[language]}, the language of most, and "
-                "will be failures. Give each language its own run.",
-                markup=False,
-            )
-        _warn_of_language(label, readable, language, console)
+        _warn_of_language(
+            f"articles of {corpus.name} ({corpus.split})", [article.text for article in articles], language, console
+        )
 
 
 def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
@@ -60,8 +50,8 @@ def _warn_of_language(label: str, texts: Sequence[str], language: Language, cons
         codes = ", ".join(code for code, _ in foreign.most_common())
         console.print(
             f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than "
-            f"{NAMES[language]} (ISO 639: {codes}). They are treated as {NAMES[language]}, so the results may be "
-            "meaningless.",
+            f"{NAMES[language]} (ISO 639: {codes}). Those in another script fail. The others are treated as "
+            f"{NAMES[language]}, so the results may be meaningless.",
             markup=False,
         )
 

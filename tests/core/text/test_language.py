@@ -114,7 +114,7 @@ def test_a_text_is_in_one_language_or_in_none(text: str) -> None:
     ],
 )
 def test_what_the_english_tokenizer_deletes_is_refused_with_the_flags_to_use(text: str) -> None:
-    with pytest.raises(LanguageError, match=r"language `ko` or a tokenizer such as `kiwi` for .* tokenizer `char`"):
+    with pytest.raises(LanguageError, match=r"language `ko` or a tokenizer such as `kiwi` for .* tokenizer `unicode`"):
         check_language(["An English text.", text], EnglishTokenizer())
 
 
