@@ -75,14 +75,6 @@ def test_texts_of_any_length_are_cut(text: str, pipeline: str) -> None:
     assert all(chunk.text == " ".join(cut.words[chunk.start : chunk.end]) for chunk in cut.chunks)
 
 
-def test_lines_of_a_long_text_are_cut_as_they_are_alone() -> None:
-    line = "Snow closed the schools of Dover. Trams ran. "
-    alone, long = (Segmenter("blank")(article((line + "\n") * times)) for times in (1, 3_000))
-    assert long.words == alone.words * 3_000
-    assert [chunk.text for chunk in long.chunks] == [chunk.text for chunk in alone.chunks] * 3_000
-    assert len(long.sentences) == len(alone.sentences) * 3_000
-
-
 @pytest.mark.parametrize(("text", "message"), [("a " * 3_001, "3001 words"), ("a" * 100_001, "100001 characters")])
 def test_references_that_would_take_minutes_are_refused(text: str, message: str) -> None:
     with pytest.raises(SegmentationError, match=f"A summary has {message}; at most"):

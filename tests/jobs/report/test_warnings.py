@@ -43,14 +43,3 @@ def test_one_warning_for_each_dataset(tmp_path: Path, size: int) -> None:
     warn_of_corpora(corpora, "en", console)
     (line,) = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert line.startswith(f"Warning: {min(size, 50)} of {min(size, 50)} articles of french.jsonl (all) may be")
-
-
-def test_articles_of_another_script_are_said_to_fail(tmp_path: Path) -> None:
-    texts = [ENGLISH] * 5 + ["Старый мост закроют в понедельник."] * 4 + [FRENCH]
-    rows = [json.dumps({"text": f"{text} {i}", "summary": "S."}) for i, text in enumerate(texts)]
-    (tmp_path / "mixed.jsonl").write_text("\n".join(rows))
-    console = Console(file=io.StringIO(), width=1000)
-    warn_of_corpora([open_dataset(Dataset(str(tmp_path / "mixed.jsonl")))], "en", console)
-    (line,) = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    assert line.startswith("Warning: 5 of 10 articles of mixed.jsonl (all) may be in another language than English")
-    assert "Those in another script fail. The others are treated as English" in line

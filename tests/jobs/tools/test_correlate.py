@@ -142,12 +142,13 @@ def by_scipy(rows: list[dict[str, Any]], metric: str) -> dict[str, dict[str, flo
     frame = pandas.DataFrame(rows).dropna(subset=[metric, "human"])
     means = frame.groupby("system")[[metric, "human"]].mean()
     documents = [one for _, one in frame.groupby("document") if one[metric].nunique() > 1 < one["human"].nunique()]
+    correlated = {
+        name: (of(means[metric], means["human"]), [of(one[metric], one["human"]) for one in documents])
+        for name, of in COEFFICIENTS.items()
+    }
     return {
-        "system": {name: of(means[metric], means["human"]).statistic for name, of in COEFFICIENTS.items()},
-        "summary": {
-            name: np.mean([of(one[metric], one["human"]).statistic for one in documents])
-            for name, of in COEFFICIENTS.items()
-        },
+        "system": {name: system.statistic for name, (system, _) in correlated.items()},
+        "summary": {name: np.mean([one.statistic for one in found]) for name, (_, found) in correlated.items()},
     }
 
 
@@ -173,11 +174,10 @@ def test_pairs_that_are_there_are_correlated(tmp_path: Path, scores: Path) -> No
     # Metrics are compared where all have scores, and a row that is not there is a gap, too.
     shared = [row for row in rows if None not in row.values() and row["human"] == row["human"]]
     alone = correlate_file(written(tmp_path / "shared.jsonl", shared), ["near", "far"], "human", seed=4).as_dict()
-    for level, numbers in by_scipy(shared, "near").items():
-        for name, value in numbers.items():
-            other = by_scipy(shared, "far")[level][name]
-            (one,) = [one for one in whole["differences"] if (one["level"], one["coefficient"]) == (level, name)]
-            assert one["difference"] == pytest.approx(value - other)
+    near, far = by_scipy(shared, "near"), by_scipy(shared, "far")
+    for one in whole["differences"]:
+        a, b = (numbers[one["level"]][one["coefficient"]] for numbers in (near, far))
+        assert one["difference"] == pytest.approx(a - b)
     assert [one["p"] for one in alone["differences"]] == [one["p"] for one in whole["differences"]]
 
 
