@@ -56,10 +56,9 @@ def text_tokenizer(options: Options) -> Tokenizer:
         RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
         NwsError: what the tokenizer needs is not installed.
     """
-    language = options.lang or "en"
-    if language not in DEFAULT_TOKENIZERS:
-        raise RecipeError(f"There is no language {language!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
-    return named_tokenizer(options.tokenizer or DEFAULT_TOKENIZERS[language], options.stemmer)
+    if options.lang not in (None, *DEFAULT_TOKENIZERS):
+        raise RecipeError(f"There is no language {options.lang!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
+    return named_tokenizer(options.tokenizer or DEFAULT_TOKENIZERS[options.lang or "en"], options.stemmer)
 
 
 def tuned_layer(model: ModelRef) -> int:
