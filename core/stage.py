@@ -11,6 +11,7 @@ from core.models import ModelRef
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
 from core.plugins.adapters import PluginMetric
+from core.systems.chunk_systems import LeadSearch
 from core.systems.system import System
 from core.text.cutting import Units
 from core.text.language import Language
@@ -133,6 +134,12 @@ class Stage:
         generated = () if self.generator is None else self.generator.models
         measuring = (metric.model for metric in self.metrics.by_models)
         return (*self.encoders, *generated, self.metrics.bertscore.model, *measuring)
+
+    @property
+    def embedder(self) -> str | None:
+        """The model that embeds the sentences and chunks of every article; None where none need be."""
+        searches = any(isinstance(system, LeadSearch) for system in self.systems)
+        return next((ref.name for ref in self.encoders), self.metrics.bertscore.model.name if searches else None)
 
     @property
     def to_segment(self) -> "Stage":

@@ -26,7 +26,7 @@ def make_segmenter(stage: Stage) -> Callable[[Article], SegmentedArticle]:
     from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
 
     require_same_data(dict(stage.language_data))
-    segment = Segmenter(stage.pipeline, stage.units) if stage.to_segment.systems else unsegmented
+    segment = Segmenter(stage.pipeline, stage.units, stage.embedder) if stage.to_segment.systems else unsegmented
     return checked(stage.language, segment)
 
 
@@ -85,7 +85,7 @@ def make_episode_runner(stage: Stage, device: str, memory_fraction: float | None
     torch_device = find_device(device)
     (ref,) = stage.encoders
     encoder = load_encoder(ref, torch_device, stage.precision)
-    segment = Segmenter(stage.pipeline, stage.units)
+    segment = Segmenter(stage.pipeline, stage.units, ref.name)
     reward = make_reward(stage.reward, torch_device, stage.panels, segment)
     check = checked(stage.language, segment, stage.reward.reads_references)
     return EpisodeRunner(check, encoder.encode, reward, stage.length_unit)

@@ -3,7 +3,8 @@
 Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics using Resampling Methods"
 (TACL 9). System level: the correlation, over systems, of their mean scores. Summary level: the correlation over the
 systems of one document, then the mean over documents. A document on which either score is the same for all systems has
-no correlation, and is left out.
+no correlation, and is left out. Scores may have gaps (NaN), a metric where the human scores have theirs: a mean is that
+of the scores that are there, and a document is correlated over the systems that have it.
 
 Intervals are their Boot-Both: systems and documents are drawn with replacement, percentiles of the correlations.
 They are a little too narrow for few systems: on normal scores of 100 documents the 95 % interval of the system-level
@@ -59,7 +60,7 @@ def resampled_correlations(
     """The correlations of every metric with the human scores in bootstrap resamples, the same ones for all metrics.
 
     Args:
-        metrics: by name, the scores: float64 of shape (systems, documents), without NaN.
+        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
         human: the human scores, of the same shape.
         seed: of numpy's `default_rng`; the same seed and scores give the same resamples.
         resamples: how many times systems and documents are drawn with replacement.
@@ -81,7 +82,7 @@ def correlations(
     """The correlation of every metric with the human scores: at every level, by every coefficient.
 
     Args:
-        metrics: by name, the scores: float64 of shape (systems, documents), without NaN.
+        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
         human: the human scores, of the same shape.
         resampled: of the same metrics (`resampled_correlations`).
     """
@@ -118,10 +119,19 @@ def observed(metric: FloatArray, gold: FloatArray) -> FloatArray:
 
 
 def standardised(scores: FloatArray) -> FloatArray:
-    """`scores` with mean 0 and standard deviation 1 over all cells, which changes no correlation."""
-    centred = scores - scores.mean()
-    deviation = centred.std()
+    """`scores` with mean 0 and standard deviation 1 over all cells but gaps, which changes no correlation."""
+    centred = scores - scores[~np.isnan(scores)].mean()
+    deviation = centred[~np.isnan(centred)].std()
     return np.asarray(centred / deviation if deviation else centred, dtype=np.float64)
+
+
+def mean_of_filled(scores: FloatArray) -> FloatArray:
+    """The mean of each row without its gaps, (rows, 1); NaN of a row of gaps."""
+    filled = ~np.isnan(scores)
+    if filled.all():
+        return np.asarray(scores.mean(axis=1, keepdims=True))  # whose last bits depend on how the scores lie in memory
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nan_to_num(scores).sum(axis=1, keepdims=True) / filled.sum(axis=1, keepdims=True))
 
 
 def mean_over_documents(by_document: FloatArray, counts: FloatArray) -> FloatArray:
@@ -150,18 +160,18 @@ def _at_both_levels(metric: FloatArray, gold: FloatArray, systems: FloatArray, d
         systems: counts of shape (draws, systems).
         documents: counts of shape (draws, documents).
     """
-    drawn = documents.sum(axis=1, keepdims=True)
+    drawn = documents @ ~np.isnan(metric).T
     every = np.broadcast_to(np.arange(len(metric)), systems.shape)
     indices = np.repeat(every.ravel(), systems.astype(int).ravel()).reshape(systems.shape)
-    means = (np.round(documents @ scores.T / drawn, PLACES) for scores in (metric, gold))
+    with np.errstate(invalid="ignore"):  # of a system without any of the documents
+        means = [np.round(documents @ np.nan_to_num(scores).T / drawn, PLACES) for scores in (metric, gold)]
     system_level = coefficients(*(np.take_along_axis(values, indices, axis=1) for values in means))
     by_document = coefficients_of_draws(metric.T, gold.T, systems)
     return np.stack([system_level, mean_over_documents(by_document, documents)])
 
 
 def _undefined_documents(metric: FloatArray, gold: FloatArray) -> int:
-    constant = [(scores == scores[0]).all(axis=0) for scores in (metric, gold)]
-    return int((constant[0] | constant[1]).sum())
+    return int(np.isnan(coefficients_of_draws(metric.T, gold.T, np.ones((1, len(metric))))[0]).sum())
 
 
 def _drawn(rng: np.random.Generator, draws: int, size: int) -> FloatArray:
@@ -173,14 +183,14 @@ def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     """The coefficients between each row of `x` and the same row of `y`.
 
     Args:
-        x: float64 of shape (samples, units).
-        y: of the same shape.
+        x: float64 of shape (samples, units); units that are NaN are left out.
+        y: of the same shape, NaN in the same places.
 
     Returns:
         float64 of shape (3, samples), in the order of `COEFFICIENTS`. NaN where `x` or `y` is constant.
     """
-    s, t = (np.sign(values[:, :, None] - values[:, None, :]) for values in (x, y))
-    less_mean = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
+    s, t = (np.nan_to_num(np.sign(values[:, :, None] - values[:, None, :])) for values in (x, y))
+    less_mean = (np.nan_to_num(values - mean_of_filled(values)) for values in (x, y))
     ranks = (signs.sum(axis=2) for signs in (s, t))
     pairs = (signs.reshape(len(x), -1) for signs in (s, t))
     values_by_coefficient = np.stack([_cosine(*less_mean), _cosine(*ranks), _cosine(*pairs)])
@@ -196,15 +206,15 @@ def coefficients_of_draws(x: FloatArray, y: FloatArray, counts: FloatArray) -> F
     products over all draws and rows. Two draws of one unit are a tie, and a sum over draws is a weighted sum of units.
 
     Args:
-        x: float64 of shape (rows, units).
-        y: of the same shape.
+        x: float64 of shape (rows, units); units that are NaN are left out of their row.
+        y: of the same shape, NaN in the same places.
         counts: float64 of shape (draws, units), whole numbers: how often each unit was drawn, for all rows alike.
 
     Returns:
         float64 of shape (3, rows, draws), in the order of `COEFFICIENTS`. NaN where `x` or `y` is constant.
     """
     i, j = np.triu_indices(x.shape[1], 1)
-    s, t = (np.sign(values[:, i] - values[:, j]) for values in (x, y))
+    s, t = (np.nan_to_num(np.sign(values[:, i] - values[:, j])) for values in (x, y))
     pairs = (counts[:, i] * counts[:, j]).T
     untied_x, untied_y, concordant = (signs @ pairs for signs in (np.abs(s), np.abs(t), s * t))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -215,9 +225,9 @@ def coefficients_of_draws(x: FloatArray, y: FloatArray, counts: FloatArray) -> F
 
 def _pearson(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
     # Centred on the mean of all units, so that subtracting products of sums loses little precision.
-    x, y = (values - values.mean(axis=1, keepdims=True) for values in (x, y))
+    drawn = ~np.isnan(x) @ counts.T
+    x, y = (np.nan_to_num(values - mean_of_filled(values)) for values in (x, y))
     sum_x, sum_y, xx, yy, xy = (values @ counts.T for values in (x, y, x * x, y * y, x * y))
-    drawn = counts.sum(axis=1)
     product = np.sqrt(xx - sum_x**2 / drawn) * np.sqrt(yy - sum_y**2 / drawn)
     return np.asarray((xy - sum_x * sum_y / drawn) / product)
 
@@ -225,7 +235,7 @@ def _pearson(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
 def _spearman(x: FloatArray, y: FloatArray, counts: FloatArray) -> FloatArray:
     rows = []
     for row_x, row_y in zip(x, y, strict=True):
-        ranks = [counts @ np.sign(values[:, None] - values).T for values in (row_x, row_y)]
+        ranks = [counts @ np.nan_to_num(np.sign(values[:, None] - values)).T for values in (row_x, row_y)]
         rows.append(_cosine(*(np.sqrt(counts) * rank for rank in ranks)))
     return np.stack(rows)
 

@@ -31,6 +31,7 @@ from core.analysis.correlation import (
     coefficients,
     coefficients_of_draws,
     interval_ends,
+    mean_of_filled,
     mean_over_documents,
     observed,
     standardised,
@@ -88,7 +89,7 @@ def differences(
     """Every pair of metrics, in their order: at every level, by every coefficient.
 
     Args:
-        metrics: by name, the scores: float64 of shape (systems, documents), without NaN.
+        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
         human: the human scores, of the same shape.
         resampled: the correlations of each metric in bootstrap resamples (`resampled_correlations`).
         seed: of numpy's `default_rng`; the same seed and scores give the same p.
@@ -198,7 +199,7 @@ def exchanged_at(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, s
 def _mixed(level: Level, a: FloatArray, b: FloatArray, gold: FloatArray, systems: BoolArray) -> FloatArray:
     """The correlations of scores that are those of `b` on `systems`, (choices, systems), and of `a` on the others."""
     if level == "system":
-        mean_a, mean_b, mean_gold = (np.round(scores.mean(axis=1), PLACES) for scores in (a, b, gold))
+        mean_a, mean_b, mean_gold = (np.round(mean_of_filled(scores)[:, 0], PLACES) for scores in (a, b, gold))
         return coefficients(np.where(systems, mean_b, mean_a), np.broadcast_to(mean_gold, systems.shape))
     # Each system occurs twice, once with its score by a and once by b. Of these, one is taken.
     scores, golds = np.concatenate([a, b]).T, np.concatenate([gold, gold]).T

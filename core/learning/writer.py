@@ -34,7 +34,7 @@ class PolicyWriter:
     def __init__(self, system: PolicySystem, device: str = "cpu") -> None:
         self._system = system
         self._reading = next(iter(system.checkpoints.values())).reading
-        self._segment = Segmenter(self._reading.pipeline, self._reading.units)
+        self._segment = Segmenter(self._reading.pipeline, self._reading.units, self._reading.encoder.name)
         self._encoder = load_encoder(self._reading.encoder, find_device(device))
         is_reranked = system.decoding.method == "rerank"
         self._bertscore = BertScorer(self._reading.bertscore, find_device(device)) if is_reranked else None

@@ -20,7 +20,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Row
-from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer
+from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer, UnicodeTokenizer
 
 _MTEVAL_13A = Tokenizer13a()  # type: ignore[no-untyped-call]
 
@@ -142,7 +142,7 @@ def make_sacrebleu(name: str, options: Options) -> "LibraryMetric":
     if isinstance(chosen, EnglishTokenizer):
         tokenizer = "13a"
     else:
-        tokenizer = "char" if isinstance(chosen, CharTokenizer) else korean_tokenizer()
+        tokenizer = "char" if isinstance(chosen, CharTokenizer | UnicodeTokenizer) else korean_tokenizer()
     return LibraryMetric(name, BLEU(tokenize=tokenizer), before="")
 
 

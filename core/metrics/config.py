@@ -24,7 +24,7 @@ class Options:
         stemmer: ROUGE compares Porter stems (English only).
         references: how several references count: the best one, or their mean. BLEU, SacreBLEU, chrF and the DialogSum
             score have their own rule.
-        lang: `en` or `ko`.
+        lang: `en` or `ko`; `en` if not given.
         tokenizer: one of `core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
         bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
         bertscore_layer: the layer that is matched; if not given, the one that its authors or bert-score's tuned.
@@ -37,7 +37,7 @@ class Options:
 
     stemmer: bool = False
     references: References = "best"
-    lang: str = "en"
+    lang: str | None = None
     tokenizer: str | None = None
     bertscore_model: str = MINILM
     bertscore_layer: int | None = None
@@ -56,9 +56,9 @@ def text_tokenizer(options: Options) -> Tokenizer:
         RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.
         NwsError: what the tokenizer needs is not installed.
     """
-    if options.lang not in DEFAULT_TOKENIZERS:
+    if options.lang not in (None, *DEFAULT_TOKENIZERS):
         raise RecipeError(f"There is no language {options.lang!r}: give one of {', '.join(DEFAULT_TOKENIZERS)}.")
-    return named_tokenizer(options.tokenizer or DEFAULT_TOKENIZERS[options.lang], options.stemmer)
+    return named_tokenizer(options.tokenizer or DEFAULT_TOKENIZERS[options.lang or "en"], options.stemmer)
 
 
 def tuned_layer(model: ModelRef) -> int:

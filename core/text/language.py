@@ -5,8 +5,10 @@ The script alone tells Korean, but not French from English: that does py3langid 
 """
 
 import functools
+import itertools
 import re
 import reprlib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
@@ -20,13 +22,15 @@ if TYPE_CHECKING:
 
 # The languages that articles may be in.
 Language = Literal["en", "ko"]
+ASKED = 100
+"""Of a dataset, so many articles say in which language it is: one that slipped in decides nothing."""
 # Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
 _LATIN = re.compile("[a-z]")
 # More Hangul than a quoted name or two: the English tokenizer would score what is left, and the number would look good.
 _MOST_HANGUL = 0.2
 # Shorter texts are names, numbers and greetings as often as not.
-_LEAST_LETTERS = 20
+_LEAST_LETTERS, _LEAST_OF_SCRIPT = 20, 2
 # Below that probability a text is not in a language. Of 1,718 lines of English dialogue with 20 letters one was below,
 # of 982 articles and summaries none; of 120 such sentences in 19 other languages all but one were.
 _LEAST_PROBABILITY = 0.01
@@ -74,26 +78,35 @@ def check_language(texts: Iterable[str], tokenizer: Tokenizer) -> None:
                 raise LanguageError(
                     f"The text {reprlib.repr(text.strip())} is not in the Latin alphabet. The English tokenizer "
                     "rouge_score keeps only a-z and 0-9: it would delete most of the text and score the rest. Choose "
-                    "the language `ko` or a tokenizer such as `kiwi` for Korean, else the tokenizer `char`, which "
-                    "keeps every character.",
+                    "the language `ko` or a tokenizer such as `kiwi` for Korean, else the tokenizer `unicode`, which "
+                    "keeps the letters of every script.",
                     settings=("lang", "tokenizer"),
                 )
 
 
-def article_language(article: Article) -> Language:
-    """The language that a run needs for `article`, by its text: `ko` if more than a fifth of its letters are Hangul.
+def text_language(text: str) -> Language | None:
+    """`ko` if more than a fifth of the letters are Hangul, else `en` in Latin script; None in another script."""
+    if is_korean(text):
+        return "ko"
+    return None if is_mostly_deleted(text) else "en"
+
+
+def common_language(articles: Iterable[Article]) -> Language:
+    """The language that a run needs for `articles`: that of most of the first `ASKED` texts with letters, else `en`.
 
     Raises:
-        LanguageError: neither Korean nor in Latin script.
+        LanguageError: most of them are neither Korean nor in Latin script.
     """
-    if is_korean(article.text):
-        return "ko"
-    if is_mostly_deleted(article.text):
+    asked = [article for article in itertools.islice(articles, ASKED) if any(map(str.isalpha, article.text))]
+    languages: list[Language | None] = [text_language(article.text) for article in asked] or ["en"]
+    language, count = Counter(languages).most_common(1)[0]
+    if language is None:
+        article = asked[languages.index(None)]
         raise LanguageError(
-            f"Article {article.key!r} of {article.dataset} is neither Korean nor in Latin script: give articles in "
-            "English or Korean."
+            f"{count} of the first {len(asked)} articles of {article.dataset}, such as {article.key!r}, are neither "
+            "Korean nor in Latin script: give articles in English or Korean."
         )
-    return "en"
+    return language
 
 
 def require_language(article: Article, language: Language) -> None:
@@ -115,8 +128,13 @@ def require_language(article: Article, language: Language) -> None:
 
 
 def foreign_language(text: str, expected: Language) -> str | None:
-    """The ISO 639 code of the language that `text` looks like; None if that is `expected`, or the text too short."""
-    if sum(map(str.isalpha, text)) < _LEAST_LETTERS or (expected == "ko" and is_korean(text)):
+    """The ISO 639 code of the language that `text` looks like; None if that is `expected`, or the text too short.
+
+    A text is never too short for its script: of letters neither Latin (with marks or without) nor Hangul two will do.
+    """
+    letters = sum(map(str.isalpha, text))
+    is_latin = latin_share(unicodedata.normalize("NFKD", text)) >= 0.5
+    if letters < (_LEAST_LETTERS if is_latin else _LEAST_OF_SCRIPT) or (expected == "ko" and is_korean(text)):
         return None
     ranked = _identifier().rank(text)
     if expected == "en" and dict(ranked)["en"] >= _LEAST_PROBABILITY:

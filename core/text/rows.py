@@ -34,6 +34,7 @@ _LIKE_A_LIST = re.compile(
 # behind emoji, of which they make one.
 _SPELT = "\u0600-\u109f\u1780-\u1cff\ua800-\uabff\U00010a00-\U00011fff\u2600-\u27bf\ufe0f\U0001f000-\U0001faff"
 _UNSEEN = re.compile(f"[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff](?<![{_SPELT}][\u200c\u200d])")
+_WHOLE_FLOAT = re.compile(r"^(-?[0-9]+)\.0+$")
 
 
 def recognise_fields(
@@ -203,15 +204,16 @@ def key_of(row: Mapping[str, object], field: str) -> str:
 
 
 def name_of(row: Mapping[str, object], field: str) -> str:
-    """The name that a field holds: text that is not empty, or a whole number.
+    """The name that a field holds: text that is not empty, or a whole number, which pandas may have written as 7.0.
 
     Raises:
         CorpusError: it is missing, or holds something else.
     """
     value = value_of(row, field)
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+    is_name = isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_name or value == "":
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text or a whole number.")
-    return cleaned(str(value))
+    return _WHOLE_FLOAT.sub(r"\1", cleaned(str(value)))
 
 
 def shown(value: object) -> str:

@@ -22,10 +22,10 @@ from pathlib import Path
 from core.article import Article, Segment, SegmentedArticle
 from core.errors import EmptyArticleError, SegmentationError
 from core.provenance import files_below, files_sha256
-from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
+from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, in_parts, into_words
 from core.text.korean import DATA, load_korean_cutter, versions
 from core.text.language import Language
-from core.text.length import MAX_SENTENCES, require_length, too_long, word_spans
+from core.text.length import require_length, word_spans
 
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
 KOREAN_PIPELINE = "kiwi"
@@ -137,14 +137,16 @@ class Segmenter:
     Args:
         pipeline: a resolved pipeline: `kiwi`, `blank` or the name of an installed trained one.
         units: what a chunk is.
+        embedder: the model that will embed what was cut (`Stage.embedder`), which limits its length; None: any length.
 
     Raises:
         SegmentationError: the pipeline is not installed.
         NwsError: Kiwi is needed and not installed.
     """
 
-    def __init__(self, pipeline: str, units: Units = "chunks") -> None:
+    def __init__(self, pipeline: str, units: Units = "chunks", embedder: str | None = None) -> None:
         cut = _load(pipeline)
+        self._embedder = embedder
         self._cut: Cutter = (lambda text: into_words(cut(text))) if units == "words" else cut
 
     def __call__(self, article: Article) -> SegmentedArticle:
@@ -152,22 +154,21 @@ class Segmenter:
 
         Raises:
             EmptyArticleError: the text holds no word.
-            SegmentationError: the text is longer than `core/text/length.py` allows.
+            SegmentationError: a word, or what is to be embedded, is longer than `core/text/length.py` allows.
         """
-        require_length(article)
+        require_length(article, self._embedder)
         segmented = assemble(article, self._cut(article.text))
-        if len(segmented.sentences) > MAX_SENTENCES:
-            raise too_long(article, f"{len(segmented.sentences)} sentences", MAX_SENTENCES)
+        require_length(article, self._embedder, len(segmented.sentences))
         return segmented
 
 
 def _load(pipeline: str) -> Cutter:
     # Each with the libraries of its language, which a driver need not wait for.
     if pipeline == KOREAN_PIPELINE:
-        return load_korean_cutter()
+        return in_parts(load_korean_cutter())
     from core.text import spacy_segmentation
 
-    return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))
+    return in_parts(spacy_segmentation.load_cutter(resolve_pipeline(pipeline)))
 
 
 def assemble(article: Article, cut: CutText) -> SegmentedArticle:
@@ -198,7 +199,7 @@ def unsegmented(article: Article) -> SegmentedArticle:
 
     Raises:
         EmptyArticleError: the text holds no word.
-        SegmentationError: the text is longer than `core/text/length.py` allows.
+        SegmentationError: a word is longer than `core/text/length.py` allows.
     """
     require_length(article)
     words = tuple(article.text[start:end] for start, end in word_spans(article.text))

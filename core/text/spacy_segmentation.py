@@ -25,6 +25,8 @@ from core.text.length import word_spans
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# The tokenizer takes time in the square of the signs at the ends of a word, 22 s for 10,000: it gets letters instead.
+_LONG_WORD = re.compile(r"\S{501,}")
 _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
 
 
@@ -67,8 +69,12 @@ def load_cutter(pipeline: str) -> Cutter:
         nlp = _load_trained(pipeline)
         chunker = parsed_chunks
     nlp.add_pipe("line_breaks", first=True)
-    # spaCy fails on half of a surrogate pair.
-    return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker)
+
+    def cut(text: str) -> CutText:
+        text = _SURROGATE.sub("\ufffd", text)  # spaCy fails on half of a surrogate pair
+        return cut_doc(nlp(_LONG_WORD.sub(lambda word: "x" * len(word[0]), text)), text, chunker)
+
+    return cut
 
 
 def _load_trained(pipeline: str) -> Language:
@@ -91,9 +97,9 @@ def line_breaks(doc: Doc) -> Doc:
     return doc
 
 
-def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
-    """The words, sentences and chunks of the text of `doc`."""
-    words = _words(doc)
+def cut_doc(doc: Doc, text: str, chunker: Chunker) -> CutText:
+    """The words, sentences and chunks of a text, of whose tokens `doc` is made."""
+    words = _words(doc, text)
     sentences = tuple(_sentence_ranges(doc, words))
     chunks = tuple(
         tuple((start + first, start + last) for first, last in chunker(words[start:end])) for start, end in sentences
@@ -101,10 +107,9 @@ def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
     return CutText(tuple(word.text for word in words), sentences, chunks)
 
 
-def _words(doc: Doc) -> list[_SpacyWord]:
+def _words(doc: Doc, text: str) -> list[_SpacyWord]:
     words = []
-    tokens = list(doc)  # once, and the text: spaCy makes them anew each time it is asked
-    text = doc.text
+    tokens = list(doc)  # once: spaCy makes them anew each time it is asked
     starts = doc.to_array("IDX").astype(np.int64)
     ends = (starts + doc.to_array("LENGTH").astype(np.int64)).tolist()
     starts = starts.tolist()

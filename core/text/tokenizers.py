@@ -1,7 +1,10 @@
-"""How a text becomes tokens: by `rouge_score` (English), as Korean morphemes, or as single characters."""
+"""How a text becomes tokens: by `rouge_score` (English), as Korean morphemes, by Unicode, or as characters."""
 
 import functools
 import importlib.metadata
+import re
+import sys
+import unicodedata
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +13,9 @@ from rouge_score.tokenize import tokenize
 from core.errors import RecipeError
 from core.text.korean import PACKAGES, analyser, readable, versions
 
-TOKENIZERS = ("rouge_score", *PACKAGES, "char")
+TOKENIZERS = ("rouge_score", *PACKAGES, "unicode", "char")
+# Scripts without blanks between words: Thai and Lao, Burmese, Khmer, kana, and Chinese characters.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u312f\u31f0-\u9fff\uf900-\ufaff\uff66-\uff9f"
 DEFAULT_TOKENIZERS = {"en": "rouge_score", "ko": "kiwi"}
 
 
@@ -72,6 +77,33 @@ class KoreanTokenizer:
 
 
 @dataclass(frozen=True, slots=True)
+class UnicodeTokenizer:
+    """Runs of letters and digits of any script, with their combining marks and without case (after NFC).
+
+    Of scripts that set no blanks between words each character is a token. Of ASCII the tokens are those of
+    `rouge_score`; of other letters Unicode's data decide, whose version is Python's.
+    """
+
+    @property
+    def signature(self) -> str:
+        return f"tok:unicode-{unicodedata.unidata_version},nfc,casefold|stem:no"
+
+    def tokenize(self, text: str) -> list[str]:
+        folded = _JOINERS.sub("", readable(text)).casefold().replace("i\u0307", "i")  # the small form of Turkish İ
+        return _unicode_token().findall(unicodedata.normalize("NFC", folded))
+
+
+# Soft hyphens, and what joins or parts letters only in print.
+_JOINERS = re.compile("[\u00ad\u200c\u200d]")
+
+
+@functools.cache
+def _unicode_token() -> re.Pattern[str]:
+    marks = "".join(char for char in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(char)[0] == "M")
+    return re.compile(f"(?=[{_UNSPACED}])[^\\W_][{marks}]*|(?:(?![{_UNSPACED}])[^\\W_][{marks}]*)+")
+
+
+@dataclass(frozen=True, slots=True)
 class CharTokenizer:
     """Every character that is no space is a token (after NFC, so that a Hangul syllable is one). Fits any language."""
 
@@ -100,8 +132,8 @@ def named_tokenizer(name: str, stemmer: bool = False) -> Tokenizer:
             "leave the stemmer out.",
             settings=("stemmer",),
         )
-    if name == "char":
-        return CharTokenizer()
+    if name in ("char", "unicode"):
+        return CharTokenizer() if name == "char" else UnicodeTokenizer()
     versions(name)
     analyser(name)
     return KoreanTokenizer(name)

@@ -45,9 +45,9 @@ class ScoreOptions:
     references: Literal["best", "mean"] = plain(
         "--references", "With several references: take the best score, or the mean.", "best"
     )
-    lang: str = plain("--lang CODE", "Language of the texts: en or ko.", "en")
+    lang: str | None = plain("--lang CODE", "Language of the texts: en (default) or ko.")
     tokenizer: str | None = plain(
-        "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
+        "--tokenizer NAME", "rouge_score (default for en), kiwi (for ko), unicode (for others), mecab, okt, or char."
     )
     prediction_field: str | None = plain("--prediction-field NAME", "Field of predictions; default: a usual name.")
     reference_field: str | None = plain("--reference-field NAME", "Field of references; default: a usual name.")
@@ -104,11 +104,14 @@ def score(
         scored = read_scored(file, named, options.references_file)
         result = score_rows(str(file), scored, names, chosen, options.seed, own, prepared)
     rows = [prediction.row for prediction in result.predictions]
+    for line in result.told:
+        err.print(line, markup=False)
     warn_of_rows(str(file), rows, prepared.clean_texts, err)
-    if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
+    # With a tokenizer for all languages the texts may be in any.
+    if options.lang == "ko" or (options.tokenizer in (None, "rouge_score") and not result.told):
         predictions = [row.prediction for row in rows]
         warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
-    if "meteor" in names and options.lang == "en" and find_wordnet() is None:
+    if "meteor" in names and options.lang != "ko" and not result.told and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if options.per_row is not None:
         write_json_lines("--per-row", options.per_row, row_lines(result))

@@ -58,7 +58,7 @@ def write(
             )
         check_target("--batch-out", options.batch_out, file)
 
-    from core.text.language import article_language
+    from core.text.language import common_language
     from jobs.drive.batch_file import BatchAnswers, batch_requests
     from jobs.drive.progress import run_progress
     from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
@@ -77,7 +77,7 @@ def write(
     with busy("Reading articles, and looking up models"):
         articles = read_articles(file, options.text_field, options.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
-        stage = stage_to_write(recipe, article_language(articles[0]))
+        stage = stage_to_write(recipe, common_language(articles))
     if options.batch_out is not None:
         count = write_json_lines("--batch-out", options.batch_out, batch_requests(articles, stage))
         asked = f"{counted(count, 'request')} for {counted(len(articles), 'article')} written to {options.batch_out}."

@@ -135,7 +135,7 @@ def write_summaries(
     others = len(rows) - sum(len(lines & written) for lines in needed.values())
     missing = [article for article in articles if not needed[article.key] <= written]
     require_same_data(dict(stage.language_data))
-    segment = Segmenter(stage.pipeline, stage.units) if stage.systems else unsegmented
+    segment = Segmenter(stage.pipeline, stage.units, stage.embedder) if stage.systems else unsegmented
     check_and_segment = checked(stage.language, segment, needs_reference=False)
     yield WrittenFile(0, 0, len(articles) - len(missing), others, ())
     writer = ArticleWriter(stage, device, answers) if missing else None

@@ -23,7 +23,7 @@ def score(
     metrics: "str | Judge | Sequence[str | Judge] | Mapping[str, Judge]" = ("rouge1", "rouge2", "rougeL"),
     *,
     sources: Sequence[str] | None = None,
-    lang: str = "en",
+    lang: str | None = None,
     stemmer: bool = False,
     bertscore_model: str | None = None,
     fluency_model: str | None = None,
@@ -41,7 +41,7 @@ def score(
             own, from a summary and the list of its references to a number, which may be given by names.
         sources: for each prediction the text that it summarises, which `density`, `coverage` and `faithfulness` need.
             Content kept tells documents apart by it; without it, by their references.
-        lang: `en` or `ko`.
+        lang: `en` or `ko`; `en` unless given, and the tokenizer `unicode` where most references are in neither.
         stemmer: ROUGE compares Porter stems (English only).
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
         fluency_model: the causal language model of `fluency`: smollm2, a folder, or a Hub id.
@@ -111,6 +111,8 @@ def score(
     rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
     prepared = Preparation(clean_texts, join_references)
     scored = score_rows("predictions", rows, names, options, seed, own, prepared)
+    for line in scored.told:
+        ERR.print(line, markup=False)
     warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, ERR)
     return ScoreResult(scored)
 

@@ -17,7 +17,8 @@ from core.stage import Stage
 from core.systems.extractive_baselines import make_baseline
 from core.systems.predictions import PredictionsSpec
 from core.text.dataset import OpenDataset
-from core.text.language import Language
+from core.text.language import Language, is_korean
+from core.text.length import length_of
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import load_recipe, parse_recipe, recipe_class
@@ -26,10 +27,10 @@ from jobs.recipes.phase2 import Phase2Recipe, system_name
 from jobs.recipes.plan import (
     Plan,
     build_plan,
-    common_language,
     common_stage,
     dataset_revisions,
     find_model,
+    language_of,
     open_corpora,
     panel_of,
     pinned_datasets,
@@ -39,6 +40,9 @@ from jobs.recipes.plan import (
 from jobs.recipes.sweep_plan import plan_sweep, with_rulers
 from jobs.recipes.sweep_recipe import SweepRecipe
 from jobs.store import RunInfo
+
+USUAL = 21
+"""The longest n of the bundled recipes, which are for texts of a few words, too."""
 
 
 def make_plan(
@@ -79,9 +83,10 @@ def new_plan(recipe: RunRecipe, corpora: tuple[OpenDataset, ...] | None = None, 
     """As `make_plan`, of a run that is new: whatever would fail with every article is refused here.
 
     Raises:
-        NwsError: as there, or a model cannot read the articles, or what a plugin has cannot work.
+        NwsError: as there, or no article has an n, a model cannot read them, or what a plugin has cannot work.
     """
     plan = make_plan(recipe, corpora, session=session)
+    require_long_enough(plan)
     require_readable(plan)
     if recipe.plugins or session:
         try_plugins(plan)
@@ -126,10 +131,26 @@ def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Plan:
     return replace(plan, revisions=revisions)
 
 
+def require_long_enough(plan: Plan) -> None:
+    """Refuse lengths above `USUAL` that no article has: nothing is left out there. Of a stream nobody knows.
+
+    Raises:
+        RecipeError: names the longest of them and of the articles.
+    """
+    unit, wanted = plan.recipe.length_unit, max(plan.recipe.n)
+    is_known = wanted > USUAL and all(corpus.ids is not None for corpus in plan.corpora)
+    if is_known and all(length_of(article.text, unit) < wanted for corpus in plan.corpora for article in corpus):
+        longest = max(length_of(article.text, unit) for corpus in plan.corpora for article in corpus)
+        raise RecipeError(
+            f"n = {wanted}: the longest of the {plan.articles} articles has {longest} {unit}. Name no n above that.",
+            settings=("n" if unit == "words" else "max_chars",),
+        )
+
+
 def require_readable(plan: Plan) -> None:
     """Refuse models whose vocabulary does not cover Korean articles; loads their tokenizers.
 
-    The first article of each dataset is tried. English articles are not: every model that NWS knows reads English.
+    The first Korean article of each dataset is tried. English ones are not: every model that NWS knows reads English.
 
     Raises:
         RecipeError: names every such model, and the options that name others.
@@ -137,7 +158,7 @@ def require_readable(plan: Plan) -> None:
     """
     if plan.language == "en":
         return
-    firsts = [next(iter(corpus)) for corpus in plan.corpora]
+    firsts = [next(article for article in corpus if is_korean(article.text)) for corpus in plan.corpora]
     texts = [text for article in firsts for text in (article.text, *article.references)]
     unread = [f"{role} {model.name}" for role, model in _models(plan) if unread_share(model, texts) > MOST_UNREAD]
     if unread:
@@ -171,9 +192,9 @@ def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = 
     """
     encoder = find_model(recipe.encoder)
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
-    common = replace(common_stage(recipe, common_language(corpora)), encoders=(encoder,))
+    common = replace(common_stage(recipe, language_of(corpora)), encoders=(encoder,))
     train_corpora = open_corpora(recipe.train_datasets)
-    language = common_language(train_corpora)
+    language = language_of(train_corpora)
     if language != common.language:
         raise RecipeError(
             f"The training articles are in {language!r} and the test articles in {common.language!r}: take both from "

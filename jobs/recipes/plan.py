@@ -18,7 +18,7 @@ from core.provenance import library_versions
 from core.stage import MetricsConfig, Stage
 from core.systems.extractive_baselines import DRAWS
 from core.text.dataset import Dataset, OpenDataset, open_dataset
-from core.text.language import Language, article_language
+from core.text.language import Language, common_language
 from core.text.reader import path_from_anywhere
 from core.text.segmentation import language_data, pipeline_revision, resolve_pipeline
 from core.text.tokenizers import DEFAULT_TOKENIZERS
@@ -260,13 +260,14 @@ def open_corpora(datasets: Sequence[Dataset]) -> tuple[OpenDataset, ...]:
     return corpora
 
 
-def common_language(corpora: Sequence[OpenDataset]) -> Language:
-    """The language that datasets are in, as the first article of each says.
+def language_of(corpora: Sequence[OpenDataset]) -> Language:
+    """The language that datasets are in, as most of the first articles of each say.
 
     Raises:
         RecipeError: they are not in one language.
+        LanguageError: one is in neither.
     """
-    languages = {corpus.name: article_language(next(iter(corpus))) for corpus in corpora}
+    languages = {corpus.name: common_language(corpus) for corpus in corpora}
     if len(set(languages.values())) > 1:
         raise RecipeError(f"A run is in one language, and these datasets are in two: {languages}. Submit one for each.")
     return languages[corpora[0].name]

@@ -16,7 +16,7 @@ from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
 from core.systems.system import System
 from core.text.dataset import OpenDataset
 from core.text.language import Language
-from jobs.recipes.plan import Plan, build_plan, common_language, common_stage, find_model, open_corpora, pinned_text
+from jobs.recipes.plan import Plan, build_plan, common_stage, find_model, language_of, open_corpora, pinned_text
 from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 
 
@@ -33,7 +33,7 @@ def plan_sweep(
     Args:
         recipe: what is planned.
         corpora: its datasets, where they are at hand; they are opened unless given.
-        language: of a shard, as its parent has decided; else the first article of each dataset tells.
+        language: of a shard, as its parent has decided; else the articles of each dataset tell.
         panels: of a shard, those of its parent. Its rulers are in the recipe.
 
     Raises:
@@ -43,7 +43,7 @@ def plan_sweep(
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
     writing = [] if isinstance(recipe, Phase1Recipe) else list(generators.values())
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
-    common = common_stage(recipe, language or common_language(corpora))
+    common = common_stage(recipe, language or language_of(corpora))
     if panels is None:
         recipe = _with_rulers(recipe, corpora)
     extractive = _extractive(recipe, encoders)

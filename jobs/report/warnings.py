@@ -96,8 +96,8 @@ def _warn_of_language(label: str, texts: Sequence[str], language: Language, cons
         codes = ", ".join(code for code, _ in foreign.most_common())
         console.print(
             f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than "
-            f"{NAMES[language]} (ISO 639: {codes}). They are treated as {NAMES[language]}, so the results may be "
-            "meaningless.",
+            f"{NAMES[language]} (ISO 639: {codes}). Those in another script fail. The others are treated as "
+            f"{NAMES[language]}, so the results may be meaningless.",
             markup=False,
         )
 

@@ -1,5 +1,6 @@
 """`nws correlate`: how well metrics agree with human scores, and which of them does so best."""
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,6 +31,8 @@ from jobs.report.printed_lines import print_line
 from jobs.report.table import MISSING, Cell, Mark, Table
 
 SYSTEM, DOCUMENT = "system", "document"
+GAPS = ("", "nan", "null", "none", "na", "n/a", "<na>")
+"""What stands in a cell without a score, in small letters."""
 FEWEST = 3
 """With two systems or documents, every correlation is 1, -1 or undefined."""
 RESAMPLES = 1_000
@@ -50,19 +53,35 @@ _FEW_SYSTEMS = 30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreTable:
-    """Scores of the documents that every system has.
+    """Scores of systems on documents.
 
     Attributes:
         systems: in the order of the file.
         documents: in the order of the file.
-        scores: by column, float64 of shape (systems, documents).
-        lacking: for each document that is left out, the systems that lack it.
+        scores: by column, float64 of shape (systems, documents); NaN where there is none, or no row.
     """
 
     systems: tuple[str, ...]
     documents: tuple[str, ...]
     scores: Mapping[str, FloatArray]
-    lacking: Mapping[str, tuple[str, ...]]
+
+    def filled(self, columns: Sequence[str]) -> "ScoreTable":
+        """These columns with a gap in all where one has it, without systems and documents that are all gaps then.
+
+        Raises:
+            CorpusError: too few systems or documents are left.
+        """
+        there = np.logical_and.reduce([~np.isnan(self.scores[name]) for name in columns])
+        kept = there.any(axis=1), there.any(axis=0)
+        systems = tuple(itertools.compress(self.systems, kept[0]))
+        documents = tuple(itertools.compress(self.documents, kept[1]))
+        if min(len(systems), len(documents)) < FEWEST:
+            raise CorpusError(
+                f"{len(systems)} systems ({', '.join(systems)}) and {len(documents)} documents have a score of each of "
+                f"{', '.join(columns)}; a correlation needs {FEWEST} of both."
+            )
+        scores = {name: np.where(there, self.scores[name], np.nan)[np.ix_(*kept)] for name in columns}
+        return ScoreTable(systems, documents, scores)
 
 
 def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
@@ -70,7 +89,7 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
 
     Raises:
         RecipeError: a column is named twice.
-        CorpusError: a row is malformed or there twice (named by its line), or there are too few systems or documents.
+        CorpusError: a row is malformed or there twice (named by its line), or there is none.
     """
     if twice := [column for column in columns if columns.count(column) > 1]:
         raise RecipeError(f"Column {twice[0]!r} is named twice.")
@@ -85,13 +104,18 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
             lines[key] = where
     if not cells:
         raise CorpusError(f"{path} holds no row.")
-    return _table(path, cells, columns)
+    systems, documents = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+    gaps = (math.nan,) * len(columns)
+    values = np.array([[cells.get((system, document), gaps) for document in documents] for system in systems])
+    return ScoreTable(systems, documents, {name: values[:, :, i] for i, name in enumerate(columns)})
 
 
 def _number(row: dict[str, object], field: str) -> float:
+    """The number in a field, NaN where it is a gap. A cell of a CSV file is text."""
     value = value_of(row, field)
+    if str(value).strip().lower() in GAPS:
+        return math.nan
     try:
-        # A cell of a CSV file is text.
         number = math.nan if isinstance(value, bool) or not isinstance(value, str | int | float) else float(value)
     except (ValueError, OverflowError):
         number = math.nan
@@ -100,26 +124,20 @@ def _number(row: dict[str, object], field: str) -> float:
     return number
 
 
-def _table(path: Path, cells: Mapping[tuple[str, str], tuple[float, ...]], columns: Sequence[str]) -> ScoreTable:
-    systems, documents = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
-    without = {document: tuple(s for s in systems if (s, document) not in cells) for document in documents}
-    lacking = {document: names for document, names in without.items() if names}
-    shared = tuple(document for document in documents if document not in lacking)
-    if min(len(systems), len(shared)) < FEWEST:
-        raise CorpusError(
-            f"{path} has {len(systems)} systems ({', '.join(systems)}), and {len(shared)} of {len(documents)} "
-            f"documents have a score of every system; a correlation needs {FEWEST} of both."
-        )
-    values = np.array([[cells[system, document] for document in shared] for system in systems], dtype=np.float64)
-    return ScoreTable(systems, shared, {name: values[:, :, i] for i, name in enumerate(columns)}, lacking)
-
-
 @dataclass(frozen=True, slots=True)
 class FileCorrelation:
-    """The correlations of the metrics of a file with its human scores, and the differences between metrics."""
+    """The correlations of the metrics of a file with its human scores, and the differences between metrics.
+
+    Attributes:
+        table: the scores of pairs of a system and a document that have one in each column.
+        pairs: by column, how many pairs have a score.
+        possible: how many pairs there could be.
+    """
 
     human: str
     table: ScoreTable
+    pairs: Mapping[str, int]
+    possible: int
     correlations: tuple[Correlation, ...]
     differences: tuple[Difference, ...]
     seed: int
@@ -130,11 +148,12 @@ class FileCorrelation:
             "human": self.human,
             "systems": len(self.table.systems),
             "documents": len(self.table.documents),
-            "documents_lacking_systems": {name: list(systems) for name, systems in self.table.lacking.items()},
+            "pairs": self.pairs,
+            "possible_pairs": self.possible,
             "metrics": _by_metric(self.correlations),
             "differences": [asdict(row) | {"significant": row.significant} for row in self.differences],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
-            "signature": SIGNATURE,
+            "signature": SIGNATURE if min(self.pairs.values()) == self.possible else f"{SIGNATURE}|gaps:by-pair",
             "seed": self.seed,
         }
 
@@ -149,12 +168,18 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     if not metrics:
         raise RecipeError("--metrics names no column.")
     table = read_scores(path, [*metrics, human])
-    gold = table.scores[human]
-    scores = {name: table.scores[name] for name in metrics}
+    shared = table.filled([*metrics, human])
+    scores, gold = {name: shared.scores[name] for name in metrics}, shared.scores[human]
+    agreement: list[Correlation] = []
     with threadpool_limits(1, user_api="blas"):  # the products are so small that threads would wait for each other
         resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
-        agreement = correlations(scores, gold, resampled)
-        return FileCorrelation(human, table, agreement, differences(scores, gold, resampled, seed=seed), seed)
+        compared = differences(scores, gold, resampled, seed=seed)
+        for name in metrics:
+            own = table.filled([name, human]).scores  # more pairs than of all, or the same and the same resamples
+            resampled = resampled_correlations({name: own[name]}, own[human], seed=seed, resamples=RESAMPLES)
+            agreement += correlations({name: own[name]}, own[human], resampled)
+    pairs = {name: int((~np.isnan(values)).sum()) for name, values in table.scores.items()}
+    return FileCorrelation(human, shared, pairs, table.scores[human].size, tuple(agreement), compared, seed)
 
 
 def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
@@ -221,8 +246,10 @@ def _difference_cells(difference: Difference) -> tuple[Cell, Cell]:
 
 def _notes(result: FileCorrelation) -> Iterator[str]:
     """Notes on these scores, a line each."""
-    if lacking := result.table.lacking:
-        yield f"Left out: {counted(len(lacking), 'document')} that a system lacks; --json names them."
+    for name, pairs in result.pairs.items():
+        if pairs < result.possible:
+            kind = "human" if name == result.human else name
+            yield f"{pairs} of {result.possible} pairs of a system and a document have a {kind} score."
     for one in result.correlations:
         if one.documents_left_out and one.coefficient == COEFFICIENTS[0]:
             yield (

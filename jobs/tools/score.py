@@ -1,5 +1,7 @@
 """`nws score`: the metrics of any predictions with their references, and their table of at most 80 columns."""
 
+import contextlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from core.systems.prediction_rows import USUAL, prediction_rows
 from core.text.data_files import REFERENCES, DataFiles
-from core.text.language import check_language
+from core.text.language import ASKED, check_language, find_foreign
 from core.text.length import require_summary_length
 from core.text.reader import PlacedRow, naming
 from core.text.rows import cleaned, text_of, to_references
@@ -60,11 +62,12 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class FileScore:
-    """The scores of a file, by the names of the metrics."""
+    """The scores of a file, by the names of the metrics, and what is said of them."""
 
     predictions: tuple[Prediction, ...]
     metrics: dict[str, MetricScore]
     seed: int
+    told: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The scores as `nws score --json` prints them."""
@@ -133,6 +136,8 @@ def score_rows(
     if not (names or others):
         raise RecipeError("There is no metric to compute: name one or more.", settings=("metrics",))
     names = [metric_called(name) for name in names]
+    located = list(located)
+    options, told = _fitting(options, located)
     metrics = {name: make_metric(name, options) for name in names} | {metric.name: metric for metric in others}
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
@@ -144,7 +149,27 @@ def score_rows(
     scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
     prepared = preparation.signature
     scores = {name: replace(score, signature=f"{score.signature}{prepared}") for name, score in scores.items()}
-    return FileScore(predictions, scores, seed)
+    return FileScore(predictions, scores, seed, told)
+
+
+def _fitting(options: Options, located: Sequence[tuple[str, dict[str, object]]]) -> tuple[Options, tuple[str, ...]]:
+    """Where no language or tokenizer is chosen: `unicode` for references in other languages, and what is said of it.
+
+    At most a hundred are looked at, spread over the rows. A malformed row is named once it is read.
+    """
+    references: list[str] = []
+    for _, row in located[:: 1 + len(located) // ASKED]:
+        with contextlib.suppress(CorpusError):
+            references += _references(row, AS_IT_IS)[:1]
+    found = Counter() if options.lang or options.tokenizer else find_foreign(references, "en")
+    foreign = found.total() - found["ko"]
+    if 2 * foreign <= len(references):
+        return options, ()
+    told = (
+        f"Warning: {foreign} of {len(references)} references look like another language than English (ISO 639: "
+        f"{', '.join(found)}): words are cut by the tokenizer unicode. Choose otherwise by lang and tokenizer."
+    )
+    return replace(options, tokenizer="unicode"), (told,)
 
 
 def _require_readable(options: Options, rows: Sequence[Row]) -> None:

@@ -4,6 +4,7 @@ import functools
 import itertools
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -83,3 +84,15 @@ def test_a_part_writes_what_the_whole_writes_there(missing: set[tuple[str, int]]
 )
 def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: tuple[ModelRef, ...]) -> None:
     assert STAGE.narrowed(set(itertools.product(names, LENGTHS))).encoders == encoders
+
+
+FREE = ["lead", "random", "lead3", "random-words", "reference-words"]
+
+
+@pytest.mark.parametrize(
+    ("names", "embedder"),
+    [(FREE, None), (["lead", "lexrank"], "mini"), (["oracle"], "mini"), (["lead3-search"], "bert")],
+)
+def test_a_stage_knows_what_embeds_its_articles(names: list[str], embedder: str | None) -> None:
+    stage = replace(STAGE, metrics=MetricsConfig(BertScoreConfig(TWO, 1), RougeConfig()))
+    assert stage.narrowed({(name, 4) for name in names}).embedder == embedder

@@ -139,3 +139,23 @@ def test_a_constant_row_is_undefined_although_its_mean_is_rounded():
     assert np.isnan(coefficients_of_draws(x, y, np.ones((1, 6)))).all()
     for one in correlations({"m": np.full((4, 5), 0.1)}, np.random.default_rng(0).normal(size=(4, 5)), seed=0):
         assert (one.value, one.low, one.high, one.resamples) == (None, None, None, 0)
+
+
+def test_resamples_of_scores_with_gaps_are_those_of_the_pairs_that_are_there():
+    rng = np.random.default_rng(7)
+    metric, human = made(6, 9, 0.8, rng)
+    gaps = rng.random((6, 9)) < 0.2
+    metric[gaps], human[gaps] = np.nan, np.nan
+    counts = rng.multinomial(6, np.full(6, 1 / 6), size=40).astype(float)
+    found = coefficients_of_draws(metric.T, human.T, counts)
+    for (row, draw), (i, name) in product(np.ndindex(9, 40), enumerate(COEFFICIENTS)):
+        drawn = np.repeat(np.arange(6), counts[draw].astype(int))
+        drawn = drawn[~gaps[drawn, row]]
+        if len({*drawn}) < 2:
+            assert np.isnan(found[i, row, draw])
+        else:
+            expected = SCIPY[name](metric[drawn, row], human[drawn, row]).statistic
+            assert found[i, row, draw] == pytest.approx(expected, abs=1e-9)
+    there = ~np.isnan(metric[:, 0])
+    alone = coefficients(metric[there, :1].T, human[there, :1].T)
+    assert coefficients(metric[:, :1].T, human[:, :1].T) == pytest.approx(alone)

@@ -10,13 +10,14 @@ from core.article import Article
 from core.errors import LanguageError
 from core.text.dataset import Dataset, open_dataset
 from core.text.language import (
-    article_language,
     check_language,
+    common_language,
     find_foreign,
     foreign_language,
     hangul_share,
     latin_share,
     require_language,
+    text_language,
 )
 from core.text.tokenizers import EnglishTokenizer
 
@@ -47,8 +48,8 @@ def test_other_scripts_are_refused_in_every_language(text: str) -> None:
         require_language(article(text, "Reference."), "en")
     with pytest.raises(LanguageError, match=r"'k' of d: its text is not in Korean"):
         require_language(article(text, "요약"), "ko")
-    with pytest.raises(LanguageError, match=r"'k' of d is neither Korean nor in Latin script"):
-        article_language(article(text, "Reference."))
+    with pytest.raises(LanguageError, match=r"2 of the first 3 articles of d, such as 'k', are neither Korean nor"):
+        common_language([article("An English text."), article(text), article(text)])
 
 
 def test_a_reference_in_another_language_is_refused_too() -> None:
@@ -59,11 +60,20 @@ def test_a_reference_in_another_language_is_refused_too() -> None:
 
 
 def test_the_text_alone_decides_the_language() -> None:
-    assert article_language(article("한국어 기사", "A summary.")) == "ko"
-    assert article_language(article("An English text.", "한국어 요약")) == "en"
-    assert article_language(article("삼성은 iPhone 17 Pro Max보다 Galaxy S26 Ultra를 먼저 냈다", "요약")) == "ko"
-    assert article_language(article("Samsung (삼성) rose 3% in Seoul today", "요약")) == "en"
-    assert article_language(article("123", "요약")) == "en"
+    assert text_language("한국어 기사") == "ko"
+    assert text_language("삼성은 iPhone 17 Pro Max보다 Galaxy S26 Ultra를 먼저 냈다") == "ko"
+    assert text_language("Samsung (삼성) rose 3% in Seoul today") == "en"
+    assert text_language("123") == "en"
+    assert common_language([article("An English text.", "한국어 요약")]) == "en"
+
+
+EN, KO, RU = "An English text.", "한국어 기사", "Новости дня"
+VOTES = [([RU, EN, EN], "en"), ([KO, EN, EN], "en"), ([EN, KO, RU, KO], "ko"), (["", "1", KO], "ko"), (["", "1"], "en")]
+
+
+@pytest.mark.parametrize(("texts", "language"), [*VOTES, ([EN] * 51 + [KO] * 900, "en")])
+def test_most_of_the_first_hundred_articles_decide_the_language(texts: list[str], language: str) -> None:
+    assert common_language(map(article, texts)) == language
 
 
 @given(st.text())
@@ -76,10 +86,9 @@ def test_a_text_is_in_one_language_or_in_none(text: str) -> None:
             continue
         accepted.append(language)
     if accepted:
-        assert accepted == [article_language(article(text))]
+        assert accepted == [text_language(text)]
     else:
-        with pytest.raises(LanguageError):
-            article_language(article(text))
+        assert text_language(text) is None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +99,7 @@ def test_a_text_is_in_one_language_or_in_none(text: str) -> None:
     ],
 )
 def test_what_the_english_tokenizer_deletes_is_refused_with_the_flags_to_use(text: str) -> None:
-    with pytest.raises(LanguageError, match=r"language `ko` or a tokenizer such as `kiwi` for .* tokenizer `char`"):
+    with pytest.raises(LanguageError, match=r"language `ko` or a tokenizer such as `kiwi` for .* tokenizer `unicode`"):
         check_language(["An English text.", text], EnglishTokenizer())
 
 

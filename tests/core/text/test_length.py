@@ -45,22 +45,34 @@ def article(text: str, reference: str = "A bridge.") -> Article:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("word " * 10_001, "10001 words; at most 10000"),
-        ("word " * 165_000, "825000 characters; at most 100000"),
+        ("word " * 10_001, "10001 words; MiniLM, which must embed it, takes at most 10000"),
+        ("word " * 165_000, "825000 characters; MiniLM"),
         ("- " * 50_001, "100002 characters"),
-        ("a" * 501, "501 characters without a blank; at most 500"),
-        ("(" * 99_999 + "a", "100000 characters without a blank"),
+        ("A man.\n" * 3_001, "3001 sentences; MiniLM, which must embed it, takes at most 3000"),
     ],
 )
-def test_what_would_take_minutes_is_refused_at_once(text: str, message: str) -> None:
+def test_what_an_encoder_would_embed_for_minutes_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SegmentationError, match=f"Article 'a1' of news has {message}.*only systems that embed no art"):
+        Segmenter("blank", embedder="MiniLM")(article(text))
+
+
+def test_what_is_no_word_is_refused_at_once() -> None:
     for refusing in (require_length, Segmenter("blank"), unsegmented):
-        with pytest.raises(SegmentationError, match=f"Article 'a1' of news has {message}.*Split it"):
-            refusing(article(text))
+        with pytest.raises(SegmentationError, match="has 1000000 characters without a blank; a word has at most 10000"):
+            refusing(article("(" * 999_999 + "a"))
 
 
-@pytest.mark.parametrize("text", ["word " * 10_000, "a" * 500, "-- " * 5_000 + "a", "( " * 5_000 + "a"])
-def test_the_longest_articles_are_cut(text: str) -> None:
-    assert len(Segmenter("blank")(article(text)).words) == len([token for token in text.split() if token.isalnum()])
+LONG = ["word " * 100_000, "A line of words.\n" * 20_000, "-- " * 5_000 + "a", "a" * 10_000, "(" * 9_999 + "a b"]
+
+
+@pytest.mark.parametrize("text", LONG)
+@pytest.mark.parametrize("pipeline", ["blank", "kiwi"])
+def test_texts_of_any_length_are_cut(text: str, pipeline: str) -> None:
+    cut = Segmenter(pipeline)(article(text))
+    assert len(cut.words) == len(unsegmented(article(text)).words)
+    covered = [position for sentence in cut.sentences for position in range(sentence.start, sentence.end)]
+    assert covered == [*range(len(cut.words))]
+    assert all(chunk.text == " ".join(cut.words[chunk.start : chunk.end]) for chunk in cut.chunks)
 
 
 @pytest.mark.parametrize(("text", "message"), [("a " * 3_001, "3001 words"), ("a" * 100_001, "100001 characters")])

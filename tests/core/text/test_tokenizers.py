@@ -15,7 +15,7 @@ from core.metrics.metric import Metric, Row
 from core.metrics.registry import make_metric
 from core.text import korean
 from core.text.korean import readable
-from core.text.tokenizers import TOKENIZERS, CharTokenizer, EnglishTokenizer
+from core.text.tokenizers import TOKENIZERS, CharTokenizer, EnglishTokenizer, UnicodeTokenizer
 from core.types import Score
 
 KOREAN = ("kiwi", "mecab", "okt")
@@ -134,3 +134,31 @@ def test_java_starts_when_needed_quiet_headless_and_leaving_ctrl_c_to_python() -
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[]", "['우리', '생활', '을']", "true", "interrupted True"]
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("L'école à côté, 3.5 %: STRASSE = Straße", "l école à côté 3 5 strasse strasse"),
+        ("cafe\u0301 Ελλάς ΕΛΛΆΣ so\u00adfort", "café ελλάσ ελλάσ sofort"),
+        ("İki köprü, Iğdır; iki", "iki köprü iğdır iki"),
+        ("पुराना पुल सोमवार को बंद होगा।", "पुराना पुल सोमवार को बंद होगा"),
+        ("سيغلق الجسر، می\u200cخواهم", "سيغلق الجسر میخواهم"),
+        ("老桥将于2024年BBC关闭。", "老 桥 将 于 2024 年 bbc 关 闭"),
+        ("ケーブルが二本、錆・々", "ケ ー ブ ル が 二 本 錆 々"),
+        ("สะพานปิด ปี 12", "ส ะ พ า น ปิ ด ปี 12"),
+        ("❤\ufe0f a_b", "a b"),
+    ],
+)
+def test_unicode_keeps_the_letters_of_every_script(text: str, tokens: str) -> None:
+    assert UnicodeTokenizer().tokenize(text) == tokens.split()
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_unicode_is_rouge_score_where_that_deletes_no_letter(text: str) -> None:
+    assert UnicodeTokenizer().tokenize(text) == EnglishTokenizer().tokenize(text)
+
+
+def test_the_unicode_signature_names_the_version_of_the_data() -> None:
+    signature = make_metric("rouge1", Options(tokenizer="unicode")).signature
+    assert f"tok:unicode-{unicodedata.unidata_version},nfc,casefold|stem:no" in signature

@@ -1,6 +1,8 @@
 """What every job has, and which models it refuses for Korean articles."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,3 +64,24 @@ def test_a_korean_run_that_has_begun_may_end() -> None:
         Phase1Recipe(**KOREAN, encoders=["all-MiniLM-L6-v2"], pipeline="auto", bertscore={"model": "all-MiniLM-L6-v2"})
     )
     assert plan_again("phase1", plan.recipe.model_dump(mode="json")).recipe == plan.recipe
+
+
+@pytest.mark.parametrize(
+    ("lengths", "longest"),
+    [
+        ({"n": [9, 100_000]}, "n = 100000: the longest of the 2 articles has 30 words"),
+        ({"n": [31]}, "n = 31: the longest of the 2 articles has 30 words"),
+        ({"max_chars": [150]}, "n = 150: the longest of the 2 articles has 149 characters"),
+        *(({"n": [21, 30]}, None), ({"max_chars": [149]}, None), ({}, None)),
+    ],
+)
+def test_lengths_that_no_article_has_are_refused(tmp_path: Path, lengths: dict[str, Any], longest: str | None) -> None:
+    rows = [{"article": " ".join(["word"] * size), "summary": "One."} for size in (10, 30)]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    settings = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "systems": ["lead"], **lengths}
+    if longest is None:
+        assert plan_job("baselines", "sample", settings).articles == 2
+        return
+    with pytest.raises(RecipeError, match=longest) as refused:
+        plan_job("baselines", "sample", settings)
+    assert refused.value.settings == tuple(lengths)

@@ -1,9 +1,12 @@
 """What `nws correlate` reads, refuses, computes and prints."""
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from scipy import stats
 
@@ -28,19 +31,30 @@ def scores(tmp_path: Path) -> Path:
     return path
 
 
+def by_scipy(rows: list[dict[str, Any]], metric: str) -> dict[tuple[str, str], float]:
+    """By level and coefficient, the correlation over the rows that have both scores, by pandas and SciPy."""
+    frame = pandas.DataFrame(rows).dropna(subset=[metric, "human"])
+    means = frame.groupby("system")[[metric, "human"]].mean()
+    documents = [one for _, one in frame.groupby("document") if one[metric].nunique() > 1 < one["human"].nunique()]
+    found = {}
+    for name, of in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
+        found["system", name] = of(means[metric], means["human"]).statistic
+        found["summary", name] = np.mean([of(one[metric], one["human"]).statistic for one in documents])
+    return found
+
+
 def test_every_number_and_what_made_it(scores: Path) -> None:
     found = correlate_file(scores, ["near", "flat", "far"], "human", seed=4).as_dict()
     json.dumps(found, allow_nan=False)
     assert (found["systems"], found["documents"], found["human"], found["seed"]) == (6, 8, "human", 4)
     assert "kendall:tau-b" in found["signature"]
     assert "resamples:1000" in found["signature"]
-    rows = [json.loads(line) for line in scores.read_text().splitlines()]
-    near, human = (np.array([row[name] for row in rows]).reshape(6, 8) for name in ("near", "human"))
-    system = found["metrics"]["near"]["system"]["spearman"]
-    assert system["value"] == pytest.approx(stats.spearmanr(near.mean(axis=1), human.mean(axis=1)).statistic)
+    for (level, name), value in by_scipy(
+        [json.loads(line) for line in scores.read_text().splitlines()], "near"
+    ).items():
+        assert found["metrics"]["near"][level][name]["value"] == pytest.approx(value)
     summary = found["metrics"]["near"]["summary"]["kendall"]
-    each = [stats.kendalltau(near[:, d], human[:, d]).statistic for d in range(1, 8)]
-    assert (summary["value"], summary["documents_left_out"]) == (pytest.approx(np.mean(each)), 1)
+    assert summary["documents_left_out"] == 1
     assert summary["interval"][0] <= summary["value"] <= summary["interval"][1]
     assert found["metrics"]["flat"]["summary"]["pearson"]["value"] is None
     pairs = {(one["a"], one["b"]) for one in found["differences"]}
@@ -53,9 +67,10 @@ def test_the_page(nws, scores: Path) -> None:
     scores.write_text("\n".join(rows))
     page = nws("correlate", str(scores), "--metrics", "near, far,flat", "--human", "human")
     assert page.code == 0
-    assert "Correlation with human: 6 systems, 7 documents, seed 0" in page.out
-    assert "Left out: 1 document that a system lacks; --json names them." in page.out
-    assert "near: 1 of 7 documents have no correlation" in page.out
+    assert "Correlation with human: 6 systems, 8 documents, seed 0" in page.out
+    assert "47 of 48 pairs of a system and a document have a human score." in page.out
+    assert "47 of 48 pairs of a system and a document have a near score." in page.out
+    assert "near: 1 of 8 documents have no correlation" in page.out
     assert "With 6 systems the intervals" in page.out
     assert "near − far" in page.out
     assert "undefined" in page.out
@@ -63,7 +78,7 @@ def test_the_page(nws, scores: Path) -> None:
     found = nws("correlate", str(scores), "--metrics", "near", "--human", "human", "--json").json
     value = found["metrics"]["near"]["system"]["pearson"]["value"]
     assert f"{value:.3f}".removeprefix("0") in page.out
-    assert found["documents_lacking_systems"] == {"d7": ["s5"]}
+    assert (found["pairs"], found["possible_pairs"]) == ({"near": 47, "human": 47}, 48)
 
 
 def test_errors_name_the_columns(nws, scores: Path) -> None:
@@ -87,7 +102,7 @@ def written(path: Path, rows: list[dict[str, object]]) -> Path:
 def test_reads_jsonl_in_any_order(tmp_path: Path) -> None:
     rows = rows_of("abc", range(4))
     found = read_scores(written(tmp_path / "s.jsonl", rows), ["m", "human"])
-    assert (found.systems, found.documents, found.lacking) == (("a", "b", "c"), ("0", "1", "2", "3"), {})
+    assert (found.systems, found.documents) == (("a", "b", "c"), ("0", "1", "2", "3"))
     assert found.scores["m"].tolist() == [[i + d / 10 for d in range(4)] for i in range(3)]
     mixed = read_scores(written(tmp_path / "m.jsonl", rows[::-1]), ["m"])
     assert (mixed.systems, mixed.documents) == (("c", "b", "a"), ("3", "2", "1", "0"))
@@ -103,9 +118,12 @@ GOOD = json.dumps({"system": "a", "document": 1, "m": 1.0})
         ('{"system": "a", "document": 2}', r"line 2: Field 'm' is missing; the fields are: system, document"),
         ('{"system": "a", "document": null, "m": 1}', r"line 2: Field 'document' holds nothing, not text or a whole"),
         ('{"system": "a", "document": 2, "m": "good"}', r"line 2: Field 'm' holds 'good', not a finite number"),
-        ('{"system": "a", "document": 2, "m": NaN}', r"line 2: Field 'm' holds nan, not a finite number"),
+        ('{"system": "a", "document": 2, "m": Infinity}', r"line 2: Field 'm' holds inf, not a finite number"),
+        ('{"system": "a", "document": 2, "m": true}', r"line 2: Field 'm' holds True, not a finite number"),
+        ('{"system": "a", "document": 0.5, "m": 1}', r"line 2: Field 'document' holds 0.5, not text or a whole"),
         ('{"system": "a", "document": 2, "m": 1' + "0" * 400 + "}", r"line 2: Field 'm' holds 1000.*not a finite"),
         ('{"system": "a", "document": "1", "m": 2}', r"line 2: System 'a' has document '1' in line 1 already"),
+        ('{"system": "a", "document": 1.0, "m": 2}', r"line 2: System 'a' has document '1' in line 1 already"),
     ],
 )
 def test_a_malformed_row_is_named(tmp_path: Path, row: str, message: str) -> None:
@@ -118,11 +136,43 @@ def test_too_few_of_anything_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "s.jsonl"
     with pytest.raises(CorpusError, match="no row"):
         read_scores(written(file, []), ["m"])
-    with pytest.raises(CorpusError, match=r"has 2 systems \(a, b\), and 9 of 9 documents .* needs 3 of both"):
-        read_scores(written(file, rows_of("ab", range(9))), ["m"])
-    rows = rows_of("abc", range(9)) + rows_of("d", range(2))
-    with pytest.raises(CorpusError, match=r"has 4 systems \(a, b, c, d\), and 2 of 9 documents have a score of every"):
-        read_scores(written(file, rows), ["m"])
+    gaps = [row | {"human": None if row["system"] in "cd" else 1} for row in rows_of("abcd", range(9))]
+    for rows in (rows_of("ab", range(9)), gaps):
+        with pytest.raises(
+            CorpusError, match=r"2 systems \(a, b\) and 9 documents have a score of each of m, human; .* 3"
+        ):
+            correlate_file(written(file, rows), ["m"], "human", seed=0)
+
+
+def test_pairs_that_are_there_are_correlated(tmp_path: Path, scores: Path) -> None:
+    rows = [json.loads(line) for line in scores.read_text().splitlines()]
+    drawn = np.random.default_rng(1)
+    for row in rows:
+        row |= {name: None for name in ("near", "human") if drawn.random() < 0.15}
+        row |= {"human": math.nan} if row["system"] == "s1" else {}  # nobody judged it
+    whole = correlate_file(written(tmp_path / "gaps.jsonl", rows), ["near", "far"], "human", seed=4).as_dict()
+    for metric in ("near", "far"):
+        for (level, name), value in by_scipy(rows, metric).items():
+            assert whole["metrics"][metric][level][name]["value"] == pytest.approx(value)
+    assert (whole["systems"], whole["signature"][-12:]) == (5, "gaps:by-pair")
+    # Metrics are compared where all have scores, and a row that is not there is a gap, too.
+    shared = pandas.DataFrame(rows).dropna().to_dict("records")
+    near, far = by_scipy(shared, "near"), by_scipy(shared, "far")
+    for one in whole["differences"]:
+        place = one["level"], one["coefficient"]
+        assert one["difference"] == pytest.approx(near[place] - far[place])
+    alone = correlate_file(written(tmp_path / "shared.jsonl", shared), ["near", "far"], "human", seed=4).as_dict()
+    assert [one["p"] for one in alone["differences"]] == [one["p"] for one in whole["differences"]]
+
+
+@pytest.mark.parametrize("cell", ["", " ", "nan", "NaN", "null", "None", "NA", "n/a", "<NA>"])
+def test_cells_without_a_score_are_gaps(tmp_path: Path, cell: str) -> None:
+    lines = [f"{row['system']},{row['document']}.0,{row['m']},{row['human']}" for row in rows_of("abc", range(4))]
+    gap = f"c,4,1.0,{cell}"
+    (tmp_path / "s.csv").write_text("\n".join(["system,document,m,human", *lines, gap]) + "\n")
+    found = correlate_file(tmp_path / "s.csv", ["m"], "human", seed=0).as_dict()
+    assert (found["pairs"], found["possible_pairs"], found["documents"]) == ({"m": 13, "human": 12}, 15, 4)
+    assert read_scores(tmp_path / "s.csv", ["m"]).documents == ("0", "1", "2", "3", "4")
 
 
 def test_columns_that_are_no_scores_are_refused(tmp_path: Path, scores: Path) -> None:

@@ -81,6 +81,39 @@ def test_korean_is_refused_with_the_flag_to_use(tmp_path: Path) -> None:
     assert found["metrics"] == {"rouge1": {"precision": 1, "recall": 1, "f1": 1}, "bleu": {"score": 1}}
 
 
+GERMAN, CHINESE = "Die Brücke schließt am Montag, Fußgänger müssen die Fähre nehmen.", "桥关闭。"
+ACCENTED = "The café of Zoë Müller in São Paulo closes on Monday, the mayor said."
+
+
+@pytest.mark.parametrize(
+    ("references", "chosen", "tokenizer"),
+    [
+        *(([GERMAN, GERMAN, ACCENTED], {}, "unicode"), ([CHINESE], {}, "unicode")),
+        *(([GERMAN, ACCENTED], {}, "rouge_score"), ([ACCENTED], {}, "rouge_score")),
+        ([GERMAN], {"lang": "en"}, "rouge_score"),
+        ([GERMAN], {"tokenizer": "char"}, "char"),
+    ],
+)
+def test_the_references_choose_the_tokenizer(
+    nws, tmp_path: Path, references: list[str], chosen: dict[str, str], tokenizer: str
+) -> None:
+    file = written(tmp_path / "p.jsonl", *({"prediction": ACCENTED, "reference": text} for text in references))
+    found = nws("score", str(file), "--json", *(word for name in chosen for word in (f"--{name}", chosen[name])))
+    assert f"|tok:{tokenizer}" in found.json["signatures"]["rouge1"]
+    assert found.err.count("words are cut by the tokenizer unicode") == (tokenizer == "unicode")
+    options = Options(**{"lang": "en", "tokenizer": tokenizer} | chosen)
+    assert found.json["metrics"] == score_file(file, ["rouge1", "rouge2", "rougeL"], options, 0).as_dict()["metrics"]
+
+
+def test_other_metrics_follow_the_tokenizer_of_the_references(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.jsonl", {"prediction": CHINESE, "reference": CHINESE})
+    found = score_file(file, ["bleu2", "sacrebleu"], Options(), 0).as_dict()
+    assert found["metrics"]["bleu2"]["score"] == 1
+    assert "tok:char" in found["signatures"]["sacrebleu"]
+    with pytest.raises(RecipeError, match="stemmer is for English"):
+        score_file(file, ["rouge1"], Options(stemmer=True), 0)
+
+
 def test_density_needs_a_source_in_every_row(tmp_path: Path) -> None:
     file = written(tmp_path / "p.jsonl", {"prediction": "a", "reference": "a", "source": "a"}, json.loads(GOOD))
     with pytest.raises(CorpusError, match=r"p\.jsonl, line 2: Field 'source' is missing or empty: density"):
