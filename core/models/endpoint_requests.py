@@ -151,7 +151,7 @@ class LoadedEndpoint:
             if isinstance(answer, EndpointError):
                 raise EndpointError(str(answer))
             if answer.problem:
-                raise self._error(answer.problem)
+                raise self._error(answer.problem, answer.cure)
             summaries.append(replace(answer, extra={**answer.extra, "requests": 1}))
         return summaries
 
@@ -221,7 +221,7 @@ class LoadedEndpoint:
                     max_tokens=question.most_tokens,
                     extra_headers={} if self._key else {"Authorization": openai.Omit()},
                 )
-            return read_answer(reply.content, self._without_key)
+            return read_answer(reply.content, self._without_key, self._endpoint.clean_outputs)
         except openai.APIStatusError as error:
             reason = one_line(error_message({"error": error.body}) or error.response.text)
             problem = f"answered {error.status_code}" + (f": {reason}" if reason else "")

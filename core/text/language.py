@@ -7,6 +7,7 @@ The script alone tells Korean, but not French from English: that does py3langid 
 import functools
 import re
 import reprlib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
 
 # The languages that articles may be in.
 Language = Literal["en", "ko"]
+LANGUAGE_NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
 _LATIN = re.compile("[a-z]")
 # More Hangul than a quoted name or two: the English tokenizer would score what is left, and the number would look good.
 _MOST_HANGUL = 0.2
 # Shorter texts are names, numbers and greetings as often as not.
-_LEAST_LETTERS = 20
+_LEAST_LETTERS, _LEAST_OF_SCRIPT = 20, 2
 # Below that probability a text is not in a language. Of 1,718 lines of English dialogue with 20 letters one was below,
 # of 982 articles and summaries none; of 120 such sentences in 19 other languages all but one were.
 _LEAST_PROBABILITY = 0.01
@@ -115,8 +117,13 @@ def require_language(article: Article, language: Language) -> None:
 
 
 def foreign_language(text: str, expected: Language) -> str | None:
-    """The ISO 639 code of the language that `text` looks like; None if that is `expected`, or the text too short."""
-    if sum(map(str.isalpha, text)) < _LEAST_LETTERS or (expected == "ko" and is_korean(text)):
+    """The ISO 639 code of the language that `text` looks like; None if that is `expected`, or the text too short.
+
+    A text is never too short for its script: of letters neither Latin (with marks or without) nor Hangul two will do.
+    """
+    letters = sum(map(str.isalpha, text))
+    is_latin = latin_share(unicodedata.normalize("NFKD", text)) >= 0.5
+    if letters < (_LEAST_LETTERS if is_latin else _LEAST_OF_SCRIPT) or (expected == "ko" and is_korean(text)):
         return None
     ranked = _identifier().rank(text)
     if expected == "en" and dict(ranked)["en"] >= _LEAST_PROBABILITY:

@@ -5,6 +5,7 @@ The article's id follows from these: `core.article.Article`.
 
 import ast
 import json
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping
 
@@ -133,6 +134,16 @@ def text_of(row: Mapping[str, object], field: str) -> str:
     if not isinstance(value, str):
         raise CorpusError(f"Field {field!r} holds {shown(value)}, not text.")
     return cleaned(value)
+
+
+def output_of(row: Mapping[str, object], field: str) -> str:
+    """What a model wrote, as a field holds it: "" for null and NaN, which tools write where it wrote nothing.
+
+    Raises:
+        CorpusError: it is missing, or holds something else.
+    """
+    value = value_of(row, field)
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else text_of(row, field)
 
 
 def key_of(row: Mapping[str, object], field: str) -> str:

@@ -48,6 +48,9 @@ class ScoreOptions:
     tokenizer: str | None = plain(
         "--tokenizer NAME", "rouge_score (default for en), kiwi (default for ko), mecab, okt, or char."
     )
+    clean_outputs: str = plain(
+        "--clean-outputs NAME,NAME", "What is left out of predictions: thoughts, markup, preamble; or none.", "thoughts"
+    )
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -81,8 +84,8 @@ def score(
     """
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
+    from core.text.model_outputs import parse_cleaning
     from core.text.reader import read_rows
-    from jobs.report.warnings import warn_of_texts
     from jobs.tools.score import FIELDS, print_score, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
@@ -91,10 +94,10 @@ def score(
     names = [name.strip() for name in options.metrics.split(",") if name.strip()]
     own = _own_metrics(options.plugin or [])
     with busy(f"Scoring {file}"):
-        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own)
-    if options.lang == "ko" or options.tokenizer in (None, "rouge_score"):  # else the texts may be in any language
-        predictions = [prediction.row.prediction for prediction in result.predictions]
-        warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
+        cleaning = parse_cleaning(options.clean_outputs)
+        result = score_rows(str(file), read_rows(file, FIELDS), names, chosen, options.seed, own, cleaning)
+    for line in result.told:
+        err.print(line, markup=False)
     if "meteor" in names and options.lang == "en" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if options.per_row is not None:

@@ -28,6 +28,7 @@ def score(
     bertscore_model: str | None = None,
     fluency_model: str | None = None,
     faithfulness_model: str | None = None,
+    clean_outputs: Sequence[str] = ("thoughts",),
     seed: int = 0,
 ) -> "ScoreResult":
     """Score predictions against their references, as `nws score` does with the rows of a file.
@@ -44,13 +45,14 @@ def score(
         bertscore_model: the backbone of BERTScore: a known name, a folder, or a Hub id; all-MiniLM-L6-v2 unless given.
         fluency_model: the causal language model of `fluency`: smollm2, a folder, or a Hub id.
         faithfulness_model: the NLI model of `faithfulness`: a folder, or a Hub id.
+        clean_outputs: what is left out of predictions: thoughts, markup and preamble (docs/generators.md).
         seed: of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
 
     Raises:
         CorpusError: there are no predictions, not as many references or sources, or one is no text (named by its row,
             from 1).
         RecipeError: there is no such metric, or options do not go together.
-        LanguageError: the tokenizer would delete a text.
+        LanguageError: the tokenizer would delete a reference.
         ModelError: the backbone of BERTScore cannot be found.
         PluginError: a function of your own raised, or returned no finite number, for a row, which is named.
 
@@ -83,6 +85,8 @@ def score(
     """
     from core.metrics.config import MINILM, Options
     from core.plugins.adapters import function_metric
+    from core.text.model_outputs import parse_cleaning
+    from jobs.report.console import ERR
     from jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):
@@ -102,7 +106,10 @@ def score(
         if isinstance(values, str):
             raise CorpusError(f"`{name}` is one text, and must be a list of them.")
     rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
-    return ScoreResult(score_rows("predictions", rows, names, options, seed, own))
+    found = score_rows("predictions", rows, names, options, seed, own, parse_cleaning(clean_outputs))
+    for line in found.told:
+        ERR.print(line, markup=False)
+    return ScoreResult(found)
 
 
 def _rows(

@@ -27,6 +27,7 @@ from core.systems.importance import unit_rows
 from core.systems.predictions import Predictions, PredictionsSpec, read_predictions
 from core.systems.system import Document, Embeddings
 from core.text.length import LengthUnit, cut
+from core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
 from core.text.reader import is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
 from core.worker_factories import checked, make_segmenter
@@ -185,14 +186,15 @@ def with_predictions(plan: Plan) -> Plan:
                 "name. Name them before the file: name=file."
             )
         taken.add(spec.name)
-        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name)
+        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name, plan.recipe.clean_outputs)
         sha256 = predictions.sha256
         require_unchanged(spec.file, spec.sha256, sha256)
         specs.append(PredictionsSpec(spec.name, _pinned(spec.file, spec.sha256), sha256))
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
         stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", predictions))
-        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions"
+        mark = cleaning_mark(plan.recipe.clean_outputs)
+        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{mark}"
     return replace(
         plan,
         recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
@@ -232,10 +234,12 @@ def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
             f"Of the {len(system.texts)} predictions of {system.name}, {len(strangers)} fit no article of the run and "
             f"are left out, by id: {_named(strangers)}."
         )
+    if cut := tuple(key for key, text in system.texts.items() if text is None and key in keys):
+        yield f"{len(cut)} of the predictions of {system.name}, by id {_named(cut)}, will fail. Each {CUT_THOUGHTS}"
     if missing := tuple(key for key in keys if key not in system.texts):
         yield (
             f"{system.name} has no prediction for {len(missing)} of the run's {sum(keys.values())} articles, which "
-            f"will fail, by key: {_named(missing)}."
+            f"will fail, by key: {_named(missing)}. Other systems are compared with it on the rest."
         )
 
 

@@ -8,14 +8,13 @@ import numpy as np
 from rich.console import Console
 
 from core.text.dataset import OpenDataset
-from core.text.language import Language, find_foreign
+from core.text.language import LANGUAGE_NAMES, Language, find_foreign
 from jobs.report.numerals import counted
 from jobs.report.system_names import system_names
 
 if TYPE_CHECKING:
     from jobs.recipes.plan import Plan
 
-NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
 _MOST_FOREIGN = 0.1
 _SAMPLE_SIZE = 50
@@ -38,20 +37,13 @@ def warn_of_corpora(corpora: Iterable[OpenDataset], language: Language, console:
         )
 
 
-def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
-    """Warn if `texts`, called `label` in the warning, look like another language. 50 of them are looked at."""
-    step = max(1, len(texts) // _SAMPLE_SIZE)
-    _warn_of_language(label, texts[: step * _SAMPLE_SIZE : step], language, console)
-
-
 def _warn_of_language(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
     foreign = find_foreign(texts, language)
     if foreign.total() > _MOST_FOREIGN * len(texts):
-        codes = ", ".join(code for code, _ in foreign.most_common())
+        name, codes = LANGUAGE_NAMES[language], ", ".join(code for code, _ in foreign.most_common())
         console.print(
-            f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than "
-            f"{NAMES[language]} (ISO 639: {codes}). They are treated as {NAMES[language]}, so the results may be "
-            "meaningless.",
+            f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than {name} "
+            f"(ISO 639: {codes}). They are treated as {name}, so the results may be meaningless.",
             markup=False,
         )
 

@@ -12,10 +12,12 @@ from core.errors import CorpusError, RecipeError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
-from core.text.language import check_language
+from core.text.language import Language, check_language
 from core.text.length import require_summary_length
+from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
+from core.text.oddities import told_of
 from core.text.reader import naming
-from core.text.rows import cleaned, text_of, to_references
+from core.text.rows import cleaned, output_of, text_of, to_references
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
 from jobs.report.numerals import counted, percent
@@ -30,10 +32,14 @@ FIELDS = ("id", "prediction", "source", *REFERENCE_FIELDS)
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A row of the file: its id, if it has one, and what is scored."""
+    """A row of the file: its id, if it has one, what is scored, and what was written where that differs.
+
+    One that ends within its thoughts is scored as an empty text.
+    """
 
     id: object
     row: Row
+    raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,12 @@ class MetricScore:
 
 @dataclass(frozen=True, slots=True)
 class FileScore:
-    """The scores of a file, by the names of the metrics."""
+    """The scores of a file, by the names of the metrics, and what is said of the predictions."""
 
     predictions: tuple[Prediction, ...]
     metrics: dict[str, MetricScore]
     seed: int
+    told: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """The scores as `nws score --json` prints them."""
@@ -84,6 +91,7 @@ def score_rows(
     options: Options,
     seed: int,
     others: Sequence[Metric] = (),
+    clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
 ) -> FileScore:
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
@@ -94,12 +102,13 @@ def score_rows(
         options: of these metrics.
         seed: of bootstrap intervals.
         others: metrics from outside, computed after those.
+        clean_outputs: what is left out of predictions. Any but thoughts alone is named in the signatures.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
         PluginError: a metric from outside gave no finite number.
         CorpusError: a row is malformed (named by its line), or there is none.
-        LanguageError: the tokenizer would delete a text (named by its line).
+        LanguageError: the tokenizer would delete a reference (named by its line).
         ModelError: BERTScore's backbone cannot be found.
     """
     if not (names or others):
@@ -109,12 +118,17 @@ def score_rows(
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
-    predictions = to_predictions(place, located, text_tokenizer(options), needs_source)
+    predictions = to_predictions(place, located, text_tokenizer(options), needs_source, clean_outputs)
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
-    scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
-    return FileScore(predictions, scores, seed)
+    mark = cleaning_mark(clean_outputs)
+    scores = {name: _score(metric, metric.statistics(rows), seed, mark) for name, metric in metrics.items()}
+    any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
+    language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
+    outputs = ((f"row {row}", one.row.prediction, one.raw) for row, one in enumerate(predictions, start=1))
+    whose = f"predictions of {place}".removesuffix(" of predictions")
+    return FileScore(predictions, scores, seed, tuple(told_of(whose, outputs, language)))
 
 
 def _require_readable(options: Options, rows: Sequence[Row]) -> None:
@@ -140,12 +154,12 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
         )
 
 
-def _score(metric: Metric, statistics: FloatArray, seed: int) -> MetricScore:
+def _score(metric: Metric, statistics: FloatArray, seed: int, mark: str) -> MetricScore:
     row_scores = np.array([metric.score(statistics[i : i + 1]) for i in range(len(statistics))])
     intervals = mean_intervals(row_scores) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
     # The signature after the rows: SacreBLEU's counts their references.
     return MetricScore(
-        signature=metric.signature,
+        signature=metric.signature + mark,
         intervals=dict(zip(metric.parts, intervals, strict=True)),
         method="student-t" if metric.mean_over_rows else "bootstrap",
         rows=row_scores,
@@ -153,44 +167,53 @@ def _score(metric: Metric, statistics: FloatArray, seed: int) -> MetricScore:
 
 
 def to_predictions(
-    place: str, located: Iterable[tuple[str, dict[str, object]]], tokenizer: Tokenizer, needs_source: str | None = None
+    place: str,
+    located: Iterable[tuple[str, dict[str, object]]],
+    tokenizer: Tokenizer,
+    needs_source: str | None = None,
+    clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
 ) -> tuple[Prediction, ...]:
     """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
+
+    A prediction in another language is scored as the tokenizer reads it, mostly 0; one of null or NaN is empty.
 
     Args:
         place: what they are rows of, for errors.
         located: rows, each with where it stands.
-        tokenizer: what must be able to read the texts.
+        tokenizer: what must be able to read the references.
         needs_source: the metric for which every row must have a source.
+        clean_outputs: what is left out of predictions.
 
     Raises:
         CorpusError: a row is malformed (named by where it stands), or there is none.
-        LanguageError: the tokenizer would delete a text (named by where it stands).
+        LanguageError: the tokenizer would delete a reference (named by where it stands).
         SegmentationError: a text is too long to be scored (named by where it stands).
     """
     predictions = []
     for where, row in located:
         with naming(place, where):
-            prediction = _prediction(row)
+            prediction = _prediction(row, clean_outputs)
             if needs_source and prediction.row.source is None:
                 raise CorpusError(
                     f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
                 )
             for text in (prediction.row.prediction, *prediction.row.references):
                 require_summary_length(text)
-            check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
+            check_language(prediction.row.references, tokenizer)
         predictions.append(prediction)
     if not predictions:
         raise CorpusError(f"{place} holds no row.")
     return tuple(predictions)
 
 
-def _prediction(row: dict[str, object]) -> Prediction:
+def _prediction(row: dict[str, object], clean_outputs: Sequence[Cleaning]) -> Prediction:
     row_id = row.get("id")
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else text_of(row, "source")
     name = cleaned(row_id) if isinstance(row_id, str) else row_id
-    return Prediction(name, Row(text_of(row, "prediction"), _references(row), source))
+    written = output_of(row, "prediction")
+    text, raw = clean_output(written, clean_outputs)
+    return Prediction(name, Row(text or "", _references(row), source), written if raw else None)
 
 
 def _references(row: dict[str, object]) -> tuple[str, ...]:
