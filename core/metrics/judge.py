@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import EndpointError, NwsError, RecipeError
 from core.models.endpoint import Endpoint, EndpointAnswer, default_url
 from core.models.generators import placeholders
+from core.text.model_outputs import without_thoughts
 
 if TYPE_CHECKING:  # with it comes the client of `openai`, which takes a second
     from core.models.endpoint_requests import LoadedEndpoint
@@ -32,9 +33,6 @@ _WIDEST_SCALE = 1_000
 _SHOWN_CHARACTERS = 100
 _CUT = "length"  # `finish_reason` of a reply that has used up its tokens
 
-# Some models think aloud before they answer.
-_THOUGHT = re.compile(r".*</think>", re.DOTALL)
-_OPEN_THOUGHT = "<think>"
 _LABEL = r"\b(?:score|rating|verdict|answer|winner)\b[^\w\-]{0,6}(?:is\b[^\w\-]{0,4})?"
 _BEFORE = r"[^\w\-−.,]*"
 # Neither a decimal, a fraction, a range, nor a choice of two.
@@ -144,7 +142,8 @@ def make_judge(
             f"{scale[0]},{scale[1]}.",
             settings=("scale",),
         )
-    endpoint = Endpoint(model, url or default_url(), concurrency=concurrency, parameters=parameters)
+    # `read_score` knows thoughts, and replies are kept whole.
+    endpoint = Endpoint(model, url or default_url(), concurrency=concurrency, parameters=parameters, clean_outputs=())
     return Judge(endpoint, prompt, Scale(*scale), seed)
 
 
@@ -161,8 +160,8 @@ def read_score(reply: str, scale: Scale) -> int | None:
     Returns:
         A whole number of the scale; None where the reply states none, several, or one that is not on the scale.
     """
-    answer = _THOUGHT.sub("", reply)
-    if _OPEN_THOUGHT in answer:
+    answer = without_thoughts(reply)
+    if answer is None:
         return None
     number = rf"(?P<score>[0-9]{{1,4}})(?:\.0+(?![0-9]))?(?:\s*(?:/|out of)\s*{scale.high}(?![0-9.,]*[0-9]))?"
     if alone := re.fullmatch(rf"{_BEFORE}(?:{_LABEL})?{number}(?:\s*points?|점)?\W*", answer, re.IGNORECASE):

@@ -7,7 +7,7 @@ anything. So only its text is kept, on one line and without the key, besides sho
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from core.models import ModelRef
 from core.models.generators import DEFAULT_PROMPT, PromptTemplate
 from core.models.request_parameters import filled, plain_parameters
 from core.text.length import require_summary_length
+from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from core.text.rows import cleaned
 
 PREFIX = "openai:"
@@ -26,6 +27,8 @@ BACKEND = ("answered_by", "system_fingerprint")
 MOST_TOKENS = 10**9
 """The largest count of tokens that is kept: more than any model reads, and few enough to be summed in SQL."""
 _MOST_NAME_CHARACTERS = 200
+_CUT_THOUGHTS = "ended within its thoughts"
+_CUT = ("length", "model_length", "max_tokens")  # finish_reason of OpenAI and vLLM, Mistral, and Anthropic's
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Endpoint:
         concurrency: the number of requests that a process has under way at most. It changes no summary.
         parameters: what is sent in place of, and besides, the parameters that NWS computes, by name
             (`core.models.request_parameters`).
+        clean_outputs: what is left out of its answers.
 
     Raises:
         RecipeError: the URL is none, or holds a user name or a password; the model's name is no text; or a parameter
@@ -50,6 +54,7 @@ class Endpoint:
     prompt: PromptTemplate = DEFAULT_PROMPT
     concurrency: int = field(default=8, repr=False)
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash
+    clean_outputs: tuple[Cleaning, ...] = DEFAULT_CLEANING
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", plain_parameters(self.parameters))
@@ -70,7 +75,8 @@ class Endpoint:
         """The name under which its summaries are stored."""
         sha256 = hashlib.sha256(json.dumps(self.parameters).encode()).hexdigest()[:8]
         parameters = f"|parameters={sha256}" if self.parameters else ""
-        return f"{PREFIX}{self.model}|prompt={self.prompt.short_sha256}{parameters}"
+        mark = cleaning_mark(self.clean_outputs)
+        return f"{PREFIX}{self.model}|prompt={self.prompt.short_sha256}{parameters}{mark}"
 
     @property
     def has_uncut(self) -> bool:
@@ -87,6 +93,7 @@ class Endpoint:
         """What a run records: all that is sent but the articles. Only the endpoint knows which weights answer."""
         settings = f"temperature=0, seed of the run, max_tokens={self.prompt.tokens_text}"
         changed = f", but {json.dumps(self.parameters)}" if self.parameters else ""
+        changed += cleaning_mark(self.clean_outputs)
         return f"{self.model} at {self.url}|prompt={self.prompt.text!r}|{settings}{changed}"
 
     def request(self, message: str, most_tokens: int, seed: int) -> dict[str, Any]:
@@ -108,8 +115,8 @@ class EndpointAnswer:
     Attributes:
         text: on one line; "" where there is a `problem`.
         extra: what is stored with the text: `answered_by`, the model's name in the answer; `system_fingerprint`;
-            `finish`, why the text ended; `prompt_tokens` and `completion_tokens`; of a summary `requests`, which is 1.
-            What the endpoint does not state is missing.
+            `finish`, why the text ended; `prompt_tokens` and `completion_tokens`; of a summary `requests`, which is 1,
+            and `raw_text` where something was left out. What the endpoint does not state is missing.
         problem: why the answer holds no text that can be kept, to follow the endpoint's name: "wrote nothing".
     """
 
@@ -122,13 +129,19 @@ class EndpointAnswer:
         """Tokens read and written."""
         return sum(int(self.extra.get(name, 0)) for name in USAGE)
 
+    @property
+    def cure(self) -> str:
+        """What helps where there is a `problem`: "" if nothing is known to."""
+        is_cut = self.problem.startswith(_CUT_THOUGHTS) or self.extra.get("finish") in _CUT
+        return "Raise max_tokens under `parameters` of the endpoint." if self.problem and is_cut else ""
+
 
 class UnusableReplyError(NwsError):
     """A reply is no chat completion. The message follows the name of the endpoint: "sent no JSON"."""
 
 
-def read_answer(body: bytes, hide_key: Callable[[str], str]) -> EndpointAnswer:
-    """The first choice of a chat completion in JSON.
+def read_answer(body: bytes, hide_key: Callable[[str], str], clean_outputs: Sequence[Cleaning] = ()) -> EndpointAnswer:
+    """The first choice of a chat completion in JSON, without what `clean_outputs` names.
 
     Raises:
         UnusableReplyError: the body is no chat completion.
@@ -144,10 +157,13 @@ def read_answer(body: bytes, hide_key: Callable[[str], str]) -> EndpointAnswer:
         reason = error_message(reply) or "there is no choices[0].message"
         raise UnusableReplyError(f"sent no chat completion ({reason})")
     extra = _extra(reply, hide_key)
-    content = message.get("content")
+    content = _joined(message.get("content"))
     if content is not None and not isinstance(content, str):
         return EndpointAnswer("", extra, f"sent a message whose content is {type(content).__name__}, not text")
-    text = one_line(hide_key(content or ""))
+    summary, raw = clean_output(hide_key(content or ""), clean_outputs)
+    if summary is None:
+        return EndpointAnswer("", extra, f"{_CUT_THOUGHTS} (finish_reason: {extra.get('finish')})")
+    text, extra = one_line(summary), extra | raw
     if not text:
         return EndpointAnswer("", extra, f"wrote nothing (finish_reason: {extra.get('finish')})")
     try:
@@ -155,6 +171,13 @@ def read_answer(body: bytes, hide_key: Callable[[str], str]) -> EndpointAnswer:
     except SegmentationError as error:
         return EndpointAnswer("", extra, f"wrote too much: {error}")
     return EndpointAnswer(text, extra)
+
+
+def _joined(content: object) -> object:
+    """The content of a message; of a list of parts, as Mistral's thinking models send it, the text alone."""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return content
+    return "".join(text for part in content if isinstance(text := part.get("text"), str))
 
 
 def error_message(reply: object) -> str:

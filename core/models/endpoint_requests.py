@@ -32,7 +32,6 @@ _MOST_ERROR_CHARACTERS = 300
 _SHORTEST_KEY, _SHORTEST_WORD_KEY = 8, 16
 # Requests under way are cancelled at once; a name that is being looked up is not waited for.
 _CLOSING_SECONDS = 1.0
-_ROOM = 'Thoughts need room: set a larger limit, such as "parameters: {max_tokens: 4000}", of the endpoint.'
 _MOVED = "It sends requests elsewhere, and NWS does not follow: is the base URL the one that it should be?"
 _CURES = {
     401: f"Set {KEY_VARIABLE} to a key of this endpoint where the run's processes start.",
@@ -153,7 +152,7 @@ class LoadedEndpoint:
             if isinstance(answer, EndpointError):
                 raise EndpointError(str(answer))
             if answer.problem:
-                raise self._error(answer.problem, _ROOM if answer.extra.get("finish") == "length" else "")
+                raise self._error(answer.problem, answer.cure)
             summaries.append(replace(answer, extra={**answer.extra, "requests": 1}))
         return summaries
 
@@ -222,7 +221,7 @@ class LoadedEndpoint:
                     extra_body=body,
                     extra_headers={} if self._key else {"Authorization": openai.Omit()},
                 )
-            return read_answer(reply.content, self._without_key)
+            return read_answer(reply.content, self._without_key, self._endpoint.clean_outputs)
         except openai.APIStatusError as error:
             reason = one_line(error_message({"error": error.body}) or error.response.text)
             problem = f"answered {error.status_code}" + (f": {reason}" if reason else "")

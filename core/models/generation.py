@@ -21,6 +21,7 @@ from core.models.loading import load_model, only_errors
 from core.models.model_input import Prompt, prompt_maker
 from core.models.tokens import IntArray
 from core.text.length import UNCUT
+from core.text.model_outputs import CleanOutput, clean_output, opened_thoughts
 from core.text.rows import cleaned
 from core.types import AMPERE
 
@@ -70,7 +71,9 @@ class LoadedGenerator:
         self.config = functools.cache(
             functools.partial(generation_config, generator, *model_configs, tokenizer, self._window)
         )
-        self.prompt("a")  # so that a prompt too long for the window is refused before any article
+        first = self.prompt("a")  # so that a prompt too long for the window is refused before any article
+        self._opened = opened_thoughts(tokenizer.decode(first.ids)) if "thoughts" in generator.clean_outputs else ""
+        self._sent_again: dict[tuple[str, int, int], GeneratedText | None] = {}
 
     def __call__(
         self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int] | None = None
@@ -78,8 +81,10 @@ class LoadedGenerator:
         """A summary of each text, in their order. In float32 it does not depend on the other texts of its batch.
 
         In `extra` are `input_tokens`, the length of the input without a limit (prompt, article and special tokens);
-        `truncated_tokens`, how many of them, all from the article's end, did not fit into the window; and `dtype`,
-        the type that the model ran in.
+        `truncated_tokens`, how many of them, all from the article's end, did not fit into the window; `dtype`, the
+        type that the model ran in; and `raw_text`, where something was left out.
+
+        If a text fails, the others are kept until they are sent again, and not written twice.
 
         Args:
             texts: articles of any length; what goes beyond the model's window is cut.
@@ -87,10 +92,28 @@ class LoadedGenerator:
                 the article's key and the seed alone.
             lengths: for each text, the number of words that its prompt asks for; `UNCUT` if it asks for none. Default:
                 `UNCUT` for all.
+
+        Raises:
+            ModelError: an output ends within its thoughts.
         """
         lengths = [UNCUT] * len(texts) if lengths is None else lengths
+        requests = list(zip(texts, keys, lengths, strict=True))
+        written = self._sent_again
+        if not written.keys() >= set(requests):
+            written = dict(zip(requests, self._made(texts, keys, lengths), strict=True))
+            self._sent_again = written if None in written.values() else {}
+        outputs = [output for request in requests if (output := written[request]) is not None]
+        if len(outputs) < len(requests):
+            raise ModelError(
+                f"{self.generator.model.name} ended within its thoughts, with all tokens that a checkpoint may write: "
+                "take one that does not think, or serve it behind an endpoint, whose `parameters` have max_tokens."
+            )
+        return outputs
+
+    def _made(self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int]) -> list[GeneratedText | None]:
+        """What is written for each text; None where it ends within its thoughts."""
         prompts = [self.prompt(text, n) for text, n in zip(texts, lengths, strict=True)]
-        summaries: dict[int, str] = {}
+        summaries: dict[int, CleanOutput] = {}
         for n in dict.fromkeys(lengths):  # a batch has one limit of tokens
             self._write_all(n, [i for i, length in enumerate(lengths) if length == n], prompts, keys, summaries)
         dtype = str(self._model.dtype).removeprefix("torch.")
@@ -98,7 +121,8 @@ class LoadedGenerator:
             {"input_tokens": len(prompt.ids) + prompt.truncated, "truncated_tokens": prompt.truncated}
             for prompt in prompts
         ]
-        return [GeneratedText(summaries[i], {**counts[i], "dtype": dtype}) for i in range(len(texts))]
+        written = [(*summaries[i], counts[i] | {"dtype": dtype}) for i in range(len(texts))]
+        return [None if text is None else GeneratedText(text, extra | raw) for text, raw, extra in written]
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
         """The input for an article: as much of it as fits beside prompt and special tokens.
@@ -123,7 +147,7 @@ class LoadedGenerator:
         return min(-(-len(ids) // self._multiple) * self._multiple, max(self._window, len(ids)))
 
     def _write_all(
-        self, n: int, places: list[int], prompts: list[Prompt], keys: Sequence[int], summaries: dict[int, str]
+        self, n: int, places: list[int], prompts: list[Prompt], keys: Sequence[int], summaries: dict[int, CleanOutput]
     ) -> None:
         """Generate the summaries of `n` words of the prompts at `places`, into `summaries`."""
         beams = self.config(n).num_beams or 1
@@ -137,7 +161,7 @@ class LoadedGenerator:
         # Padding costs little here: each new token is a pass of its own.
         self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
 
-    def _write(self, rows: list[list[int]], keys: list[int], n: int) -> list[str]:
+    def _write(self, rows: list[list[int]], keys: list[int], n: int) -> list[CleanOutput]:
         # It is the model's own, too, since transformers takes from there what another one leaves open.
         config = self._model.generation_config = self.config(n)
         width = self._source_length(max(rows, key=len))
@@ -153,7 +177,8 @@ class LoadedGenerator:
         # The clean-up of some tokenizers removes spaces, and so makes one word of two.
         without_cleanup = {"clean_up_tokenization_spaces": False} if self._words else {}
         texts = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True, **without_cleanup)
-        return [clean(text, self.generator) for text in texts]
+        outputs = [clean_output(self._opened + text, self.generator.clean_outputs) for text in texts]
+        return [(text if text is None else clean(text, self.generator), raw) for text, raw in outputs]
 
     def _rules(self, keys: Sequence[int], n: int) -> LogitsProcessorList:
         """The processors of the scores that the model gives to the next token."""

@@ -14,6 +14,7 @@ from typing import Literal
 from core.errors import ModelError, RecipeError
 from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
 from core.text.length import UNCUT, LengthUnit
+from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, cleaning_mark
 from core.text.rows import storable
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
@@ -165,6 +166,7 @@ class Generator:
         sentences: how many sentences of the output are the summary; None: all.
         line_mark: the model's sign for a new line; "" if it has none of its own.
         half: the 16-bit type that the model can run in, where the device has it.
+        clean_outputs: what is left out of its outputs.
     """
 
     model: ModelRef
@@ -179,12 +181,13 @@ class Generator:
     sentences: int | None = None
     line_mark: str = ""
     half: Half = "float16"
+    clean_outputs: tuple[Cleaning, ...] = DEFAULT_CLEANING
 
     @property
     def signature(self) -> str:
         """The name under which its summaries are stored."""
         prompt = f"|prompt={self.prompt.short_sha256}" if self.prompt else ""
-        return self.model.name + prompt + ("|exact" if self.is_exact else "")
+        return self.model.name + prompt + "|exact" * self.is_exact + cleaning_mark(self.clean_outputs)
 
     @property
     def has_uncut(self) -> bool:
@@ -204,7 +207,7 @@ class Generator:
     @property
     def revision(self) -> str:
         """What a run records: the model at its revision, and every option that changes the summaries."""
-        return f"{self.model}|{self.options}"
+        return f"{self.model}|{self.options}{cleaning_mark(self.clean_outputs)}"
 
     @property
     def options(self) -> str:

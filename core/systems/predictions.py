@@ -10,9 +10,10 @@ from pydantic import Field
 from core.errors import CorpusError, RecipeError
 from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, prediction_rows
 from core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
-from core.text.length import count_words, require_summary_length
+from core.text.length import require_summary_length
+from core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
-from core.text.rows import key_of, text_of
+from core.text.rows import key_of, output_of
 
 FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 
@@ -63,28 +64,36 @@ class Predictions(UsualSystem):
         name: of the system.
         sha256: of the file. It is in the `repr`, by which runs are compared.
         texts: the predictions, on one line each, by the article's key. They are sent to the workers with the system.
+            None: it ends within its thoughts.
+        raw: what was written, where something of it is left out, by the article's key.
+        clean_outputs: what is left out.
     """
 
     has_uncut: ClassVar[bool] = True
 
     name: str
     sha256: str
-    texts: Mapping[str, str] = field(repr=False)
+    texts: Mapping[str, str | None] = field(repr=False)
+    raw: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict, repr=False)
+    clean_outputs: tuple[Cleaning, ...] = field(default=DEFAULT_CLEANING, repr=False)
 
     @property
     def signature(self) -> str:
-        return self.name
+        return self.name + cleaning_mark(self.clean_outputs)
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         """See `System`.
 
         Raises:
-            CorpusError: there is no prediction for this article.
+            CorpusError: there is no prediction for this article, or one that ends within its thoughts.
         """
         article = document.segmented.article
         if article.key not in self.texts:
             raise CorpusError(f"The predictions {self.name} have none for article {article.key!r}.")
-        return uncut_and_cut(self.texts[article.key], lengths, document.length_unit)
+        text = self.texts[article.key]
+        if text is None:
+            raise CorpusError(f"The prediction of {self.name} for article {article.key!r} {CUT_THOUGHTS}")
+        return uncut_and_cut(text, lengths, document.length_unit, self.raw.get(article.key))
 
 
 def read_predictions(
@@ -92,6 +101,7 @@ def read_predictions(
     name: str,
     named: Mapping[str, str | None] | None = None,
     with_keys: Callable[[list[PlacedRow]], Iterator[PlacedRow]] | None = None,
+    clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
 ) -> Predictions:
     """The predictions in a file whose rows have an article's key as `id`, and a `prediction`, or usual names for them.
 
@@ -100,13 +110,15 @@ def read_predictions(
         name: of the system.
         named: see `prediction_rows`.
         with_keys: where the file is a text, what gives each line the `id` of its article.
+        clean_outputs: what is left out of predictions.
 
     Raises:
-        CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field,
-            has a prediction without a word, or repeats an id.
+        CorpusError: the file does not exist or has no row, or a row (named by its line) is malformed, lacks a field, or
+            repeats an id.
         SegmentationError: a prediction (named by its line) is too long.
     """
-    texts: dict[str, str] = {}
+    texts: dict[str, str | None] = {}
+    raws: dict[str, Mapping[str, float | str]] = {}
     places: dict[str, str] = {}
     sha256 = content_sha256(path)
     rows = read_rows(path, [*USUAL, *filter(None, (named or {}).values())])
@@ -114,24 +126,15 @@ def read_predictions(
         rows = with_keys(list(rows))
     for place, row in prediction_rows(path, rows, named or {}):
         with naming(path, place):
-            key, text = _prediction(row)
+            key = key_of(row, KEY_FIELD)
+            text, raw = clean_output(output_of(row, TEXT_FIELD), clean_outputs)
+            require_summary_length(text or "")
             if key in texts:
                 raise CorpusError(f"the id {key!r} is that of {places[key]}, too. Keep one of the rows.")
-        texts[key], places[key] = text, place
+        texts[key], places[key] = None if text is None else " ".join(text.split()), place
+        raws |= {key: raw} if raw else {}
     if not texts:
         raise CorpusError(f"{path} holds no prediction.")
     if content_sha256(path) != sha256:
         raise CorpusError(f"{path} was written to while it was read. Try again when it is complete.")
-    return Predictions(name, sha256, texts)
-
-
-def _prediction(row: Mapping[str, object]) -> tuple[str, str]:
-    """The key and the text of a row."""
-    key, text = key_of(row, KEY_FIELD), " ".join(text_of(row, TEXT_FIELD).split())
-    require_summary_length(text)
-    if not count_words(text):
-        raise CorpusError(
-            f"The prediction of {key!r} has no word: {text[:50]!r}. A word has a letter or digit. "
-            "Leave the row out if there is no prediction."
-        )
-    return key, text
+    return Predictions(name, sha256, texts, raws, tuple(clean_outputs))

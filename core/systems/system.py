@@ -9,6 +9,7 @@ from core.article import Article, SegmentedArticle
 from core.errors import RecipeError
 from core.systems.importance import FloatArray
 from core.text.length import UNCUT, LengthUnit, kept_to, length_of
+from core.text.model_outputs import RAW
 from core.types import SystemKind
 
 # From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
@@ -170,9 +171,10 @@ def uncut_and_cut(
     unit: LengthUnit = "words",
     extra: Mapping[str, float | str] | None = None,
 ) -> list[Draft]:
-    """Drafts of a text as it is, and of its first words that fit into each length."""
+    """Drafts of a text as it is, and of its first words that fit into each length. The first has the raw text."""
     extra = extra or {}
-    return [Draft(UNCUT, text, extra=extra), *(Draft(n, kept_to(text, n, unit), extra=extra) for n in lengths)]
+    of_cut = {name: value for name, value in extra.items() if name != RAW}
+    return [Draft(UNCUT, text, extra=extra), *(Draft(n, kept_to(text, n, unit), extra=of_cut) for n in lengths)]
 
 
 def cut_to_asked(text: str, n: int, extra: Mapping[str, float | str], unit: LengthUnit = "words") -> Draft:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Language = Literal["en", "ko"]
 ASKED = 100
 """Of a dataset, so many articles say in which language it is: one that slipped in decides nothing."""
+LANGUAGE_NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Syllables and every block of jamo: conjoining, compatibility, extended A and B, half-width.
 _HANGUL = re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\ud7b0-\ud7fb\uffa0-\uffdc]")
 _LATIN = re.compile("[a-z]")

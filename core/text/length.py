@@ -56,6 +56,11 @@ def first_words(text: str, n: int) -> str:
     return " ".join(itertools.islice(words, n))
 
 
+def bare_words(text: str) -> list[str]:
+    """The words of `text`, case-folded and without the punctuation around them."""
+    return [_AROUND.sub("", text[start:end]).casefold() for start, end in word_spans(text)]
+
+
 def repeated_word_share(text: str) -> float:
     """Share of the words of `text` that occurred earlier in it, from 0 to below 1; 0 for fewer than two words.
 
@@ -63,7 +68,7 @@ def repeated_word_share(text: str) -> float:
     "the", and "cat," repeats "cat". Stop words count like all others, so compare at equal n, and with a text that is
     known to be good: a policy that is rewarded for keywords tends to repeat them.
     """
-    words = [_AROUND.sub("", text[start:end]).casefold() for start, end in word_spans(text)]
+    words = bare_words(text)
     return 1 - len(set(words)) / len(words) if words else 0.0
 
 

@@ -191,6 +191,16 @@ def text_of(row: Mapping[str, object], field: str) -> str:
     return cleaned(value)
 
 
+def output_of(row: Mapping[str, object], field: str) -> str:
+    """What a model wrote, as a field holds it: "" for null and NaN, which tools write where it wrote nothing.
+
+    Raises:
+        CorpusError: it is missing, or holds something else.
+    """
+    value = value_of(row, field)
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else text_of(row, field)
+
+
 def key_of(row: Mapping[str, object], field: str) -> str:
     """The key that a field holds: text, or a number or date as text.
 

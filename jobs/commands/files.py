@@ -54,6 +54,9 @@ class ScoreOptions:
     references_file: str | None = plain("--references-file FILE", "Text with a reference for each row on a line.")
     clean_texts: str = plain(*_CLEAN_TEXTS, "")
     join_references: bool = plain("--join-references", "The references of a row are the sentences of one.", False)
+    clean_outputs: str = plain(
+        "--clean-outputs NAME,NAME", "What is left out of predictions: thoughts, markup, preamble; or none.", "thoughts"
+    )
     per_row: Path | None = plain(
         "--per-row --out -o FILE", "Write the scores of each row to this JSONL file, replacing it."
     )
@@ -89,8 +92,9 @@ def score(
     """
     from core.metrics.config import Options
     from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
+    from core.text.model_outputs import parse_cleaning
     from core.text.text_marks import Preparation
-    from jobs.report.warnings import warn_of_rows, warn_of_texts
+    from jobs.report.warnings import warn_of_rows
     from jobs.tools.score import print_score, read_scored, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
@@ -102,16 +106,12 @@ def score(
     with busy(f"Scoring {file}"):
         named = options.prediction_field, options.reference_field
         scored = read_scored(file, named, options.references_file)
-        result = score_rows(str(file), scored, names, chosen, options.seed, own, prepared)
-    rows = [prediction.row for prediction in result.predictions]
+        cleaning = parse_cleaning(options.clean_outputs)
+        result = score_rows(str(file), scored, names, chosen, options.seed, own, prepared, cleaning)
     for line in result.told:
         err.print(line, markup=False)
-    warn_of_rows(str(file), rows, prepared.clean_texts, err)
-    # With a tokenizer for all languages the texts may be in any.
-    if options.lang == "ko" or (options.tokenizer in (None, "rouge_score") and not result.told):
-        predictions = [row.prediction for row in rows]
-        warn_of_texts(f"predictions of {file}", predictions, "ko" if options.lang == "ko" else "en", err)
-    if "meteor" in names and options.lang != "ko" and not result.told and find_wordnet() is None:
+    warn_of_rows(str(file), [prediction.row for prediction in result.predictions], prepared.clean_texts, err)
+    if "meteor" in names and options.lang != "ko" and find_wordnet() is None:
         err.print(f"METEOR ran without synonyms: WordNet was not found. {HOW_TO_INSTALL}.")
     if options.per_row is not None:
         write_json_lines("--per-row", options.per_row, row_lines(result))

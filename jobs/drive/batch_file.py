@@ -81,7 +81,7 @@ def _answer(row: Mapping[str, Any], endpoint: Endpoint) -> EndpointAnswer:
     response = row.get("response")
     said = json.dumps(response.get("body", response) if isinstance(response, dict) else {"error": row.get("error")})
     try:
-        return read_answer(said.encode(), lambda text: text)
+        return read_answer(said.encode(), lambda text: text, endpoint.clean_outputs)
     except UnusableReplyError as error:
         advice = advice_on(said, endpoint.parameters, endpoint.request("", 1, 0))
         return EndpointAnswer("", {}, f"{error}. {advice}".strip())

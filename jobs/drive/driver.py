@@ -4,7 +4,6 @@ It is the only writer of its run. Rows that are stored are never computed again,
 a run. A sharded run is created here, and driven by `jobs.drive.sharded_run`.
 """
 
-import functools
 import itertools
 import os
 import socket
@@ -21,6 +20,7 @@ from core.errors import RecipeError
 from core.models import model_folder
 from core.stage import Stage
 from core.text.dataset import OpenDataset
+from jobs.drive.outputs import told_of_outputs
 from jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
 from jobs.drive.reuse import obstacles, works
 from jobs.drive.run import Outcome, Run, take_run
@@ -111,6 +111,8 @@ def drive_alone(store: Store, run_id: str, plan: Plan, pools: Pools, console: Co
     epoch = store.claim_run(run_id, socket.gethostname(), os.getpid())
     run = Run(store, run_id, epoch, Console(quiet=True), progress_console=console)
     _run_tracked(run, plan, pools)
+    for line in told_of_outputs(store, run_id, plan):
+        console.print(line, markup=False, highlight=False)
     run.finish("done")
 
 
@@ -134,7 +136,12 @@ def _drive(
     take_over: bool = False,
     epoch: int | None = None,
 ) -> Outcome:
-    work = functools.partial(_run_tracked, plan=plan, pools=pools, log_to=log_to)
+
+    def work(run: Run) -> None:
+        _run_tracked(run, plan, pools, log_to)
+        for line in told_of_outputs(run.store, run_id, plan):
+            run.say(line)
+
     # A pool lets its driver move every few seconds, and a little later where actors die.
     stuck_after = max(plan.recipe.stuck_after, SILENT_SECONDS)
     return take_run(store, run_id, console, work, take_over, epoch, stuck_after)

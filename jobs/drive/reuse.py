@@ -30,6 +30,7 @@ from core.systems.rulers import OTHER_ARTICLE
 from core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.text.dataset import OpenDataset
 from core.text.length import UNCUT
+from core.text.model_outputs import CLEANING_MARK, without_thoughts
 from core.types import CHOSEN_SCORES, POLICY, BundleResult
 from jobs.drive.run import Run
 from jobs.recipes.plan import Plan
@@ -284,7 +285,13 @@ class PaidTexts:
         return tuple(self._with_drafts(article, paid.get(article.id, {})) for article in bundle)
 
     def _read(self, ids: Sequence[str]) -> dict[str, dict[int, PaidText]]:
-        return self._store.paid_texts(self._sources, self.system, ids) if self._sources else {}
+        paid = self._store.paid_texts(self._sources, self.system, ids) if self._sources else {}
+        # What earlier code has stored may be thoughts that were cut to n words. Where they are kept, the name says so.
+        may_think = CLEANING_MARK in self.system
+        return {
+            id_: {n: one for n, one in of_id.items() if may_think or without_thoughts(one.text) == one.text}
+            for id_, of_id in paid.items()
+        }
 
     def _with_drafts(self, article: Article, paid: Mapping[int, PaidText]) -> Article:
         drafts = [draft for n in self._asked if n in paid for draft in self._drafts(n, paid[n])]

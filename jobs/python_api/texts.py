@@ -30,6 +30,7 @@ def score(
     faithfulness_model: str | None = None,
     clean_texts: str | Sequence[str] = (),
     join_references: bool = False,
+    clean_outputs: Sequence[str] = ("thoughts",),
     seed: int = 0,
 ) -> "ScoreResult":
     """Score predictions against their references, as `nws score` does with the rows of a file.
@@ -48,13 +49,14 @@ def score(
         faithfulness_model: the NLI model of `faithfulness`: a folder, or a Hub id.
         clean_texts: what is removed from the texts: html, marks, ptb (docs/running.md).
         join_references: the references of a prediction are the sentences of one.
+        clean_outputs: what is left out of predictions: thoughts, markup and preamble (docs/generators.md).
         seed: of bootstrap intervals, which BLEU, SacreBLEU and chrF have.
 
     Raises:
         CorpusError: there are no predictions, not as many references or sources, or one is no text (named by its row,
             from 1).
         RecipeError: there is no such metric, or options do not go together.
-        LanguageError: the tokenizer would delete a text.
+        LanguageError: the tokenizer would delete a reference.
         ModelError: the backbone of BERTScore cannot be found.
         PluginError: a function of your own raised, or returned no finite number, for a row, which is named.
 
@@ -87,6 +89,7 @@ def score(
     """
     from core.metrics.config import MINILM, Options
     from core.plugins.adapters import function_metric
+    from core.text.model_outputs import parse_cleaning
     from core.text.text_marks import Preparation
     from jobs.report.console import ERR
     from jobs.report.warnings import warn_of_rows
@@ -109,8 +112,8 @@ def score(
         if isinstance(values, str):
             raise CorpusError(f"`{name}` is one text, and must be a list of them.")
     rows = _rows(list(predictions), list(references), None if sources is None else list(sources))
-    prepared = Preparation(clean_texts, join_references)
-    scored = score_rows("predictions", rows, names, options, seed, own, prepared)
+    prepared, cleaning = Preparation(clean_texts, join_references), parse_cleaning(clean_outputs)
+    scored = score_rows("predictions", rows, names, options, seed, own, prepared, cleaning)
     for line in scored.told:
         ERR.print(line, markup=False)
     warn_of_rows("predictions", [prediction.row for prediction in scored.predictions], prepared.clean_texts, ERR)

@@ -30,6 +30,7 @@ from core.systems.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
 from core.text.dataset import Dataset
 from core.text.length import LengthUnit, parse_lengths
+from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, parse_cleaning
 from core.types import Precision
 
 _ATTRIBUTE = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
@@ -174,6 +175,12 @@ FIELD_FLAGS = (
 Plugin = Annotated[PluginSpec, typed(lambda name: {"plugin": name})]
 Prediction = Annotated[PredictionsSpec, typed(parse_predictions)]
 Predictions = Annotated[tuple[Prediction, ...], IF_SET]
+CleanOutputs = Annotated[
+    tuple[Cleaning, ...],
+    BeforeValidator(parse_cleaning),
+    Field(exclude_if=lambda cleaning: cleaning == DEFAULT_CLEANING),
+    Flag("--clean-outputs NAME,NAME", "Systems"),
+]
 ENCODER = Flag("--encoder NAME", "Systems")
 SEED = Flag("--seed N", "Systems", least=0)
 
@@ -255,6 +262,9 @@ class RunRecipe(Strict):
             code is shipped to a cluster.
         predictions: summaries that were written elsewhere: a JSONL, CSV or Parquet file with an article's key as `id`,
             and a `prediction`. The system is called after the file, or as you say: name=file.
+        clean_outputs: what is left out of what generators, endpoints and predictions wrote: thoughts, markup (Markdown,
+            and quotes around the whole) and preamble ("Here is a summary:"), with commas between them, or none. Without
+            this key thoughts alone.
         labels: what systems are called where results are shown, by any name that `nws compare` takes. Numbers do not
             depend on them.
     """
@@ -294,6 +304,7 @@ class RunRecipe(Strict):
     faithfulness_model: Annotated[ModelText | None, IF_SET, Flag("--faithfulness-model NAME", "Metrics")] = None
     plugins: Annotated[tuple[Plugin, ...], IF_SET, Flag("--plugin FILE", "Systems")] = ()
     predictions: Predictions = ()
+    clean_outputs: CleanOutputs = DEFAULT_CLEANING
     labels: Annotated[dict[str, Label], AfterValidator(_different_labels), IF_SET] = {}
 
     @field_validator("gpus_per_actor")

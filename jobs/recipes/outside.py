@@ -28,7 +28,8 @@ from core.systems.importance import unit_rows
 from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
 from core.systems.predictions import Predictions, read_predictions
 from core.systems.system import Document, Embeddings
-from core.text.length import LengthUnit, count_words, cut
+from core.text.length import LengthUnit, cut
+from core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
 from core.text.reader import PlacedRow, is_file, path_from_anywhere
 from core.text.segmentation import unsegmented
 from core.text.text_marks import Preparation
@@ -191,15 +192,16 @@ def with_predictions(plan: Plan) -> Plan:
         taken.add(spec.name)
         with_keys = functools.partial(_with_keys, plan, spec.file)
         named = {KEY_FIELD: spec.id_field, TEXT_FIELD: spec.prediction_field}
-        predictions = read_predictions(find_file(spec.file, spec.sha256), spec.name, named, with_keys)
+        file = find_file(spec.file, spec.sha256)
+        predictions = read_predictions(file, spec.name, named, with_keys, plan.recipe.clean_outputs)
         sha256 = predictions.sha256
         require_unchanged(spec.file, spec.sha256, sha256)
         specs.append(replace(spec, file=_pinned(spec.file, spec.sha256), sha256=sha256))
         # Stages of their own, so that what is wrong with a file costs no other system anything, and a file can be added
         # to a run.
         stages.append(plan.stages[0].with_systems(f"predictions {spec.name}", _cleaned(predictions, cleaning)))
-        has = f"{len(predictions.texts)} predictions{cleaning.signature}"
-        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{has}"
+        mark = cleaning.signature + cleaning_mark(plan.recipe.clean_outputs)
+        revisions[spec.name] = f"{Path(spec.file).name}@sha256:{sha256}|{len(predictions.texts)} predictions{mark}"
     return replace(
         plan,
         recipe=plan.recipe.model_copy(update={"predictions": tuple(specs)}),
@@ -224,9 +226,9 @@ def _with_keys(plan: Plan, file: str, lines: Sequence[PlacedRow]) -> Iterator[Pl
 
 
 def _cleaned(predictions: Predictions, cleaning: Preparation) -> Predictions:
-    """Predictions without marks; one that was nothing else is none."""
-    plain = {key: " ".join(cleaning.text(text).split()) for key, text in predictions.texts.items()}
-    return replace(predictions, texts={key: text for key, text in plain.items() if count_words(text)})
+    """Predictions without marks."""
+    texts = predictions.texts.items()
+    return replace(predictions, texts={key: text and " ".join(cleaning.text(text).split()) for key, text in texts})
 
 
 def misfits(plan: Plan) -> list[str]:
@@ -260,10 +262,12 @@ def _misfits(system: Predictions, keys: Mapping[str, int]) -> Iterator[str]:
             f"Of the {len(system.texts)} predictions of {system.name}, {len(strangers)} fit no article of the run and "
             f"are left out, by id: {_named(strangers)}."
         )
+    if cut := tuple(key for key, text in system.texts.items() if text is None and key in keys):
+        yield f"{len(cut)} of the predictions of {system.name}, by id {_named(cut)}, will fail. Each {CUT_THOUGHTS}"
     if missing := tuple(key for key in keys if key not in system.texts):
         yield (
             f"{system.name} has no prediction for {len(missing)} of the run's {sum(keys.values())} articles, which "
-            f"will fail, by key: {_named(missing)}."
+            f"will fail, by key: {_named(missing)}. Other systems are compared with it on the rest."
         )
 
 

@@ -105,13 +105,14 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
     if name.startswith(PREFIX):
         settings = recipe.endpoint or EndpointRecipe()
         url = settings.base_url or default_url()
-        asked = url, prompt or DEFAULT_PROMPTS[unit], settings.concurrency, settings.parameters or {}
-        return Endpoint(name.removeprefix(PREFIX), *asked)
+        name, prompt = name.removeprefix(PREFIX), prompt or DEFAULT_PROMPTS[unit]
+        parameters = settings.parameters or {}
+        return Endpoint(name, url, prompt, settings.concurrency, parameters, recipe.clean_outputs)
     generator = parse_generator(name, prompt, recipe.exact, unit)
     generator = replace(generator, model=resolve_model(generator.model))
-    if generator.architecture:
-        return generator
-    return complete(generator, model_folder(generator.model, with_weights=False), unit)
+    if not generator.architecture:
+        generator = complete(generator, model_folder(generator.model, with_weights=False), unit)
+    return replace(generator, clean_outputs=recipe.clean_outputs)
 
 
 def _in_recipe(

@@ -12,7 +12,7 @@ from core.metrics.metric import Row
 from core.systems.predictions import Predictions
 from core.text.alike import find_alike
 from core.text.dataset import OpenDataset
-from core.text.language import Language, find_foreign
+from core.text.language import LANGUAGE_NAMES, Language, find_foreign
 from core.text.text_marks import find_marks
 from jobs.report.numerals import counted
 from jobs.report.system_names import system_names
@@ -20,7 +20,6 @@ from jobs.report.system_names import system_names
 if TYPE_CHECKING:
     from jobs.recipes.plan import Plan
 
-NAMES: dict[Language, str] = {"en": "English", "ko": "Korean"}
 # Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
 _MOST_FOREIGN = 0.1
 _SAMPLE_SIZE = 50
@@ -84,20 +83,14 @@ def _warn_of_marks(
         console.print(f"{line} If they are the sentences of one: --join-references", markup=False, soft_wrap=True)
 
 
-def warn_of_texts(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
-    """Warn if `texts`, called `label` in the warning, look like another language. 50 of them are looked at."""
-    step = max(1, len(texts) // _SAMPLE_SIZE)
-    _warn_of_language(label, texts[: step * _SAMPLE_SIZE : step], language, console)
-
-
 def _warn_of_language(label: str, texts: Sequence[str], language: Language, console: Console) -> None:
     foreign = find_foreign(texts, language)
     if foreign.total() > _MOST_FOREIGN * len(texts):
-        codes = ", ".join(code for code, _ in foreign.most_common())
+        name, codes = LANGUAGE_NAMES[language], ", ".join(code for code, _ in foreign.most_common())
         console.print(
-            f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than "
-            f"{NAMES[language]} (ISO 639: {codes}). Those in another script fail. The others are treated as "
-            f"{NAMES[language]}, so the results may be meaningless.",
+            f"Warning: {foreign.total()} of {len(texts)} {label} may be in another language than {name} "
+            f"(ISO 639: {codes}). Those in another script fail. The others are treated as {name}, so the results may "
+            "be meaningless.",
             markup=False,
         )
 
@@ -146,6 +139,6 @@ def warn_of_misfits(plan: "Plan", console: Console) -> None:
         console.print(f"Warning: {line}", markup=False, soft_wrap=True)
     for system in itertools.chain.from_iterable(stage.systems for stage in plan.stages):
         if isinstance(system, Predictions):
-            texts = [(text,) for text in itertools.islice(system.texts.values(), _LOOKED_AT)]
+            texts = [(text or "",) for text in itertools.islice(system.texts.values(), _LOOKED_AT)]
             removed = plan.corpora[0].dataset.preparation.clean_texts
             _warn_of_marks(f"predictions {system.name}", texts, (), removed, console)

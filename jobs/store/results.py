@@ -19,12 +19,14 @@ from sqlalchemy import (
     cast,
     func,
     select,
+    tuple_,
     update,
 )
 from sqlalchemy.exc import DBAPIError
 
 from core.article import Article
 from core.metrics.specs import BY_COLUMN, OPTIONAL
+from core.text.model_outputs import RAW
 from core.types import CHOSEN_SCORES, BundleResult, Failure, Summary
 from jobs.store.database import Database, reads
 from jobs.store.engine import dump_json, escaped, id_batches, is_storable, require_storable, upsert
@@ -34,6 +36,8 @@ from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from core.analysis import Metric, Points
     from core.article_id_sets import ArticleIds
+
+_SUMMARIES_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,19 @@ class Results(Database):
         from jobs.store.points import read_points
 
         return read_points(connection, run_id, metrics, repeated_words)
+
+    @reads
+    def written_texts(
+        self, connection: Connection, run_id: str, system: str, behind: tuple[str, int]
+    ) -> list[tuple[str, int, str, str | None]]:
+        """The next summaries by a system `behind` an article's id and n, by these; none behind the last one.
+
+        Each as the article's id, n, the text, and what the model wrote where that differs (`RAW`).
+        """
+        place = SummaryRow.article_id, SummaryRow.n
+        query = select(*place, SummaryRow.text, SummaryRow.extra[RAW].as_string())
+        query = query.where(SummaryRow.run_id == run_id, SummaryRow.system == system, tuple_(*place) > behind)
+        return [tuple(row) for row in connection.execute(query.order_by(*place).limit(_SUMMARIES_AT_ONCE))]
 
 
 def check_result(result: BundleResult) -> None:

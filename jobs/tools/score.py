@@ -17,10 +17,12 @@ from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
 from core.systems.prediction_rows import USUAL, prediction_rows
 from core.text.data_files import REFERENCES, DataFiles
-from core.text.language import ASKED, check_language, find_foreign
+from core.text.language import ASKED, Language, check_language, find_foreign
 from core.text.length import require_summary_length
+from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
+from core.text.oddities import told_of
 from core.text.reader import PlacedRow, naming
-from core.text.rows import cleaned, text_of, to_references
+from core.text.rows import cleaned, output_of, text_of, to_references
 from core.text.text_marks import AS_IT_IS, Preparation
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
@@ -37,10 +39,14 @@ Located: TypeAlias = Iterable[tuple[str, dict[str, object]]]
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A row of the file: its id, if it has one, and what is scored."""
+    """A row of the file: its id, if it has one, what is scored, and what was written where that differs.
+
+    One that ends within its thoughts is scored as an empty text.
+    """
 
     id: object
     row: Row
+    raw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +120,7 @@ def score_rows(
     seed: int,
     others: Sequence[Metric] = (),
     preparation: Preparation = AS_IT_IS,
+    clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
 ) -> FileScore:
     """Score rows that have the fields of a file of predictions; errors name `place` and where the row stands in it.
 
@@ -125,12 +132,13 @@ def score_rows(
         seed: of bootstrap intervals.
         others: metrics from outside, computed after those.
         preparation: what is done to the texts before; signatures name it.
+        clean_outputs: what is left out of predictions. Any but thoughts alone is named in the signatures.
 
     Raises:
         RecipeError: no such metric, or options that do not go together.
         PluginError: a metric from outside gave no finite number.
         CorpusError: a row is malformed (named by its line), or there is none.
-        LanguageError: the tokenizer would delete a text (named by its line).
+        LanguageError: the tokenizer would delete a reference (named by its line).
         ModelError: BERTScore's backbone cannot be found.
     """
     if not (names or others):
@@ -142,14 +150,17 @@ def score_rows(
     if len(metrics) < len({*names}) + len(others):
         raise RecipeError(f"Two metrics have one name: {', '.join((*names, *(metric.name for metric in others)))}.")
     needs_source = next((name for name in names if name in NEED_SOURCE), None)
-    predictions = to_predictions(place, located, text_tokenizer(options), needs_source, preparation)
+    predictions = to_predictions(place, located, text_tokenizer(options), needs_source, preparation, clean_outputs)
     rows = [prediction.row for prediction in predictions]
     if any(name in NEED_BACKBONE for name in names):
         _require_readable(options, rows)
-    scores = {name: _score(metric, metric.statistics(rows), seed) for name, metric in metrics.items()}
-    prepared = preparation.signature
-    scores = {name: replace(score, signature=f"{score.signature}{prepared}") for name, score in scores.items()}
-    return FileScore(predictions, scores, seed, told)
+    mark = preparation.signature + cleaning_mark(clean_outputs)
+    scores = {name: _score(metric, metric.statistics(rows), seed, mark) for name, metric in metrics.items()}
+    any_language = options.tokenizer not in (None, "rouge_score")  # a tokenizer for all
+    language: Language | None = "ko" if options.lang == "ko" else None if any_language else "en"
+    outputs = ((f"row {row}", one.row.prediction, one.raw) for row, one in enumerate(predictions, start=1))
+    whose = f"predictions of {place}".removesuffix(" of predictions")
+    return FileScore(predictions, scores, seed, (*told, *told_of(whose, outputs, language)))
 
 
 def _fitting(options: Options, located: Sequence[tuple[str, dict[str, object]]]) -> tuple[Options, tuple[str, ...]]:
@@ -195,12 +206,12 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
         )
 
 
-def _score(metric: Metric, statistics: FloatArray, seed: int) -> MetricScore:
+def _score(metric: Metric, statistics: FloatArray, seed: int, mark: str) -> MetricScore:
     row_scores = np.array([metric.score(statistics[i : i + 1]) for i in range(len(statistics))])
     intervals = mean_intervals(row_scores) if metric.mean_over_rows else score_intervals(metric.score, statistics, seed)
     # The signature after the rows: SacreBLEU's counts their references.
     return MetricScore(
-        signature=metric.signature,
+        signature=metric.signature + mark,
         intervals=dict(zip(metric.parts, intervals, strict=True)),
         method="student-t" if metric.mean_over_rows else "bootstrap",
         rows=row_scores,
@@ -208,46 +219,56 @@ def _score(metric: Metric, statistics: FloatArray, seed: int) -> MetricScore:
 
 
 def to_predictions(
-    place: str, located: Located, tokenizer: Tokenizer, needs_source: str | None, preparation: Preparation
+    place: str,
+    located: Located,
+    tokenizer: Tokenizer,
+    needs_source: str | None = None,
+    preparation: Preparation = AS_IT_IS,
+    clean_outputs: Sequence[Cleaning] = DEFAULT_CLEANING,
 ) -> tuple[Prediction, ...]:
     """The rows with the fields `prediction`, `reference` or a list of `references`, `source`, `id`.
+
+    A prediction in another language is scored as the tokenizer reads it, mostly 0; one of null or NaN is empty.
 
     Args:
         place: what they are rows of, for errors.
         located: rows, each with where it stands.
-        tokenizer: what must be able to read the texts.
+        tokenizer: what must be able to read the references.
         needs_source: the metric for which every row must have a source.
         preparation: what is done to the texts.
+        clean_outputs: what is left out of predictions.
 
     Raises:
         CorpusError: a row is malformed (named by where it stands), or there is none.
-        LanguageError: the tokenizer would delete a text (named by where it stands).
+        LanguageError: the tokenizer would delete a reference (named by where it stands).
         SegmentationError: a text is too long to be scored (named by where it stands).
     """
     predictions = []
     for where, row in located:
         with naming(place, where):
-            prediction = _prediction(row, preparation)
+            prediction = _prediction(row, preparation, clean_outputs)
             if needs_source and prediction.row.source is None:
                 raise CorpusError(
                     f"Field 'source' is missing or empty: {needs_source} compares the prediction with it."
                 )
             for text in (prediction.row.prediction, *prediction.row.references):
                 require_summary_length(text)
-            check_language((prediction.row.prediction, *prediction.row.references), tokenizer)
+            check_language(prediction.row.references, tokenizer)
         predictions.append(prediction)
     if not predictions:
         raise CorpusError(f"{place} holds no row.")
     return tuple(predictions)
 
 
-def _prediction(row: dict[str, object], preparation: Preparation) -> Prediction:
+def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs: Sequence[Cleaning]) -> Prediction:
     row_id = row.get("id")
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else preparation.text(text_of(row, "source"))
     name = cleaned(row_id) if isinstance(row_id, str) else row_id
-    text = preparation.text(text_of(row, "prediction"))
-    return Prediction(name, Row(text, _references(row, preparation), source))
+    written = output_of(row, "prediction")
+    text, raw = clean_output(written, clean_outputs)
+    summary = Row(preparation.text(text or ""), _references(row, preparation), source)
+    return Prediction(name, summary, written if raw else None)
 
 
 def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, ...]:

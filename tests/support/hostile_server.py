@@ -168,7 +168,7 @@ QUICK = {
     "null": _says("null", _NO_COMPLETION),
     "list": _says(["?"], _NO_COMPLETION),
     "choice-is-text": _says({"choices": [TEXT]}, _NO_COMPLETION),
-    "content-is-a-list": _with_content(f'[{{"type": "text", "text": "{TEXT}"}}]', "content is list, not text"),
+    "content-is-a-list": _with_content(f'["{TEXT}"]', "content is list, not text"),
     "content-is-null": _with_content("null", r"wrote nothing \(finish_reason: stop\)"),
     "content-is-blank": _with_content('" \\n\\u2003"', "wrote nothing"),
     "names-are-no-text": _says(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from openai_server import OpenAiServer, Reply, openai_server, retry_at_once
+from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
 
 from core.errors import EndpointError, RecipeError
 from core.models.endpoint import Endpoint, default_url
@@ -49,6 +49,30 @@ def test_what_is_sent_and_what_is_kept(server: OpenAiServer) -> None:
     }
     assert set(server.keys) == {f"Bearer {KEY}"}
     assert server.greetings == 1
+
+
+MISTRAL = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}, {"type": "text", "text": "Snow fell."}]
+RAISE = r" \(finish_reason: \w+\)\. Raise max_tokens under `parameters`"
+
+
+@pytest.mark.parametrize(
+    ("content", "finish", "told"),
+    [
+        *((text, "stop", "") for text in ("<think>\nHm.\n</think>\n\nSnow\nfell.", MISTRAL)),
+        *(("<think>\nHm", finish, f"ended within its thoughts{RAISE}") for finish in ("length", None)),
+        *((None, "length", f"wrote nothing{RAISE}"), ("<think>Hm.</think>", "stop", r"wrote nothing \(.*: stop\)\.$")),
+    ],
+)
+def test_thoughts_are_no_summary(server: OpenAiServer, content: Any, finish: Any, told: str) -> None:
+    server.script.extend([Reply(200, completion(content, finish)), Reply(200, completion("<think>Hm", "length"))])
+    loaded = load(server)
+    if told:
+        with pytest.raises(EndpointError, match=told):
+            loaded([TEXT], [0], [2])
+        return
+    (answer,) = loaded([TEXT], [0], [2])
+    assert (answer.text, answer.extra.get("raw_text", MISTRAL)) == ("Snow fell.", content)
+    assert load(server, clean_outputs=())([TEXT], [0], [2])[0].text == "<think>Hm"
 
 
 def test_an_endpoint_that_needs_no_key_gets_none(server: OpenAiServer, monkeypatch: pytest.MonkeyPatch) -> None:

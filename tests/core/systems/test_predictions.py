@@ -1,6 +1,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,7 @@ def test_predictions_stand_where_other_tools_put_them(
         ([{"id": "a", "prediction": "x"}, {"prediction": "x"}], r"line 2: Field 'id' is missing; .*: prediction\.$"),
         ([{"id": "a", "prediction": "x"}, {"id": "b", "prediction": "y"}, {"id": "a", "prediction": "z"}],
          r"line 3: the id 'a' is that of line 1, too"),
-        ([{"id": "a", "prediction": " \n"}], r"line 1: The prediction of 'a' has no word: ''"),
-        ([{"id": "a", "prediction": "x"}, {"id": "b", "prediction": "— '"}],
-         r"line 2: The prediction of 'b' has no word: \"— '\"\. A word has a letter or digit\. Leave the row out"),
+        ([{"id": "a", "prediction": 3}], r"line 1: Field 'prediction' holds 3, not text"),
         ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds no key"),
         ([{"id": "r", "custom_id": "a", "response": None, "error": {}}], r"line 1: Field 'prediction' holds nothing"),
         ([{"id": "a", "prediction": "w " * 3001}], r"line 1: A summary has 3001 words; at most 3000"),
@@ -94,6 +93,21 @@ def test_the_text_is_kept_and_cut_to_each_length() -> None:
     assert [(draft.n, draft.text) for draft in drafts] == expected
     with pytest.raises(CorpusError, match="The predictions mine have none for article '"):
         Predictions("mine", "0" * 64, {"another": "text"}).summarize(document(), [3])
+
+
+def test_thoughts_are_left_out_and_nothing_is_an_empty_summary(tmp_path: Path) -> None:
+    raw = "<think>\nHm.\n</think>\n\n**Two** words."
+    rows = [{"id": "a", "prediction": raw}, {"id": "b", "prediction": None}, {"id": "c", "prediction": "<think>Hm"}]
+    path = written(tmp_path / "mine.jsonl", *rows, '{"id": "d", "prediction": NaN}')
+    found = read_predictions(path, "mine")
+    assert (found.texts, found.signature) == ({"a": "**Two** words.", "b": "", "c": None, "d": ""}, "mine")
+    drafts = replace(found, texts={"k": found.texts["a"]}, raw={"k": found.raw["a"]}).summarize(document(), [1])
+    assert [(draft.text, draft.extra) for draft in drafts] == [("**Two** words.", {"raw_text": raw}), ("**Two**", {})]
+    with pytest.raises(CorpusError, match="'k' ends within its thoughts: raise the limit of tokens"):
+        replace(found, texts={"k": None}).summarize(document(), [1])
+    kept = read_predictions(path, "mine", ())
+    assert (kept.texts["c"], kept.raw, kept.signature) == ("<think>Hm", {}, "mine|clean_outputs=none")
+    assert read_predictions(path, "mine", ("thoughts", "markup")).signature == "mine|clean_outputs=thoughts+markup"
 
 
 def test_a_file_that_is_written_to_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from stored_rows import rows
 from undisturbed import QUIET
 
 from core.errors import EndpointError
+from core.models.endpoint import read_answer
 from core.text.length import count_characters
 from jobs.drive import driver
 from jobs.drive.dry_run import describe, print_description
@@ -150,6 +151,26 @@ def test_cuts_of_one_article_are_of_one_answer(
     assert {str(row[2]).split()[0] for row in table(store, longer.run_id)} == {"alpha"}
     again = run(3, 5)
     assert (again.summaries, again.reused, len(server.asked)) == (9, 9, 3)
+
+
+def test_thoughts_are_counted_and_earlier_ones_asked_for_anew(
+    store: Store, server: OpenAiServer, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.scripted[""] = Reply(200, completion("<think>Hm.</think>alpha beta"))
+    with monkeypatch.context() as earlier:  # code that kept what it was sent
+        earlier.setattr("core.models.endpoint_requests.read_answer", lambda body, hide, _: read_answer(body, hide))
+        first = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
+    assert {row[2] for row in table(store, first.run_id) if row[1] == 1} == {"<think>Hm.</think>alpha"}
+    monkeypatch.setattr("jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
+    said = io.StringIO()
+    again = driver.start(store, planned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
+    assert "Thoughts were left out of 6 of 6 summaries of openai:tiny|prompt=ad6eb8d0:" in said.getvalue()
+    assert {row[2] for row in table(store, again.run_id) if row[1] == 1} == {"alpha"}
+    assert {row[0] for row in table(store, again.run_id, "extra ->> 'raw_text'")} == {"<think>Hm.</think>alpha beta"}
+    other = planned(tiny_models, clean_outputs="markup")
+    assert list(other.systems) == ["openai:tiny|prompt=ad6eb8d0|clean_outputs=markup"]
+    assert other.recipe.hash != planned(tiny_models, clean_outputs=["thoughts"]).recipe.hash
+    assert "clean_outputs" not in planned(tiny_models).recipe.model_dump()
 
 
 def test_a_wrong_key_ends_the_run_at_once(store: Store, server: OpenAiServer, tiny_models: dict[str, Path]) -> None:

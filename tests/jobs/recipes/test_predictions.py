@@ -111,9 +111,12 @@ def test_what_does_not_match_is_named_and_counted_and_fails_alone(
     assert misfits(plan) == [
         "Of the 8 predictions of mine, 6 fit no article of the run and are left out, by id: "
         "'a', 'b', 'c', 'd', 'e', ….",
-        f"mine has no prediction for 1 of the run's 3 articles, which will fail, by key: {keys[2]!r}.",
+        f"mine has no prediction for 1 of the run's 3 articles, which will fail, by key: {keys[2]!r}. Other systems "
+        "are compared with it on the rest.",
     ]
-    outcome = driver.start(store, plan, "inline", QUIET)
+    said = io.StringIO()
+    outcome = driver.start(store, plan, "inline", Console(file=said, width=500))
+    assert "Warning: summaries of mine cover 2 of 3 articles: systems are compared on these 2" in said.getvalue()
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 1)
     (failure,) = store.failures(outcome.run_id)
     assert (failure.stage, failure.key, failure.error_class) == ("predictions mine", keys[2], "CorpusError")

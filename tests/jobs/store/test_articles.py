@@ -1,6 +1,7 @@
 """Single articles of a run, on SQLite and on Postgres."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -74,6 +75,19 @@ def test_a_key_goes_before_a_text_and_no_more_are_found_than_asked_for(store: St
     assert {found.dataset for found in store.find_articles(articles, "tram", 9)} == {"news", "papers"}
     assert len(store.find_articles(articles, "tram", 1)) == len(store.find_articles(articles, "a", 1)) == 1
     assert len(store.find_articles(articles, "a", 9)) == 3
+
+
+def test_the_texts_of_a_system_are_read_in_parts(store: Store, fill, sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = sweep(STORIES)
+    run_id = fill(
+        replace(written, summaries=tuple(replace(s, extra={"raw_text": s.n}) for s in written.summaries)), STORIES
+    )
+    monkeypatch.setattr("jobs.store.results._SUMMARIES_AT_ONCE", 3)
+    read: list[tuple[str, int, str, str | None]] = []
+    while part := store.written_texts(run_id, "lead", read[-1][:2] if read else ("", 0)):
+        assert len(part) <= 3
+        read += part
+    assert read == sorted((s.article_id, s.n, s.text, str(s.n)) for s in written.summaries if s.system == "lead")
 
 
 def test_an_article_that_failed_is_found(store: Store, fill, failure) -> None:

@@ -1,6 +1,7 @@
 """What `nws score` reads, computes and writes, without the command line (that is in test_cli.py)."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,18 @@ def test_a_malformed_line_is_named(tmp_path: Path, name: str, text: str, message
     (tmp_path / name).write_text(text)
     with pytest.raises(CorpusError, match=message):
         score_file(tmp_path / name, ["rouge1"], Options(), 0)
+
+
+def test_thoughts_languages_and_nothing_are_counted_and_refuse_no_file(tmp_path: Path) -> None:
+    texts = ["<think>Hm.</think>A **cat** sat.", "A cat sat.", "<think>Hm", float("nan"), None, "一只猫坐着。"]
+    file = written(tmp_path / "p.jsonl", *({"prediction": text, "reference": "A cat sat."} for text in texts))
+    score = score_file(file, ["rouge1", "bleu", "sacrebleu", "chrf", "meteor", "efficiency"], Options(), 0)
+    assert score.metrics["rouge1"].rows[:, 2].tolist() == [1, 1, 0, 0, 0, 0]
+    told = ["Thoughts were left out of 2 of 6", "1 of 6", "3 of 6", r"1 of 6.*ISO 639: zh"]
+    assert [bool(re.search(begins, line)) for begins, line in zip(told, score.told, strict=True)] == [True] * 4
+    assert "the first is row 3, score 0. Each ends within its thoughts" in score.told[1]
+    kept = score_rows("p", read_rows(file), ["rouge1"], Options(), 0, clean_outputs=()).metrics["rouge1"]
+    assert (kept.signature, kept.rows[0, 2]) != (score.metrics["rouge1"].signature, 1)
 
 
 def test_korean_is_refused_with_the_flag_to_use(tmp_path: Path) -> None:
