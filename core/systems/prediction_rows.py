@@ -28,6 +28,8 @@ USUAL = tuple(dict.fromkeys(field for pair in _PAIRS for field in pair))
 def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, str | None]) -> Iterator[PlacedRow]:
     """Rows in which the key is the field `id` and the text `prediction`, too, wherever it stands.
 
+    A request of a batch that failed, or wrote nothing, is none of them: its article has no prediction.
+
     Args:
         file: what they are rows of, for errors.
         rows: as they are.
@@ -40,7 +42,9 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
     for place, row in rows:
         with naming(file, place):
             found = {name: value_of(row, field) for name, field in named.items() if field is not None}
-        yield place, row | _usual(row) | found
+        renamed = row | _usual(row) | found
+        if renamed.get(TEXT_FIELD) or "custom_id" not in row:
+            yield place, renamed
 
 
 def _usual(row: Row) -> Row:
@@ -48,6 +52,4 @@ def _usual(row: Row) -> Row:
     for key, text in _PAIRS:
         with contextlib.suppress(CorpusError):  # it is not there
             return {KEY_FIELD: value_of(row, key), TEXT_FIELD: value_of(row, text)}
-    if "custom_id" in row and TEXT_FIELD not in row:  # the request failed
-        return {KEY_FIELD: row["custom_id"], TEXT_FIELD: None}
     return {TEXT_FIELD: row[LINE]} if LINE in row and TEXT_FIELD not in row else {}

@@ -69,7 +69,7 @@ def test_predictions_stand_where_other_tools_put_them(
          r"line 3: the id 'a' is that of line 1, too"),
         ([{"id": "a", "prediction": 3}], r"line 1: Field 'prediction' holds 3, not text"),
         ([{"id": None, "prediction": "x"}], r"line 1: Field 'id' holds no key"),
-        ([{"id": "r", "custom_id": "a", "response": None, "error": {}}], r"line 1: Field 'prediction' holds nothing"),
+        ([{"id": "r", "custom_id": "a", "response": None, "error": {}}], r"holds no prediction"),  # the request failed
         ([{"id": "a", "prediction": "w " * 3001}], r"line 1: A summary has 3001 words; at most 3000"),
         ([], r"holds no prediction"),
     ],
@@ -105,9 +105,9 @@ def test_thoughts_are_left_out_and_nothing_is_an_empty_summary(tmp_path: Path) -
     assert [(draft.text, draft.extra) for draft in drafts] == [("**Two** words.", {"raw_text": raw}), ("**Two**", {})]
     with pytest.raises(CorpusError, match="'k' ends within its thoughts: raise the limit of tokens"):
         replace(found, texts={"k": None}).summarize(document(), [1])
-    kept = read_predictions(path, "mine", ())
+    kept = read_predictions(path, "mine", clean_outputs=())
     assert (kept.texts["c"], kept.raw, kept.signature) == ("<think>Hm", {}, "mine|clean_outputs=none")
-    assert read_predictions(path, "mine", ("thoughts", "markup")).signature == "mine|clean_outputs=thoughts+markup"
+    assert read_predictions(path, "mine", clean_outputs=("markup",)).signature == "mine|clean_outputs=markup"
 
 
 def test_a_file_that_is_written_to_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,7 +195,7 @@ def test_an_endpoint_may_fail_an_article_but_not_all(nws, news: str, server: Ope
     done = nws(*BY_ENDPOINT)
     assert [row["id"] for row in rows(done.out)] == ["a0", "a0", "a2", "a2"]
     assert (done.code, "1 article of 3 could not be summarised" in done.err) == (1, True)
-    assert "(finish_reason: length). Thoughts need room: set a larger limit" in " ".join(done.err.split())
+    assert "(finish_reason: length). Raise max_tokens under `parameters`" in " ".join(done.err.split())
     assert len(server.asked) == 6, "what was answered was not asked for twice"
     more = "".join(json.dumps({"text": f"He closed the schools {i} times."}) + "\n" for i in range(80))
     (tmp_path / "news.jsonl").write_text(more)

@@ -15,7 +15,7 @@ FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant l'hive
 @pytest.mark.parametrize(("french", "told"), [(0, ""), (1, ""), (2, "2 of 10 articles"), (10, "English (ISO 639: fr)")])
 def test_a_text_in_ten_is_no_reason_to_warn(tmp_path: Path, french: int, told: str) -> None:
     texts = [ENGLISH] * (10 - french) + [FRENCH] * french
-    rows = [json.dumps({"text": f"{text} {i}", "summary": "S."}) for i, text in enumerate(texts)]
+    rows = [json.dumps({"text": f"{i} {text} {i}", "summary": "S."}) for i, text in enumerate(texts)]
     (tmp_path / "news.jsonl").write_text("\n".join(rows))
     console = Console(file=io.StringIO(), width=1000)
     warn_of_corpora([open_dataset(Dataset(str(tmp_path / "news.jsonl")))], "en", console)
