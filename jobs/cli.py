@@ -67,7 +67,6 @@ submit_app.command(
 )(submit.submit_sweep)
 submit_app.command("phase2", cls=JobCommand)(submit.submit_phase2)
 app.command("resume", cls=Command)(resume.resume)
-app.command("add", cls=Command)(resume.add)
 app.command("logs", cls=Command)(manage.logs)
 app.command("cancel", cls=Command)(manage.cancel)
 app.command("rm", cls=Command)(manage.remove)

@@ -17,7 +17,7 @@ from core.models import ModelRef
 from core.models.generators import DEFAULT_PROMPT, PromptTemplate
 from core.models.request_parameters import filled, plain_parameters
 from core.text.length import require_summary_length
-from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
+from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark, joined_parts
 from core.text.rows import cleaned
 
 PREFIX = "openai:"
@@ -157,13 +157,15 @@ def read_answer(body: bytes, hide_key: Callable[[str], str], clean_outputs: Sequ
         reason = error_message(reply) or "there is no choices[0].message"
         raise UnusableReplyError(f"sent no chat completion ({reason})")
     extra = _extra(reply, hide_key)
-    content = _joined(message.get("content"))
+    content = joined_parts(message.get("content"))
     if content is not None and not isinstance(content, str):
         return EndpointAnswer("", extra, f"sent a message whose content is {type(content).__name__}, not text")
     summary, raw = clean_output(hide_key(content or ""), clean_outputs)
     if summary is None:
         return EndpointAnswer("", extra, f"{_CUT_THOUGHTS} (finish_reason: {extra.get('finish')})")
     text, extra = one_line(summary), extra | raw
+    if extra.get("finish") == "content_filter":
+        return EndpointAnswer("", extra, "was stopped by its content filter")
     if not text:
         return EndpointAnswer("", extra, f"wrote nothing (finish_reason: {extra.get('finish')})")
     try:
@@ -171,13 +173,6 @@ def read_answer(body: bytes, hide_key: Callable[[str], str], clean_outputs: Sequ
     except SegmentationError as error:
         return EndpointAnswer("", extra, f"wrote too much: {error}")
     return EndpointAnswer(text, extra)
-
-
-def _joined(content: object) -> object:
-    """The content of a message; of a list of parts, as Mistral's thinking models send it, the text alone."""
-    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
-        return content
-    return "".join(text for part in content if isinstance(text := part.get("text"), str))
 
 
 def error_message(reply: object) -> str:

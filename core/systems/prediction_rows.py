@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from core.errors import CorpusError
+from core.text.model_outputs import joined_parts
 from core.text.reader import PlacedRow, Row, naming
 from core.text.rows import LINE, value_of
 
@@ -12,12 +13,11 @@ KEY_FIELD, TEXT_FIELD = "id", "prediction"
 _PAIRS = (
     (KEY_FIELD, TEXT_FIELD),
     # Batches of OpenAI, vLLM and Mistral: chats, completions, and responses, whose text comes after their thoughts.
-    ("custom_id", "response.body.choices.0.message.content.0.text"),
     ("custom_id", "response.body.choices.0.message.content"),
     ("custom_id", "response.body.choices.0.text"),
-    ("custom_id", "response.body.output.-1.content.0.text"),
+    ("custom_id", "response.body.output.-1.content"),
     # Batches of Anthropic.
-    ("custom_id", "result.message.content.-1.text"),
+    ("custom_id", "result.message.content"),
     # Samples of lm-eval.
     *((key, text) for key in ("doc.id", "doc_id") for text in ("filtered_resps.0.0", "filtered_resps.0", "resps.0.0")),
 )
@@ -37,12 +37,23 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
             two, None is the first usual one.
 
     Raises:
-        CorpusError: a row lacks a field that is named.
+        CorpusError: a row lacks a field that is named, or has none for its prediction.
     """
+    first_filter = None
     for place, row in rows:
+        if "filtered_resps" in row:  # lm-eval has each answer once for each filter
+            first_filter = first_filter or row.get("filter")
+            if row.get("filter") != first_filter:
+                continue
         with naming(file, place):
             found = {name: value_of(row, field) for name, field in named.items() if field is not None}
-        renamed = row | _usual(row) | found
+            renamed = row | _usual(row) | found
+            if TEXT_FIELD not in renamed and "custom_id" not in row:
+                fields = ", ".join(map(str, row))
+                raise CorpusError(
+                    f"Field {TEXT_FIELD!r} is missing; the fields are: {fields}. Name the right one.",
+                    settings=("prediction_field",),
+                )
         if renamed.get(TEXT_FIELD) or "custom_id" not in row:
             yield place, renamed
 
@@ -51,5 +62,5 @@ def _usual(row: Row) -> Row:
     """The key and the text of a row under the names that NWS has for them."""
     for key, text in _PAIRS:
         with contextlib.suppress(CorpusError):  # it is not there
-            return {KEY_FIELD: value_of(row, key), TEXT_FIELD: value_of(row, text)}
+            return {KEY_FIELD: value_of(row, key), TEXT_FIELD: joined_parts(value_of(row, text))}
     return {TEXT_FIELD: row[LINE]} if LINE in row and TEXT_FIELD not in row else {}

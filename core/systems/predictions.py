@@ -13,7 +13,7 @@ from core.systems.system import Document, Draft, UsualSystem, require_name, uncu
 from core.text.length import require_summary_length
 from core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
-from core.text.rows import key_of, output_of
+from core.text.rows import joined_text_of, key_of
 
 FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 
@@ -127,7 +127,7 @@ def read_predictions(
     for place, row in prediction_rows(path, rows, named or {}):
         with naming(path, place):
             key = key_of(row, KEY_FIELD)
-            text, raw = clean_output(output_of(row, TEXT_FIELD), clean_outputs)
+            text, raw = clean_output(joined_text_of(row, TEXT_FIELD), clean_outputs)
             require_summary_length(text or "")
             if key in texts:
                 raise CorpusError(f"the id {key!r} is that of {places[key]}, too. Keep one of the rows.")

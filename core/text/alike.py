@@ -4,10 +4,9 @@ import itertools
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-# The share of articles for so many words at one end. Three that a twentieth has in common are there for a reason. Two,
-# such as "It was", may be so by chance in a twentieth, and not in a tenth.
-_LEAST = {2: 0.1, 3: 0.05}
-_FEW = 4
+_WORDS, _LEAST_SHARE = 3, 0.05
+"""Fewer words, such as "It was", a twentieth of articles may share by chance."""
+_FEW = 5
 """Fewer articles than that may be alike by chance."""
 _SHOWN = 12
 
@@ -16,11 +15,8 @@ def find_alike(texts: Collection[str]) -> Iterator[str]:
     """What many texts, of which no two are equal, have alike: `12 begin with "By. Daily Mail Reporter."`."""
     for end, step in (("begin", 1), ("end", -1)):
         sides = [tuple(text.split()[::step][:_SHOWN]) for text in texts]
-        said = set[tuple[str, ...]]()
-        for words, least in _LEAST.items():
-            for common, count in Counter(side[:words] for side in sides).items():
-                if count >= max(_FEW, least * len(sides)) and common[:2] not in said:
-                    said.add(common)
-                    places = zip(*(side for side in sides if side[:words] == common), strict=False)
-                    shared = [place[0] for place in itertools.takewhile(lambda place: len({*place}) == 1, places)]
-                    yield f'{count} {end} with "{" ".join(shared[::step])}"'
+        for words, count in Counter(side[:_WORDS] for side in sides).items():
+            if count >= max(_FEW, _LEAST_SHARE * len(sides)):
+                places = zip(*(side for side in sides if side[:_WORDS] == words), strict=False)
+                shared = [place[0] for place in itertools.takewhile(lambda place: len({*place}) == 1, places)]
+                yield f'{count} {end} with "{" ".join(shared[::step])}"'

@@ -40,7 +40,8 @@ def rows_in(value: object) -> Sequence[object]:
         return [value]
     names, data = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(data, list):  # orient="split"
-        return [_object([*zip(names, cells, strict=True)]) for cells in data]
+        labels = map(str, value.get("index", range(len(data))))
+        return _with_ids({k: _object([*zip(names, cells, strict=True)]) for k, cells in zip(labels, data, strict=True)})
     parts = list(value.values())
     rows = [part for key, part in value.items() if key != "schema"]  # orient="table", or any list by its name
     if len(rows) == 1 and isinstance(rows[0], list) and all(isinstance(row, dict) for row in rows[0]):
@@ -55,7 +56,7 @@ def rows_in(value: object) -> Sequence[object]:
 def _labelled(table: Mapping[str, Mapping[str, object]]) -> Sequence[object]:
     """The rows of orient="columns", by name and label, or orient="index", by label and name.
 
-    A label that is no number becomes the row's id.
+    A label that is not the row's number becomes its id.
     """
     first = next(iter(table.values()))
     if _COLUMNS & table.keys() or _are_numbers(first):
@@ -64,7 +65,14 @@ def _labelled(table: Mapping[str, Mapping[str, object]]) -> Sequence[object]:
         rows = {label: dict(row) for label, row in table.items()}
     else:
         raise ValueError(f"a table whose columns cannot be told from its rows. {ANEW}")
-    return list(rows.values()) if _are_numbers(rows) else [{"id": label} | row for label, row in rows.items()]
+    return _with_ids(rows)
+
+
+def _with_ids(rows: Mapping[str, dict[str, Any]]) -> Sequence[object]:
+    """Rows by label, each with its label as `id`, if labels are more than its number and it has no other id."""
+    if [*rows] == [str(number) for number in range(len(rows))]:
+        return [*rows.values()]
+    return [{"id": label} | row for label, row in rows.items()]
 
 
 def _are_numbers(labels: Collection[str]) -> bool:

@@ -88,6 +88,13 @@ def clean_output(text: str, cleaning: Sequence[Cleaning]) -> CleanOutput:
     return summary, {} if is_same else {RAW: cleaned(text)}
 
 
+def joined_parts(content: object) -> object:
+    """The content of a message; of a list of parts, thoughts among them or citations, the text alone."""
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return content
+    return "".join(text for part in content if isinstance(text := part.get("text"), str))
+
+
 def without_thoughts(text: str) -> str | None:
     """What stands behind the last thoughts of an output; None where it ends within them."""
     if _HARMONY.match(text):  # without a final channel it is as if a tag were never closed

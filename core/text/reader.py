@@ -19,16 +19,18 @@ from typing import Any, TypeAlias
 from core.errors import CorpusError, LanguageError, SegmentationError
 from core.provenance import file_sha256
 from core.text.json_rows import parse, rows_in
-from core.text.rows import ANEW, LINE, outermost
+from core.text.rows import ANEW, LINE, TEXT_FIELDS, outermost
 
 Row: TypeAlias = dict[str, object]
 # Where it stands ("line 7"), and the row.
 PlacedRow: TypeAlias = tuple[str, Row]
-_TEXTS = (".jsonl", ".json", ".csv", ".tsv")
+_TEXTS = (".jsonl", ".ndjson", ".jsonlines", ".json", ".csv", ".tsv")
 _TABLES = (".parquet", ".arrow", ".feather")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 SUFFIXES = ".jsonl, .json, .csv, .tsv (each with or without .gz, .bz2, .xz or .zst), .parquet, .arrow or .feather"
 """How the name of a file ends that is read here."""
+# What binary files begin with.
+_BINARY = {b"PK\3\4": "Excel or zip", b"\x1f\x8b": "gzip", b"PAR1": "Parquet", b"ARROW1": "Arrow"}
 # Rows of Parquet that are decoded at once.
 _BATCH_ROWS = 256
 
@@ -57,7 +59,7 @@ class Reader:
         """
         require_file(self.path)
         formats: Mapping[str, Callable[[], Iterator[PlacedRow]]] = {
-            ".jsonl": self._json,
+            **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines"), self._json),
             ".json": self._json,
             ".csv": functools.partial(self._csv, ",;\t|"),
             ".tsv": functools.partial(self._csv, "\t,;|"),
@@ -116,14 +118,18 @@ class Reader:
 
     def _text(self) -> Iterator[PlacedRow]:
         for number, line in enumerate(self._lines(), start=1):
-            if "\0" in line:
-                raise CorpusError(f"{self.name} is no text, and does not end in {SUFFIXES}.")
+            cells = {cell.strip(' "') for cell in re.split(r"[,;\t|]", line.strip())}
+            is_table = line.startswith("{") or (len(cells) > 1 and cells & {*TEXT_FIELDS, "prediction"})
+            if "\0" in line or (number == 1 and is_table):
+                raise CorpusError(f"{self.name} is not lines of text: let its name say what it is ({SUFFIXES}).")
             yield f"line {number}", {LINE: line.rstrip("\r\n")}
 
     def _csv(self, separators: str) -> Iterator[PlacedRow]:
         """The separator is that of these which the first line has most often; of equally many, the first."""
         lines = self._lines()
         first = next(lines, "")
+        if re.fullmatch(r"sep=.\s*", first):  # for Excel, which other programs do not read
+            first = next(lines, "")
         separator = max(separators, key=first.count)
         # The module's default of 131,072 characters a cell is less than a long article.
         csv.field_size_limit(sys.maxsize)
@@ -198,6 +204,8 @@ class Reader:
         """
         with _opened(self.path) as file:
             head = file.peek()
+            if packing := next((name for sign, name in _BINARY.items() if head.startswith(sign)), None):
+                raise CorpusError(f"{self.name} is a file of {packing}, and its name should say so ({SUFFIXES}).")
             encoding = json.detect_encoding(head)
             if not encoding.startswith("utf-8") or re.match(rb"[^\r\n]*\r[^\n]", head):
                 with io.TextIOWrapper(file, encoding, newline="") as text:

@@ -24,11 +24,18 @@ ANEW = 'Write the file anew: df.to_json(FILE, orient="records", lines=True)'
 """What to do with a table that is not as any of its usual writers makes it."""
 # What `repr` makes of a text, by itself or in numpy's list, and of one that is missing.
 _QUOTED = re.compile(
-    r"""(?:np\.str_\()?('[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")\)?|\b(?:None|nan)\b""", re.DOTALL
+    r"""(?:np\.str_\()?([ub]?'[^'\\]*(?:\\.[^'\\]*)*'|[ub]?"[^"\\]*(?:\\.[^"\\]*)*")\)?|\b(?:None|nan)\b""", re.DOTALL
+)
+# A list, tuple, set or dictionary, by itself or as `repr` of an array of numpy or pandas has it.
+_WRAPPED = re.compile(
+    r"""(?:<\w*Array>\s*|array\()?(\[.*\]|\(['"].*['"],?\)|\{['"].*['"\]]\})(?:, dtype=\w+)?\)?(?:\s*Length: .*)?""",
+    re.DOTALL,
 )
 _LIKE_A_LIST = re.compile(
-    r"""\[(?:[\[(\s]|(?:array|list|np\.str_)\()*['"].*['"](?:[\])\s]|, dtype=\w+)*\]""", re.DOTALL
+    r"""(?:[\[({\s]|[ub](?=['"])|(?:array|list|np\.str_)\()*['"].*['"](?:[\])}\s]|, dtype=\w+)*""", re.DOTALL
 )
+# Between two texts in quotes. Speech has words there.
+_BETWEEN = re.compile(r"""['"][\s,.\[\]()]+[ub]?['"]""")
 # Soft hyphens, zero-width spaces and joiners, direction marks, and byte order marks. Two joiners are part of the
 # spelling, and stay, behind letters of Arabic, Indic and Mongolian scripts, where they choose the form of a letter, and
 # behind emoji, of which they make one.
@@ -84,7 +91,7 @@ def to_article(
         CorpusError: a field is missing or of another type than text or a list of texts.
     """
     text_field, reference_field, key_field = fields
-    text = cleaned(" ".join(_texts(value_of(row, text_field), text_field)))
+    text = joined_text_of(row, text_field)
     references = () if reference_field is None else to_references(value_of(row, reference_field), reference_field)
     key = f"row-{index}" if key_field is None else key_of(row, key_field)
     return Article(dataset, split, key, text, references)
@@ -109,28 +116,31 @@ def _texts(value: Any, field: str) -> list[str]:
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"
 
 
 def _listed(value: str, field: str) -> list[Any]:
-    """The parts of a list that is written in one cell as JSON, Python or numpy write it; any other text by itself.
+    """The parts of a list that is written in one cell as JSON, Python, numpy or pandas write it; other text by itself.
 
     Numpy separates texts by blanks alone. To Python they would be one.
 
     Raises:
         CorpusError: it looks like a list of texts in quotes, and is not one: numpy has left parts out (`...`).
     """
-    cell = value.strip()
-    if not (cell.startswith("[") and cell.endswith("]")):
+    wrapped = _WRAPPED.fullmatch(value.strip())
+    if wrapped is None:
         return [value]
+    cell = wrapped[1]
     with contextlib.suppress(ValueError, RecursionError):  # the latter: nested without end
         parsed = json.loads(cell, strict=False)
-        if all(isinstance(part, str) or _is_missing(part) for part in parsed):
-            return list(parsed)
-    if not _QUOTED.sub("", cell[1:-1]).strip(" \t\r\n,"):
+        if isinstance(parsed, list) and all(isinstance(part, str) or _is_missing(part) for part in parsed):
+            return parsed
+    is_list = cell[0] == "[" or _BETWEEN.search(cell) or cell.endswith(",)")  # ("Yes.") is speech
+    if is_list and not _QUOTED.sub("", cell[1:-1]).strip(" \t\r\n,"):
         with contextlib.suppress(ValueError, SyntaxError):
-            return [ast.literal_eval(quoted) for quoted in _QUOTED.findall(cell) if quoted]
-    if _LIKE_A_LIST.fullmatch(cell):
+            parts = [ast.literal_eval(quoted) for quoted in _QUOTED.findall(cell) if quoted]
+            return [part.decode() if isinstance(part, bytes) else part for part in parts]
+    if _LIKE_A_LIST.fullmatch(cell) and (_BETWEEN.search(cell) or cell[0] == "{" or cell[1] in "{["):
         raise CorpusError(f"Field {field!r} holds a list that is cut, nested or malformed: {cell[:50]!r}. {ANEW}.")
     return [value]
 
@@ -191,14 +201,13 @@ def text_of(row: Mapping[str, object], field: str) -> str:
     return cleaned(value)
 
 
-def output_of(row: Mapping[str, object], field: str) -> str:
-    """What a model wrote, as a field holds it: "" for null and NaN, which tools write where it wrote nothing.
+def joined_text_of(row: Mapping[str, object], field: str) -> str:
+    """The text that a field holds, or the sentences of a list joined with blanks; "" for null and NaN.
 
     Raises:
         CorpusError: it is missing, or holds something else.
     """
-    value = value_of(row, field)
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else text_of(row, field)
+    return cleaned(" ".join(_texts(value_of(row, field), field)))
 
 
 def key_of(row: Mapping[str, object], field: str) -> str:

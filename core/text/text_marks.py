@@ -14,7 +14,10 @@ from core.article import Article
 from core.errors import RecipeError
 from core.text.rows import cleaned
 
-_BLOCKS = "[dou]l|blockquote|br|d[dt]|div|fig(?:ure|caption)|h[1-6]|hr|li|p|section|t[dhr]|table|tbody"
+_BLOCKS = (
+    "article|body|footer|head(?:er)?|html|main|summary|title|"
+    "[dou]l|blockquote|br|d[dt]|div|fig(?:ure|caption)|h[1-6]|hr|li|p|section|t[dhr]|table|tbody"
+)
 _INLINE = "a|b|big|cite|code|em|font|i|iframe|img|small|source|span|strike|strong|su[bp]|time|u|video|wbr"
 # No parser reads it: one takes "<John Smith>" for a tag, "&copy" without its end for a sign, and all that follows a
 # comment without end for a part of it. A tag here is one of HTML, whose attributes, if there are any, have values.
@@ -25,7 +28,7 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BRACKET = re.compile("-[LR][RSC]B-", re.IGNORECASE)
-_TOKEN = re.compile(r"-[LR][RSC]B-|``|(?<=\w) (?:n't|'(?:s|m|d|re|ve|ll))(?=\s|$)", re.IGNORECASE)
+_TOKEN = re.compile(r"-[LR][RSC]B-|``|(?<=\w) (?:n['’]t|['’](?:s|m|d|re|ve|ll))(?=\s|$)", re.IGNORECASE)
 _SPACED, _JOINED = re.compile(r"(?<=\w) [.,](?=\s|$)"), re.compile(r"\w[.,](?=\s|$)")
 # nltk would join the words on both sides of these, and n counts words.
 _APART = re.compile(r"( (?:--|\.\.\.) |(?<=#) )")
@@ -34,7 +37,7 @@ _APART = re.compile(r"( (?:--|\.\.\.) |(?<=#) )")
 _MARK = re.compile(
     r"</?(?:q|n|t|s|sent|(?:[sx]_|doc-)?sep|[be]o[stu]|pad|cls|br)\s*/?>|\[(?:(?:[sx]_)?sep|cls|pad|[be]os|unused\d+)\]|"
     r"<\|\w+\|>|\|{3,}|__eo[tu]__|@highlight\b|\bstory_separator_special_tag\b|\bnewline_char\b|"
-    r"(?-i:(?<=[.!?\"'”’)])\s?(?:\\r)?\\n|(?:\\r)?(?<![:\\])\\n(?![a-z]))",
+    r"(?-i:(?<=[.!?\"'”’)])\s?(?:(?:\\r)?\\n)+|(?:\\r)?(?<![:\\])\\n(?![a-z]))",
     re.IGNORECASE,
 )
 _SHOWN = 15
@@ -46,6 +49,10 @@ def _plain(found: re.Match[str]) -> str:
     if sign := found["sign"]:
         return html.unescape(found[0]) if sign[0] == "#" or sign in html5 else found[0]
     return "\n" if found["block"] or found["hidden"] else ""
+
+
+def _find_html(text: str) -> re.Match[str] | None:
+    return next((found for found in _HTML.finditer(text) if _plain(found) != found[0]), None)
 
 
 def _without_ptb(text: str) -> str:
@@ -68,7 +75,7 @@ def _find_ptb(text: str) -> re.Match[str] | None:
 
 # In the order in which they work, that of their names: what HTML encodes may be a mark, and a sentence ends at one.
 _KINDS: dict[str, tuple[Callable[[str], re.Match[str] | None], Callable[[str], str]]] = {
-    "html": (_HTML.search, lambda text: _HTML.sub(_plain, _HTML.sub(_plain, text))),  # feeds have `&amp;quot;`
+    "html": (_find_html, lambda text: _HTML.sub(_plain, _HTML.sub(_plain, text))),  # feeds have `&amp;quot;`
     "marks": (_MARK.search, lambda text: _MARK.sub("\n", text)),
     "ptb": (_find_ptb, _without_ptb),
 }

@@ -1,11 +1,11 @@
-"""Where a run is driven: `nws resume`; `nws add`, which resumes it with more; `nws drive`, which Ray jobs run."""
+"""Where a run is driven: `nws resume`; `nws drive`, which Ray jobs run."""
 
 import dataclasses
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -160,44 +160,6 @@ def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, 
             f"{error} A file or folder that a recipe names must lie at the same path on the head.",
             settings=error.settings,
         ) from error
-
-
-@grouped
-def add(
-    run: NamedRun,
-    predictions: Annotated[
-        list[str],
-        typer.Argument(
-            help="JSONL, CSV or Parquet files with an article's key as `id`, and a `prediction`. Each is a system, "
-            "called after the file, or as you say: name=file."
-        ),
-    ],
-    target: ResumeTargetOptions,
-    actors: ActorOptions,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
-    """Add predictions to a run that has ended.
-
-    They are scored over the run's articles, at its lengths, with its metrics. A run that was submitted to a Ray cluster
-    goes there again, unless --address or --local says otherwise.
-    """
-    require_target(_without_address(target) if target.local else target)
-
-    from core.systems.predictions import parse_predictions
-    from jobs.recipes.job import plan_with
-    from jobs.report.warnings import warn_of_misfits
-
-    files = [parse_predictions(text) for text in predictions]
-    with changing(store) as opened:
-        run, host = opened.full_id(run), socket.gethostname()
-        again = where_it_was(opened, run, target)
-        plan = plan_with(opened.require_free(run, host), files)
-        warn_of_misfits(plan, err)
-        opened.extend_run(run, host, plan.run_spec())
-        err.print(f"Added to {run}. If this is interrupted, resume it with: nws resume {run}{store_flag(store)}")
-        outcome = resume_run(opened, store, run, again, actors, options.ResumeOptions())
-    finish(outcome, store, as_json)
 
 
 def require_target(target: TargetOptions, accelerator: str | None = None, log_to: Sequence[str] = ()) -> None:

@@ -1,6 +1,6 @@
 """The metrics of predictions from Python objects, with intervals and signatures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,7 +128,10 @@ def _rows(
         if values is not None and len(values) != len(predictions):
             raise CorpusError(f"There are {len(predictions)} predictions and {len(values)} {name}: give one for each.")
     for i, prediction in enumerate(predictions):
-        row = {"prediction": prediction, "references": references[i]}
+        several = references[i]
+        if isinstance(several, Iterable) and not isinstance(several, str | Mapping):  # also an array of numpy's
+            several = list(several)
+        row = {"prediction": prediction, "references": several}
         yield f"row {i + 1}", row if sources is None else row | {"source": sources[i]}
 
 

@@ -303,7 +303,7 @@ class RunRecipe(Strict):
     fluency_model: Annotated[LanguageModelText | None, IF_SET, Flag("--fluency-model NAME", "Metrics")] = None
     faithfulness_model: Annotated[ModelText | None, IF_SET, Flag("--faithfulness-model NAME", "Metrics")] = None
     plugins: Annotated[tuple[Plugin, ...], IF_SET, Flag("--plugin FILE", "Systems")] = ()
-    predictions: Predictions = ()
+    predictions: Annotated[Predictions, Flag("--predictions FILE", "Systems")] = ()
     clean_outputs: CleanOutputs = DEFAULT_CLEANING
     labels: Annotated[dict[str, Label], AfterValidator(_different_labels), IF_SET] = {}
 

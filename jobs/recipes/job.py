@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from core.errors import RecipeError
@@ -15,7 +15,6 @@ from core.models.tokens import MOST_UNREAD, unread_share
 from core.plugins.load import Plugin
 from core.stage import Stage
 from core.systems.extractive_baselines import make_baseline
-from core.systems.predictions import PredictionsSpec
 from core.text.dataset import OpenDataset
 from core.text.language import Language, is_korean
 from core.text.length import length_of
@@ -35,11 +34,9 @@ from jobs.recipes.plan import (
     panel_of,
     pinned_datasets,
     pinned_text,
-    require_same_revisions,
 )
 from jobs.recipes.sweep_plan import plan_sweep, with_rulers
 from jobs.recipes.sweep_recipe import SweepRecipe
-from jobs.store import RunInfo
 
 USUAL = 21
 """The longest n of the bundled recipes, which are for texts of a few words, too."""
@@ -115,20 +112,6 @@ def plan_again(
     """
     parsed = parse_recipe(recipe_class(job), recipe, "stored with the run")
     return make_plan(parsed, language=language, panels=panels)
-
-
-def plan_with(run: RunInfo, files: Sequence[PredictionsSpec]) -> Plan:
-    """A run that exists, with more files of predictions.
-
-    Raises:
-        NwsError: as for `with_predictions`, or what else made the run's numbers has changed since it began.
-    """
-    added = [*run.recipe.get("predictions", ()), *map(asdict, files)]
-    plan = plan_again(run.job, {**run.recipe, "predictions": added})
-    # What the run has was made with the libraries that it began with.
-    revisions = {**run.revisions, "predictions": plan.revisions["predictions"]}
-    require_same_revisions(revisions, plan.revisions, run.id)
-    return replace(plan, revisions=revisions)
 
 
 def require_long_enough(plan: Plan) -> None:

@@ -23,7 +23,6 @@ from jobs.recipes.base import (
     Flag,
     ModelText,
     PositiveInt,
-    Predictions,
     RunRecipe,
     Seed,
     Strict,
@@ -110,7 +109,6 @@ class BaselinesRecipe(RunRecipe):
     )
     encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
     prompt: Annotated[str | None, IF_SET, Flag("--prompt TEXT", "Systems")] = None
-    predictions: Annotated[Predictions, Flag("--predictions FILE", "Systems")] = ()
     seed: Annotated[Seed, SEED] = 0
     exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
     endpoint: Annotated[EndpointRecipe | None, IF_SET] = None

@@ -97,24 +97,6 @@ class Lifecycle(Database):
         connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
         return run.driver_epoch + 1
 
-    @writes
-    def extend_run(self, connection: Connection, run_id: str, host: str, spec: RunSpec) -> None:
-        """Give a run that has ended the recipe, revisions and systems of `spec`, and mark it as interrupted.
-
-        Raises:
-            StoreError: A driver works on it as far as `host` can tell, it has not begun, there is no such run, or a
-                part of `spec` is not JSON.
-        """
-        lock_run(connection, run_id)
-        run = read_free_run(connection, run_id, host)
-        if run.shards is not None or run.parent is not None or run.state == "pending":
-            reason = "sharded" if run.shards else "a shard" if run.parent else "pending, and has not begun yet"
-            raise StoreError(f"nothing can be added to run {run_id!r}: it is {reason}")
-        changed = {name: getattr(spec, name) for name in ("recipe", "recipe_hash", "revisions", "systems")}
-        values = {"state": "interrupted", "error": "a system was added that has not been computed", "means_kept": False}
-        # No article is done while it lacks a system.
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**changed, **values, articles_done=0))
-
     def cancel_run(self, run_id: str, host: str) -> bool:
         """Ask a run's driver to stop, and those of its shards. A run without one is 'interrupted' at once.
 

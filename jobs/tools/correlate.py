@@ -31,7 +31,7 @@ from jobs.report.printed_lines import print_line
 from jobs.report.table import MISSING, Cell, Mark, Table
 
 SYSTEM, DOCUMENT = "system", "document"
-GAPS = ("", "nan", "null", "none", "na", "n/a", "<na>")
+GAPS = ("", "nan", "null", "none", "na", "n/a", "<na>", "#n/a")
 """What stands in a cell without a score, in small letters."""
 FEWEST = 3
 """With two systems or documents, every correlation is 1, -1 or undefined."""

@@ -22,7 +22,7 @@ from core.text.length import require_summary_length
 from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from core.text.oddities import told_of
 from core.text.reader import PlacedRow, naming
-from core.text.rows import cleaned, output_of, text_of, to_references
+from core.text.rows import cleaned, joined_text_of, text_of, to_references
 from core.text.text_marks import AS_IT_IS, Preparation
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
@@ -265,7 +265,7 @@ def _prediction(row: dict[str, object], preparation: Preparation, clean_outputs:
     # An empty cell of a CSV file is none.
     source = None if row.get("source") in (None, "") else preparation.text(text_of(row, "source"))
     name = cleaned(row_id) if isinstance(row_id, str) else row_id
-    written = output_of(row, "prediction")
+    written = joined_text_of(row, "prediction")
     text, raw = clean_output(written, clean_outputs)
     summary = Row(preparation.text(text or ""), _references(row, preparation), source)
     return Prediction(name, summary, written if raw else None)

@@ -189,9 +189,9 @@ def test_errors_say_what_to_do_without_a_traceback(nws, arguments, code: int, me
     assert result.out == ""
 
 
-@pytest.mark.parametrize("command", ["resume", "cancel", "rm", "add"])
+@pytest.mark.parametrize("command", ["resume", "cancel", "rm"])
 def test_no_store_is_made_for_a_run_that_it_cannot_have(nws, tmp_path: Path, command: str) -> None:
-    result = nws(command, "absent", *(["mine.jsonl"] if command == "add" else []))
+    result = nws(command, "absent")
     assert result.code == 1
     assert f"there is no store at {tmp_path / 'nws.db'}" in result.err
     assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ from core.text.alike import find_alike
 @pytest.mark.parametrize(
     ("texts", "found"),
     [
-        ([f"Share this with{i} Story {i}." for i in range(4)] + ["Other."] * 36, ['4 begin with "Share this"']),
+        ([f"Share this with{i} Story {i}." for i in range(9)], []),
         ([f"By. Daily Mail Reporter. {i} {i}" for i in range(5)], ['5 begin with "By. Daily Mail Reporter."']),
         ([f"{i} news. Follow us online." for i in range(9)], ['9 end with "news. Follow us online."']),
         ([f"It was {i} o'clock in {i}." for i in range(7)] + [f"{i} {i} x{i}" for i in range(93)], []),

@@ -97,7 +97,7 @@ def test_a_list_that_is_cut_or_nested_is_refused_with_line_and_column(tmp_path: 
         ("d.csv", "article,summary\n가나다,글\n".encode("cp949"), "line 2: not valid UTF-8 .* CP949: iconv -f CP949"),
         ("d.csv", b'article,summary\n"He said \\"a\\".",b\n', r'line 2: .*In a cell, a quote is "", not \\"'),
         ("d.csv", b"article\nA, b, c.\n", "line 2: the row has 3 cells, not 1, with ',' between them"),
-        ("d.xlsx", b"PK\x03\x04\x14\x00", "is no text, and does not end in .jsonl"),
+        ("d.xlsx", b"PK\x03\x04\x14\x00", "is a file of Excel or zip, and its name should say so"),
         ("d.arrow", b"none at all", "not a readable Arrow file"),
     ],
 )

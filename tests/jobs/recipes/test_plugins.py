@@ -10,9 +10,8 @@ import pytest
 from rich.console import Console
 
 from core.errors import PluginError, RecipeError
-from core.systems.predictions import PredictionsSpec
 from jobs.drive import driver
-from jobs.recipes.job import plan_job, plan_with
+from jobs.recipes.job import plan_job
 from jobs.recipes.outside import files_to_ship
 from jobs.recipes.plan import Plan
 from jobs.store import Store
@@ -50,12 +49,16 @@ def metrics(tmp_path: Path, fails: str = "never in a text", file: str = "own.py"
 
 
 def planned(
-    tiny_models: dict[str, Path], *paths: Path, systems: Sequence[str] = ("lead",), n: Sequence[int] = (2, 5)
+    tiny_models: dict[str, Path],
+    *paths: Path,
+    systems: Sequence[str] = ("lead",),
+    n: Sequence[int] = (2, 5),
+    predictions: Sequence[dict[str, str]] = (),
 ) -> Plan:
     tiny = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 2}, "datasets.limit": 3, "bundle_size": 2}
     chosen = {"encoder": str(tiny_models["bert"]), "systems": list(systems), "n": list(n)}
     plugins = [{"plugin": str(path)} for path in paths]
-    return plan_job("baselines", "sample", {**tiny, **chosen, "plugins": plugins})
+    return plan_job("baselines", "sample", {**tiny, **chosen, "plugins": plugins, "predictions": list(predictions)})
 
 
 def test_a_plugin_is_stored_scored_resumed_and_shipped(
@@ -161,20 +164,17 @@ def test_a_name_that_another_system_has_is_refused(tiny_models: dict[str, Path],
         planned(tiny_models, plugin(tmp_path, name="textrank"))
 
 
-def test_metrics_of_a_plugin_are_computed_of_every_system_also_of_those_that_are_added(
+def test_metrics_of_a_plugin_are_computed_of_every_system_also_of_predictions(
     store: Store, tiny_models: dict[str, Path], tmp_path: Path, sample_rows: list[dict[str, str]]
 ) -> None:
-    plan = planned(tiny_models, metrics(tmp_path), plugin(tmp_path))
-    assert plan.revisions["plugins"]["own.py"].endswith("|metrics: share")
-    assert list(plan.systems) == ["lead", "tail"]
-    outcome = driver.start(store, plan, "inline", QUIET)
-    assert (outcome.state, outcome.summaries, outcome.failures) == ("done", 12, 0)
-
     rows = [{"id": row["id"], "prediction": row["highlights"]} for row in sample_rows[:3]]
     (tmp_path / "written.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    added = plan_with(store.run_info(outcome.run_id), [PredictionsSpec("written", str(tmp_path / "written.jsonl"))])
-    store.extend_run(outcome.run_id, "here", added.run_spec())
-    assert driver.resume(store, outcome.run_id, "inline", None, None, QUIET).summaries == 12 + 9
+    written = [{"name": "written", "file": str(tmp_path / "written.jsonl")}]
+    plan = planned(tiny_models, metrics(tmp_path), plugin(tmp_path), predictions=written)
+    assert plan.revisions["plugins"]["own.py"].endswith("|metrics: share")
+    assert list(plan.systems) == ["lead", "tail", "written"]
+    outcome = driver.start(store, plan, "inline", QUIET)
+    assert (outcome.state, outcome.summaries, outcome.failures) == ("done", 12 + 9, 0)
 
     points = store.points(outcome.run_id, ["share"])
     assert {points.systems[i] for i in points.system} == {"lead", "tail", "written"}

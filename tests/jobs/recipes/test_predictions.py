@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import RecipeError, StoreError
+from core.errors import RecipeError
 from core.provenance import file_sha256
-from core.systems.predictions import parse_predictions
 from core.text.length import first_words
 from jobs.drive import driver
 from jobs.drive.reuse import works
 from jobs.recipes import outside
-from jobs.recipes.job import plan_again, plan_job, plan_with
+from jobs.recipes.job import plan_again, plan_job
 from jobs.recipes.outside import misfits
 from jobs.recipes.plan import Plan
 from jobs.store import Store
@@ -194,43 +193,6 @@ def test_a_file_is_shipped_by_its_content_and_found_where_it_was_shipped(
     outside.SHIPPED.joinpath(name).unlink()
     with pytest.raises(RecipeError, match="was changed"):
         outside.files_to_ship(recipe)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("job", ["baselines", "phase1"])
-def test_predictions_are_added_to_a_run_that_has_ended(
-    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path, job: str
-) -> None:
-    changes = {"encoders": [str(tiny_models["bert"])]} if job == "phase1" else {}
-    outcome = driver.start(store, planned(tiny_models, job=job, **changes), "inline", QUIET)
-    run = store.run_info(outcome.run_id)
-    file = predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))
-    plan = plan_with(run, [parse_predictions(str(file))])
-    store.extend_run(run.id, "here", plan.run_spec())
-    waiting = store.run_info(run.id)
-    assert (waiting.state, waiting.articles_done, waiting.summaries) == ("interrupted", 0, outcome.summaries)
-    assert waiting.revisions == run.revisions | {"predictions": plan.revisions["predictions"]}
-
-    added = driver.resume(store, run.id, "inline", None, None, QUIET)
-    assert (added.state, added.articles, added.summaries) == ("done", 3, outcome.summaries + 9)
-    assert len(texts(store, "mine")) == 9
-    again = driver.resume(store, run.id, "inline", None, None, QUIET)
-    assert (again.state, again.summaries) == ("done", added.summaries)
-    with pytest.raises(RecipeError, match="cannot be called 'mine'"):
-        plan_with(store.run_info(run.id), [parse_predictions(str(file))])
-
-
-def test_nothing_is_added_while_a_driver_lives_or_before_it_begins(
-    store: Store, tiny_models: dict[str, Path], sample_rows: list[dict[str, str]], tmp_path: Path
-) -> None:
-    spec = planned(tiny_models, predicted(tmp_path / "mine.jsonl", keys_of(sample_rows))).run_spec()
-    run_id = store.create_run(planned(tiny_models).run_spec())
-    with pytest.raises(StoreError, match="has not begun yet"):
-        store.extend_run(run_id, "here", spec)
-    store.claim_run(run_id, "elsewhere", 1)
-    with pytest.raises(StoreError, match="is being driven by pid 1 on elsewhere"):
-        store.extend_run(run_id, "here", spec)
-    assert "predictions" not in store.run_info(run_id).recipe
 
 
 def test_predictions_are_cleaned_as_articles_are_and_are_no_others_then(

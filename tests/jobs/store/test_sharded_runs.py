@@ -177,14 +177,11 @@ def test_of_several_drivers_at_once_each_claims_other_shards(store, spec):
     assert {shard.driver_epoch for shard in store.shards(PARENT)} == {1}
 
 
-def test_a_sharded_run_is_removed_with_all_that_is_its(store, spec, sharded, articles, sweep, failure):
+def test_a_sharded_run_is_removed_with_all_that_is_its(store, sharded, articles, sweep, failure):
     do_shards(store, sharded, articles, sweep, failure)
     with pytest.raises(StoreError, match=f"is running. Stop it and its shards first: nws cancel {PARENT}"):
         store.remove_run(PARENT, HOST)
     store.writer(*sharded).finish("done")
-    for run_id in (PARENT, f"{PARENT}-01"):
-        with pytest.raises(StoreError, match="nothing can be added"):
-            store.extend_run(run_id, HOST, spec)
     with pytest.raises(StoreError, match=f"is a shard of '{PARENT}'.*nws rm {PARENT}"):
         store.remove_run(f"{PARENT}-01", HOST)
     store.claim_run(f"{PARENT}-01", "another-host", 1)

@@ -1,4 +1,4 @@
-"""`--predictions` and `nws add` as they are typed."""
+"""`--predictions` as it is typed."""
 
 import json
 from collections.abc import Callable
@@ -16,17 +16,17 @@ def mine(tmp_path: Path, sample_rows: list[dict[str, str]]) -> str:
     return "mine.jsonl"
 
 
-def test_predictions_are_shown_submitted_added_and_compared(nws: Callable[..., object], mine: str) -> None:
+def test_predictions_are_shown_submitted_and_compared(nws: Callable[..., object], mine: str) -> None:
     shown = nws("submit", "baselines", *SMALL, "--predictions", mine, "--dry-run")
     assert "system        mine" in shown.out
     assert "predictions   mine: mine.jsonl@sha256:" in shown.out
     submitted = nws("submit", "baselines", *SMALL, "--predictions", mine, "--json").json
     assert (submitted["summaries"], submitted["failures"]) == (2 + 4, 0)
-    run = submitted["run_id"]
 
-    added = nws("add", run, f"again={mine}", "--engine", "inline", "--json")
-    assert (added.code, added.json["summaries"], added.json["articles"]) == (0, 2 + 4 + 4, 2)
-    assert f"resume it with: nws resume {run}" in added.err
+    both = ("--predictions", mine, "--predictions", f"again={mine}")
+    more = nws("submit", "baselines", *SMALL, *both, "--json")
+    assert (more.code, more.json["summaries"], more.json["articles"]) == (0, 2 + 4 + 4, 2)
+    run = more.json["run_id"]
     status = nws("status", run)
     assert "state        done" in status.out
     assert status.out.count("mine.jsonl@sha256:") == 2
