@@ -170,16 +170,12 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
     table = read_scores(path, [*metrics, human])
     shared = table.filled([*metrics, human])
     scores, gold = {name: shared.scores[name] for name in metrics}, shared.scores[human]
-    agreement: list[Correlation] = []
     with threadpool_limits(1, user_api="blas"):  # the products are so small that threads would wait for each other
         resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
+        agreement = correlations(scores, gold, resampled)
         compared = differences(scores, gold, resampled, seed=seed)
-        for name in metrics:
-            own = table.filled([name, human]).scores  # more pairs than of all, or the same and the same resamples
-            resampled = resampled_correlations({name: own[name]}, own[human], seed=seed, resamples=RESAMPLES)
-            agreement += correlations({name: own[name]}, own[human], resampled)
     pairs = {name: int((~np.isnan(values)).sum()) for name, values in table.scores.items()}
-    return FileCorrelation(human, shared, pairs, table.scores[human].size, tuple(agreement), compared, seed)
+    return FileCorrelation(human, shared, pairs, table.scores[human].size, agreement, compared, seed)
 
 
 def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
