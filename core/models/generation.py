@@ -73,7 +73,6 @@ class LoadedGenerator:
         )
         first = self.prompt("a")  # so that a prompt too long for the window is refused before any article
         self._opened = opened_thoughts(tokenizer.decode(first.ids)) if "thoughts" in generator.clean_outputs else ""
-        self._sent_again: dict[tuple[str, int, int], GeneratedText | None] = {}
 
     def __call__(
         self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int] | None = None
@@ -83,8 +82,6 @@ class LoadedGenerator:
         In `extra` are `input_tokens`, the length of the input without a limit (prompt, article and special tokens);
         `truncated_tokens`, how many of them, all from the article's end, did not fit into the window; `dtype`, the
         type that the model ran in; and `raw_text`, where something was left out.
-
-        If a text fails, the others are kept until they are sent again, and not written twice.
 
         Args:
             texts: articles of any length; what goes beyond the model's window is cut.
@@ -97,21 +94,6 @@ class LoadedGenerator:
             ModelError: an output ends within its thoughts.
         """
         lengths = [UNCUT] * len(texts) if lengths is None else lengths
-        requests = list(zip(texts, keys, lengths, strict=True))
-        written = self._sent_again
-        if not written.keys() >= set(requests):
-            written = dict(zip(requests, self._made(texts, keys, lengths), strict=True))
-            self._sent_again = written if None in written.values() else {}
-        outputs = [output for request in requests if (output := written[request]) is not None]
-        if len(outputs) < len(requests):
-            raise ModelError(
-                f"{self.generator.model.name} ended within its thoughts, with all tokens that a checkpoint may write: "
-                "take one that does not think, or serve it behind an endpoint, whose `parameters` have max_tokens."
-            )
-        return outputs
-
-    def _made(self, texts: Sequence[str], keys: Sequence[int], lengths: Sequence[int]) -> list[GeneratedText | None]:
-        """What is written for each text; None where it ends within its thoughts."""
         prompts = [self.prompt(text, n) for text, n in zip(texts, lengths, strict=True)]
         summaries: dict[int, CleanOutput] = {}
         for n in dict.fromkeys(lengths):  # a batch has one limit of tokens
@@ -121,8 +103,17 @@ class LoadedGenerator:
             {"input_tokens": len(prompt.ids) + prompt.truncated, "truncated_tokens": prompt.truncated}
             for prompt in prompts
         ]
-        written = [(*summaries[i], counts[i] | {"dtype": dtype}) for i in range(len(texts))]
-        return [None if text is None else GeneratedText(text, extra | raw) for text, raw, extra in written]
+        written = []
+        for i, extra in enumerate(counts):
+            text, raw = summaries[i]
+            if text is None:
+                raise ModelError(
+                    f"{self.generator.model.name} ended within its thoughts, with all tokens that a checkpoint may "
+                    "write: take one that does not think, or serve it behind an endpoint, whose `parameters` have "
+                    "max_tokens."
+                )
+            written.append(GeneratedText(text, {**extra, "dtype": dtype, **raw}))
+        return written
 
     def prompt(self, text: str, n: int = UNCUT) -> Prompt:
         """The input for an article: as much of it as fits beside prompt and special tokens.

@@ -1,6 +1,5 @@
 """The result of cutting a text, English or Korean, and the rule by which runs of words become chunks."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -12,9 +11,6 @@ MAX_CHUNK_WORDS = 5
 SIGNS_OF_WORDS = "%#@"
 # First word (included) and last (excluded).
 Range = tuple[int, int]
-# At most so many characters are cut at a time, up to the end of a line if there is one, else of a word: a trained
-# pipeline holds some gigabytes for a million, and spaCy refuses more.
-_PART = re.compile(r".{1,100000}(?=\n|\Z)|.{1,100000}(?!\S)|.{1,100000}", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +35,6 @@ Cutter = Callable[[str], CutText]
 def into_words(cut: CutText) -> CutText:
     """The same words and sentences, with each word as a chunk."""
     return replace(cut, chunks=tuple(tuple((i, i + 1) for i in range(start, end)) for start, end in cut.sentences))
-
-
-def in_parts(cut: Cutter) -> Cutter:
-    """A cutter of texts of any length, which are long ones' parts to `cut`."""
-
-    def cut_parts(text: str) -> CutText:
-        words, sentences, chunks = list[str](), list[Range](), list[tuple[Range, ...]]()
-        for part in map(cut, _PART.findall(text)):
-            at = len(words)
-            words += part.words
-            sentences += [(at + start, at + end) for start, end in part.sentences]
-            chunks += [tuple((at + start, at + end) for start, end in ranges) for ranges in part.chunks]
-        return CutText(tuple(words), tuple(sentences), tuple(chunks))
-
-    return cut_parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,10 @@ PINNED_REVISIONS = {"abisee/cnn_dailymail": "96df5e686bee6baa90b8bee7c28b81fa3fa
 _HUB_NAME = re.compile(r"(?P<repository>[\w.-]+/[\w.-]+)(:(?P<config>[\w.-]+))?(@(?P<revision>[\w./-]+))?")
 
 
+IF_SET: Any = Field(exclude_if=lambda value: not value)
+"""Left out of a stored recipe where it is not set: runs of earlier recipes are found by their hash."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """The articles to read: a dataset as a recipe names it.
@@ -68,9 +72,9 @@ class Dataset:
     text_field: str | None = None
     reference_field: str | None = None
     key_field: str | None = None
-    references_file: Annotated[str | None, Field(exclude_if=lambda file: file is None)] = None
-    clean_texts: str | tuple[str, ...] = ()
-    join_references: bool = False
+    references_file: Annotated[str | None, IF_SET] = None
+    clean_texts: Annotated[str | tuple[str, ...], IF_SET] = ()
+    join_references: Annotated[bool, IF_SET] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clean_texts", self.preparation.clean_texts)

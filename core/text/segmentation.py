@@ -22,7 +22,7 @@ from pathlib import Path
 from core.article import Article, Segment, SegmentedArticle
 from core.errors import EmptyArticleError, SegmentationError
 from core.provenance import files_below, files_sha256
-from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, in_parts, into_words
+from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
 from core.text.korean import DATA, load_korean_cutter, versions
 from core.text.language import Language
 from core.text.length import require_length, word_spans
@@ -165,10 +165,10 @@ class Segmenter:
 def _load(pipeline: str) -> Cutter:
     # Each with the libraries of its language, which a driver need not wait for.
     if pipeline == KOREAN_PIPELINE:
-        return in_parts(load_korean_cutter())
+        return load_korean_cutter()
     from core.text import spacy_segmentation
 
-    return in_parts(spacy_segmentation.load_cutter(resolve_pipeline(pipeline)))
+    return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))
 
 
 def assemble(article: Article, cut: CutText) -> SegmentedArticle:

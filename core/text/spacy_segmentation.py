@@ -10,6 +10,7 @@ Two ways:
 
 import functools
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -25,8 +26,6 @@ from core.text.length import word_spans
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# The tokenizer takes time in the square of the signs at the ends of a word, 22 s for 10,000: it gets letters instead.
-_LONG_WORD = re.compile(r"\S{501,}")
 _VERB_CHUNK_POS = frozenset({"VERB", "AUX", "PART", "ADV"})
 
 
@@ -69,12 +68,9 @@ def load_cutter(pipeline: str) -> Cutter:
         nlp = _load_trained(pipeline)
         chunker = parsed_chunks
     nlp.add_pipe("line_breaks", first=True)
-
-    def cut(text: str) -> CutText:
-        text = _SURROGATE.sub("\ufffd", text)  # spaCy fails on half of a surrogate pair
-        return cut_doc(nlp(_LONG_WORD.sub(lambda word: "x" * len(word[0]), text)), text, chunker)
-
-    return cut
+    nlp.max_length = sys.maxsize  # of texts: whoever names a trained pipeline for novels has the gigabytes
+    # spaCy fails on half of a surrogate pair.
+    return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker)
 
 
 def _load_trained(pipeline: str) -> Language:
@@ -91,15 +87,16 @@ def _load_trained(pipeline: str) -> Language:
 @Language.component("line_breaks")
 def line_breaks(doc: Doc) -> Doc:
     """A new line always starts a sentence: headlines and paragraphs often lack the full stop."""
+    starts = np.zeros(len(doc), np.uint64)
     for i in np.flatnonzero(doc.to_array("IS_SPACE")[:-1]).tolist():
-        if "\n" in doc[i].text:
-            doc[i + 1].is_sent_start = True
+        starts[i + 1] = "\n" in doc[i].text
+    doc.from_array(["SENT_START"], starts)  # all at once: for one, spaCy looks at all tokens
     return doc
 
 
-def cut_doc(doc: Doc, text: str, chunker: Chunker) -> CutText:
-    """The words, sentences and chunks of a text, of whose tokens `doc` is made."""
-    words = _words(doc, text)
+def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
+    """The words, sentences and chunks of the text of `doc`."""
+    words = _words(doc)
     sentences = tuple(_sentence_ranges(doc, words))
     chunks = tuple(
         tuple((start + first, start + last) for first, last in chunker(words[start:end])) for start, end in sentences
@@ -107,9 +104,10 @@ def cut_doc(doc: Doc, text: str, chunker: Chunker) -> CutText:
     return CutText(tuple(word.text for word in words), sentences, chunks)
 
 
-def _words(doc: Doc, text: str) -> list[_SpacyWord]:
+def _words(doc: Doc) -> list[_SpacyWord]:
     words = []
-    tokens = list(doc)  # once: spaCy makes them anew each time it is asked
+    tokens = list(doc)  # once, and the text: spaCy makes them anew each time it is asked
+    text = doc.text
     starts = doc.to_array("IDX").astype(np.int64)
     ends = (starts + doc.to_array("LENGTH").astype(np.int64)).tolist()
     starts = starts.tolist()

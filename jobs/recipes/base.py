@@ -15,10 +15,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationInfo,
-    WrapSerializer,
     field_validator,
     model_validator,
 )
@@ -28,6 +26,7 @@ from core.models import LANGUAGE_MODELS, parse_model
 from core.plugins.load import PluginSpec
 from core.systems.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
+from core.text.dataset import IF_SET as IF_SET
 from core.text.dataset import Dataset
 from core.text.length import LengthUnit, parse_lengths
 from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, parse_cleaning
@@ -98,8 +97,6 @@ def _different_labels(labels: dict[str, str]) -> dict[str, str]:
     return labels
 
 
-IF_SET: Any = Field(exclude_if=lambda value: not value)
-"""A field that is left out of a stored recipe, which people read, where it is not set."""
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 # Up to what a column of whole numbers holds in every database.
@@ -160,13 +157,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def _as_set(dataset: Dataset, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-    """A dataset without what is done to its texts where nothing is: runs of earlier recipes are found by their hash."""
-    return {k: value for k, value in dump(dataset).items() if value or k not in ("clean_texts", "join_references")}
-
-
-DatasetRecipe = Annotated[Dataset, typed(lambda name: {"name": name}), WrapSerializer(_as_set)]
-Datasets = Annotated[tuple[DatasetRecipe, ...], Field(min_length=1)]
+Datasets = Annotated[tuple[Annotated[Dataset, typed(lambda name: {"name": name})], ...], Field(min_length=1)]
 FIELD_FLAGS = (
     *(Flag(f"--{name}-field NAME", "Articles", f"{name}_field") for name in ("text", "reference", "key")),
     Flag("--clean-texts KINDS", "Articles", "clean_texts"),

@@ -137,7 +137,7 @@ def test_a_parsed_document_gives_noun_and_verb_chunks() -> None:
         heads=[1, 3, 3, 3, 3, 6, 4, 3, 9, 9, 9],
     )
     assert [c.text for c in doc.noun_chunks] == ["The fox", "two dogs", "She"]
-    segmented = assemble(article(doc.text), cut_doc(doc, doc.text, parsed_chunks))
+    segmented = assemble(article(doc.text), cut_doc(doc, parsed_chunks))
     assert chunk_texts(segmented) == ["The fox", "has jumped", "two dogs"]
     assert [s.text for s in segmented.sentences] == ["The fox has jumped over two dogs.", "She is well"]
     assert [chunk.sentence for chunk in segmented.chunks] == [0, 0, 0]
@@ -151,7 +151,7 @@ def test_adjacent_noun_chunks_stay_apart() -> None:
         deps=["nsubj", "ROOT", "dative", "dobj"],
         heads=[1, 1, 1, 1],
     )
-    assert chunk_texts(assemble(article(doc.text), cut_doc(doc, doc.text, parsed_chunks))) == ["gave", "Mary", "books"]
+    assert chunk_texts(assemble(article(doc.text), cut_doc(doc, parsed_chunks))) == ["gave", "Mary", "books"]
 
 
 @pytest.mark.parametrize(
