@@ -6,17 +6,16 @@ article keep.
 """
 
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from core.article import SegmentedArticle
-from core.systems.composition import compose, words_at
+from core.systems.composition import compose
 from core.systems.rulers import RULERS
 from core.systems.system import Document, Draft, System, UsualSystem
-from core.text.length import UNCUT, cut, fitting, room, word_spans
+from core.text.length import UNCUT, cut, word_spans
 from core.types import SystemKind
 
 BASELINES = {
@@ -28,14 +27,13 @@ BASELINES = {
     "oracle": "core.systems.rulers:Oracle",
     "lead": "core.systems.extractive_baselines:Lead",
     "random": "core.systems.extractive_baselines:Random",
-    "random-words": "core.systems.extractive_baselines:RandomWords",
     "reference-words": "core.systems.rulers:ReferenceWords",
     "person": "core.systems.rulers:Person",
     "other-article": "core.systems.rulers:OtherArticle",
 }
 """`module:class` by name. Each class is a frozen dataclass that follows `System`, and is imported when it is made."""
-# Random words hardly ever win, and rulers do not take their words from the article.
-_NO_RIVALS = ("oracle", "random-words", *RULERS)
+# Rulers do not take their words from the article.
+_NO_RIVALS = ("oracle", *RULERS)
 
 
 def make_baseline(name: str, encoder: str, seed: int) -> System:
@@ -103,43 +101,10 @@ class Random(UsualSystem):
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
         article, unit = document.segmented, document.length_unit
-        return _drafts(
-            *(article, self.seed, len(article.chunks), lengths), lambda order, n: compose(article, order, n, unit)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class RandomWords(UsualSystem):
-    """Control: n random words of the article, drawn without replacement by their place, in document order.
-
-    Unlike the chunks of `Random` they are no phrases, and there are stop words among them. Seeds, texts and scores are
-    as there.
-    """
-
-    kind: ClassVar[SystemKind] = "control"
-
-    seed: int
-
-    signature: ClassVar[str] = "random-words"
-
-    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        article, unit = document.segmented, document.length_unit
-
-        def write(order: list[int], n: int) -> str:
-            drawn = (article.words[position] for position in order)
-            return words_at(article, order[: fitting(drawn, room(n, unit), unit)])
-
-        return _drafts(article, self.seed, len(article.words), lengths, write)
-
-
-def _drafts(
-    article: SegmentedArticle, seed: int, items: int, lengths: Sequence[int], write: Callable[[list[int], int], str]
-) -> list[Draft]:
-    """A draft of each length, written in each of `DRAWS` random orders of `items` chunks or words."""
-    generator = np.random.default_rng([seed, int(article.article.content_hash, 16)])
-    orders = [generator.permutation(items).tolist() for _ in range(DRAWS)]
-    drafts = []
-    for n in lengths:
-        text, *redraws = [write(order, n) for order in orders]
-        drafts.append(Draft(n, text, tuple(redraws)))
-    return drafts
+        generator = np.random.default_rng([self.seed, int(article.article.content_hash, 16)])
+        orders = [generator.permutation(len(article.chunks)).tolist() for _ in range(DRAWS)]
+        drafts = []
+        for n in lengths:
+            text, *redraws = [compose(article, order, n, unit) for order in orders]
+            drafts.append(Draft(n, text, tuple(redraws)))
+        return drafts

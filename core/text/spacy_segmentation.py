@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import spacy
@@ -90,8 +91,7 @@ def line_breaks(doc: Doc) -> Doc:
     starts = np.zeros(len(doc), np.uint64)
     for i in np.flatnonzero(doc.to_array("IS_SPACE")[:-1]).tolist():
         starts[i + 1] = "\n" in doc[i].text
-    doc.from_array(["SENT_START"], starts)  # all at once: for one, spaCy looks at all tokens
-    return doc
+    return doc.from_array(["SENT_START"], cast(Any, starts))  # all at once: for each, spaCy would look at all tokens
 
 
 def cut_doc(doc: Doc, chunker: Chunker) -> CutText:

@@ -125,7 +125,7 @@ class Phase2Recipe(RunRecipe):
         decodings: how trained policies write for the test articles, a system each: greedy, or rerank, the best of many
             draws. The first is what `nws export` takes unless told otherwise.
         systems: what policies are compared with: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words,
-            lexrank, position, oracle, lead, random, random-words, reference-words, person, other-article. (The oracle
+            lexrank, position, oracle, lead, random, reference-words, person, other-article. (The oracle
             takes most of the time.)
         reward: what policies are trained to get.
     """

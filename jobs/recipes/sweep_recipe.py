@@ -33,9 +33,8 @@ from jobs.recipes.base import (
 
 STUDY = ("textrank", "lexrank", "position")
 """The importances of the study."""
-ON_REQUEST = frozenset({"random-words", PERSON, OTHER_ARTICLE})
-"""They run only where they are asked for: what `random` shows of length needs no second control, and two of the rulers
-come with `reference-words` where they can."""
+ON_REQUEST = frozenset({PERSON, OTHER_ARTICLE})
+"""Rulers that run only where they are asked for, and come with `reference-words` where they can."""
 
 
 class Phase1Recipe(RunRecipe):
@@ -92,7 +91,7 @@ class BaselinesRecipe(RunRecipe):
 
     Attributes:
         systems: what writes: lead3, lead2+chunks, lead3-search, textrank, centroid, textrank-words, lexrank, position,
-            oracle, lead, random, random-words, reference-words, person, other-article; a generator: bart-large-cnn,
+            oracle, lead, random, reference-words, person, other-article; a generator: bart-large-cnn,
             bart-large-xsum, pegasus-cnn_dailymail, t5-large, gpt2-xl, smollm2, a folder, a Hub id, or openai:MODEL.
         encoder: what embeds sentences and chunks: a known name, a folder, or a Hub id.
         prompt: prompt for generators that NWS does not know by name; the article replaces {article}. With {n} in it, a

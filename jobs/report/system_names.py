@@ -221,7 +221,6 @@ SYSTEM_NOTES = {
     "lexrank": "takes phrases of sentences whose rare words many other sentences have, too",
     "position": "takes phrases of sentences; earlier sentences weigh more",
     "random": "takes phrases at random",
-    "random-words": "takes single words at random",
     "reference-words": "takes the first n words of the reference, which no system can see",
     "person": "takes the first n words of a second person's summary",
     "other-article": "takes the first n words of the reference of the most similar other article",

@@ -86,7 +86,7 @@ def test_encoders_that_nobody_asks_for_are_left_out(names: list[str], encoders: 
     assert STAGE.narrowed(set(itertools.product(names, LENGTHS))).encoders == encoders
 
 
-FREE = ["lead", "random", "lead3", "random-words", "reference-words"]
+FREE = ["lead", "random", "lead3", "reference-words"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from core.types import SystemKind
 
-CONTROLS = ("lead", "other-article", "random", "random-words")
+CONTROLS = ("lead", "other-article", "random")
 UPPER_BOUNDS = ("oracle", "person", "reference-words", "window-oracle")
 
 

@@ -1,16 +1,12 @@
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from documents import TEXT, dice, document, segmented
-from hypothesis import given
-from hypothesis import strategies as st
 from system_kinds import kind_of
 
-from core.systems.extractive_baselines import BASELINES, DRAWS, Lead, Lead3, Random, RandomWords, make_baseline
+from core.systems.extractive_baselines import BASELINES, DRAWS, Lead, Lead3, Random, make_baseline
 from core.systems.system import Draft, Embeddings
-from core.text.alignment import align, bare_words
 from core.text.length import count_words
 
 WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
@@ -67,21 +63,10 @@ def test_lead3_is_three_sentences_uncut_and_cut(text: str, n: int, uncut: str, c
     assert Lead3().summarize(document(segmented(text)), [n]) == [Draft(0, uncut), Draft(n, cut)]
 
 
-@pytest.mark.parametrize("kind", [Random, RandomWords])
-def test_draws_are_seeded_by_run_and_content(kind: type[Random | RandomWords]) -> None:
-    drafts = kind(3).summarize(document(), [2, 5])
+def test_draws_are_seeded_by_run_and_content() -> None:
+    drafts = Random(3).summarize(document(), [2, 5])
     assert {len(draft.texts) for draft in drafts} == {DRAWS}
-    assert len({text for seed in range(9) for text in kind(seed).summarize(document(), [5])[0].texts}) > 3
-    assert drafts == kind(3).summarize(document(segmented(key="other")), [2, 5])
-    assert drafts != kind(4).summarize(document(), [2, 5])
-    assert drafts != kind(3).summarize(document(segmented(f"{TEXT}..")), [2, 5])
-
-
-@given(st.integers(0, 99), st.integers(1, 15))
-def test_random_words_are_the_articles_in_its_order_and_a_longer_text_holds_the_shorter(seed: int, n: int) -> None:
-    article = segmented()
-    shorter, longer = RandomWords(seed).summarize(document(article), [n, n + 1])
-    for text, more in zip(shorter.texts, longer.texts, strict=True):
-        assert len(text.split()) == min(n, len(article.words))
-        assert None not in align(bare_words(text), bare_words(TEXT))
-        assert Counter(text.split()) <= Counter(more.split())
+    assert len({text for seed in range(9) for text in Random(seed).summarize(document(), [5])[0].texts}) > 3
+    assert drafts == Random(3).summarize(document(segmented(key="other")), [2, 5])
+    assert drafts != Random(4).summarize(document(), [2, 5])
+    assert drafts != Random(3).summarize(document(segmented(f"{TEXT}..")), [2, 5])

@@ -60,7 +60,6 @@ def test_every_system_at_every_length(store: Store, tiny_models: dict[str, Path]
             ("control", "lead"),
             ("control", "other-article"),
             ("control", "random"),
-            ("control", "random-words"),
             ("upper bound", "oracle"),
             ("upper bound", "reference-words"),
         ]
