@@ -1,7 +1,10 @@
 """`nws write`: summaries of the articles of a file, without references."""
 
+import importlib.util
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -202,21 +205,34 @@ def test_an_endpoint_may_fail_an_article_but_not_all(nws, news: str, server: Ope
     assert "56 articles in a row got no answer: no more is asked." in " ".join(nws(*BY_ENDPOINT).err.split())
 
 
+_LLAMA_SERVER = """
+import os, sys, time, xllamacpp
+settings = xllamacpp.CommonParams()
+settings.model.path, settings.n_ctx, settings.n_parallel, settings.port = sys.argv[1], 2048, 1, 0
+settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1  # several wait for each other, spinning
+running = xllamacpp.Server(settings)
+print(running.listening_address, flush=True)
+os.dup2(2, 1)
+time.sleep(600)
+"""
+
+
 @pytest.fixture
 def llama_cpp(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """llama.cpp's server, in this process, with the weights of SmolLM2."""
-    xllamacpp = pytest.importorskip("xllamacpp", reason="xllamacpp is not installed, which carries llama.cpp's server")
-    settings = xllamacpp.CommonParams()
+    """llama.cpp's server with the weights of SmolLM2, in a process of its own, which it may crash when it ends."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        pytest.skip("xllamacpp is not installed, which carries llama.cpp's server")
     try:
-        settings.model.path = str(smollm2_gguf())
+        weights = str(smollm2_gguf())
     except ModelError as error:
         pytest.skip(str(error))
-    settings.n_ctx, settings.n_parallel, settings.port = 2048, 1, 0
-    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1  # several wait for each other, spinning
-    running = xllamacpp.Server(settings)
-    monkeypatch.setenv("OPENAI_BASE_URL", f"{running.listening_address}/v1")
-    yield
-    del running  # which ends it
+    started = [sys.executable, "-c", _LLAMA_SERVER, weights]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = next(line for line in process.stdout if line.startswith("http"))
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{address.strip()}/v1")
+        yield
+        process.kill()
 
 
 @pytest.mark.slow
