@@ -221,7 +221,7 @@ class RunRecipe(Strict):
         units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
             itself, for texts of a sentence.
         n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. `auto`: up to the median length of the
-            references, and of the bundled articles 1, 3, …, 21. A stored recipe has the numbers.
+            references (docs/phase1.md), and of the bundled articles 1, 3, …, 21.
         max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so
             many, and whole words.
         bertscore, rouge: the metrics' options.
