@@ -28,6 +28,7 @@ from core.sweep import Sweeper, take_share
 from core.systems.rulers import RULERS
 from jobs.recipes.job import plan_job
 from jobs.recipes.plan import Plan
+from jobs.recipes.sweep_plan import STUDY_LENGTHS
 from jobs.store import upgrade_schema
 
 WITHOUT, KEPT, RULED = ARMS = ("without", "content kept", "content kept and rulers")
@@ -104,7 +105,7 @@ def arm_of(name: str, dataset: str, articles: int) -> Arm:
 
 
 def plan_of(dataset: str, articles: int, *, with_rulers: bool) -> Plan:
-    asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16}
+    asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16, "n": STUDY_LENGTHS}
     return plan_job("phase1", "sample", asked if with_rulers else {**asked, "rulers": []})
 
 

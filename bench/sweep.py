@@ -40,6 +40,7 @@ from core.worker_factories import make_segmenter
 from jobs.recipes.job import make_plan
 from jobs.recipes.load import load_recipe
 from jobs.recipes.plan import Plan
+from jobs.recipes.sweep_plan import STUDY_LENGTHS
 from jobs.recipes.sweep_recipe import Phase1Recipe
 from jobs.store import upgrade_schema
 
@@ -132,7 +133,7 @@ def datasets() -> list[str]:
 
 def without_random(dataset: str, articles: int) -> Plan:
     """A run without `random`, whose scores are means over several draws: one summary, one score, in every arm."""
-    asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16}
+    asked = {"datasets": [{"name": dataset}], "datasets.limit": articles, "bundle_size": 16, "n": STUDY_LENGTHS}
     plan = make_plan(
         load_recipe(Phase1Recipe, "sample", {**asked, "importance": ["textrank", "centroid"], "rulers": []})
     )

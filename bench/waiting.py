@@ -24,6 +24,7 @@ import yaml
 from bench.machine import cpu_model, keep
 from bench.sweep import LONG
 from jobs.recipes.load import load_recipe
+from jobs.recipes.sweep_plan import STUDY_LENGTHS
 from jobs.recipes.sweep_recipe import Phase1Recipe
 
 NWS = (sys.executable, "-m", "jobs.cli")
@@ -88,7 +89,7 @@ def _dataset() -> str:
 def _recipe(articles: int) -> str:
     """The sample recipe on so many articles, or on all that there are."""
     dataset = {"name": str(LONG) if LONG.is_file() else "sample", "limit": articles}
-    recipe = load_recipe(Phase1Recipe, "sample", {"datasets": [dataset], "accelerator": "cpu"})
+    recipe = load_recipe(Phase1Recipe, "sample", {"datasets": [dataset], "n": STUDY_LENGTHS, "accelerator": "cpu"})
     return yaml.safe_dump(recipe.model_dump(mode="json"))
 
 

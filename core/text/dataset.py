@@ -18,6 +18,7 @@ from core.article_id_sets import IdNumbers
 from core.errors import CorpusError, RecipeError, did_you_mean
 from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
 from core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_address, is_files
+from core.text.length import count_words
 from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
 from core.text.rows import recognise_fields, to_article
 from core.text.split_folders import has_splits_inside
@@ -110,6 +111,8 @@ class OpenDataset:
         repeats: how many of the rows that were read hold the same article as a row before them.
         fewest_references: of any article that has one, since others fail; 0 where none has. A streamed dataset is not
             read before: it counts as 1.
+        reference_words: the median length of the references, rounded down; 0 where there are none. None of a streamed
+            dataset.
     """
 
     dataset: Dataset
@@ -124,6 +127,7 @@ class OpenDataset:
     positions: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     repeats: int = 0
     fewest_references: int = 1
+    reference_words: int | None = None
 
     @property
     def size(self) -> int | None:
@@ -301,7 +305,7 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
         if all(article is None for _, article in opened.distinct(rows)):
             raise nothing
         return opened
-    ids, positions, references = array("Q"), array("q"), set[int]()
+    ids, positions, references, words = array("Q"), array("q"), set[int](), array("q")
     repeats = 0
     for index, article in opened.distinct(rows):
         if article is None:
@@ -310,6 +314,7 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
             ids.append(int(article.id, 16))
             positions.append(index)
             references.add(len(article.references))
+            words.extend(map(count_words, article.references))
     if not ids:
         raise nothing
     return replace(
@@ -318,6 +323,7 @@ def _read_once(opened: OpenDataset) -> OpenDataset:
         positions=np.frombuffer(positions, np.int64),
         repeats=repeats,
         fewest_references=min(references - {0}, default=0),
+        reference_words=int(np.median(words)) if words else 0,
     )
 
 

@@ -98,6 +98,17 @@ def parse_lengths(text: str, setting: str = "n") -> list[int]:
     return lengths
 
 
+def lengths_up_to(longest: int) -> tuple[int, ...]:
+    """At most 12 lengths from 1 to `longest`, dense where a word more keeps most.
+
+    All of them up to 12. Else the odd ones up to 13, and four more in equal ratios, rounded, of which the last is
+    `longest`. Up to 21 these are 1, 3, …, 21.
+    """
+    if longest <= 12:
+        return tuple(range(1, longest + 1))
+    return tuple(sorted({*range(1, 14, 2), *(round(13 * (longest / 13) ** (step / 4)) for step in range(1, 5))}))
+
+
 def count_characters(text: str) -> int:
     """Unicode code points of `text` in composed form (NFC), blanks among them: "é" is one, however it is encoded."""
     return len(unicodedata.normalize("NFC", text))

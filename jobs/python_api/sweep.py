@@ -31,7 +31,7 @@ ALWAYS = ("lead", "random", REFERENCE_WORDS)
 
 def sweep(
     articles: object,
-    n: int | Sequence[int] | None = None,
+    n: int | str | Sequence[int] | None = None,
     systems: "str | Write | Sequence[str | Write]" = SYSTEMS,
     encoder: str | None = None,
     *,
@@ -60,7 +60,8 @@ def sweep(
             `--dataset` takes it. A row is an article. Its fields are recognised by their usual names (text: article,
             document, dialogue, text; references, a text or a list of texts: highlights, summary, summaries, references,
             reference; key: id, key, fname).
-        n: the summary lengths in words; 1, 3, … 21 unless given.
+        n: the summary lengths in words, or "auto", as unless given: about eleven, up to the median length of the
+            references (docs/phase1.md); of the bundled articles 1, 3, …, 21.
         max_chars: in place of n, the summary lengths in characters, such as [30, 50, 65] for titles: each summary has
             at most so many (code points in composed form, NFC), and whole words. The column `n` then holds them.
         systems: names of baselines and generators, as `--system` takes them (docs/baselines.md), and functions of your
@@ -149,8 +150,10 @@ def sweep(
     return _run(plan)
 
 
-def _lengths(lengths: int | Sequence[int] | None) -> tuple[int, ...] | None:
-    return (lengths,) if isinstance(lengths, int) else None if lengths is None else tuple(lengths)
+def _lengths(lengths: int | str | Sequence[int] | None) -> str | tuple[int, ...] | None:
+    if lengths is None or isinstance(lengths, str):
+        return lengths
+    return (lengths,) if isinstance(lengths, int) else tuple(lengths)
 
 
 def _several(values: Any) -> Sequence[Any]:
@@ -189,11 +192,12 @@ def _run(plan: "Plan") -> Result:
     from core.arithmetic import one_thread
     from jobs.drive.driver import drive_alone
     from jobs.drive.pools import open_pools
-    from jobs.report.warnings import warn_of_corpora, warn_of_repeats
+    from jobs.report.warnings import tell_lengths, warn_of_corpora, warn_of_repeats
 
     console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
     warn_of_corpora(plan.corpora, plan.language, console)
     warn_of_repeats(plan.corpora, console)
+    tell_lengths(plan, console, "n=")
     with contextlib.ExitStack() as on_error:
         folder = on_error.enter_context(tempfile.TemporaryDirectory(prefix="nws-sweep-"))
         store = on_error.enter_context(open_store(f"sqlite:///{folder}/nws.db"))

@@ -15,8 +15,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     StringConstraints,
     ValidationInfo,
+    WrapValidator,
     field_validator,
     model_validator,
 )
@@ -139,6 +141,13 @@ Lengths = Annotated[
     Field(min_length=1, validate_default=True),
     Flag("--n N,N", "Systems"),
 ]
+AUTO: Any = "auto"
+LengthsOrAuto = Annotated[
+    Lengths,
+    WrapValidator(lambda value, validate: () if value == AUTO else validate(value)),
+    PlainSerializer(lambda lengths: lengths or AUTO),
+]
+"""Lengths, or none where `auto` is to be made lengths of when the run is planned."""
 MaxChars = Annotated[
     tuple[PositiveInt, ...] | None,
     typed(parse_lengths),
@@ -221,7 +230,8 @@ class RunRecipe(Strict):
             Korean articles are always cut by Kiwi.
         units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
             itself, for texts of a sentence.
-        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them.
+        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. `auto`: up to the median length of the
+            references (docs/phase1.md), and of the bundled articles 1, 3, …, 21.
         max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so
             many, and whole words.
         bertscore, rouge: the metrics' options.
@@ -273,7 +283,7 @@ class RunRecipe(Strict):
     pipeline: Annotated[str, Flag("--pipeline NAME", "Articles")] = "auto"
     # Before `n`, whose validator reads it: `n` then holds them, too, so that whatever reads lengths finds them there.
     max_chars: MaxChars = None
-    n: Lengths = tuple(range(1, 22, 2))
+    n: LengthsOrAuto = AUTO
     bertscore: Annotated[
         BertScoreRecipe,
         Flag("--bertscore-model NAME", "Metrics", "model"),

@@ -115,13 +115,13 @@ def plan_again(
 
 
 def require_long_enough(plan: Plan) -> None:
-    """Refuse lengths above `USUAL` that no article has: nothing is left out there. Of a stream nobody knows.
+    """Refuse lengths that people name, above `USUAL`, and no article has. Of a stream nobody knows.
 
     Raises:
         RecipeError: names the longest of them and of the articles.
     """
     unit, wanted = plan.recipe.length_unit, max(plan.recipe.n)
-    is_known = wanted > USUAL and all(corpus.ids is not None for corpus in plan.corpora)
+    is_known = wanted > USUAL and not plan.lengths_end and all(corpus.ids is not None for corpus in plan.corpora)
     if is_known and all(length_of(article.text, unit) < wanted for corpus in plan.corpora for article in corpus):
         longest = max(length_of(article.text, unit) for corpus in plan.corpora for article in corpus)
         raise RecipeError(

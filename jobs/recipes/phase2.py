@@ -119,6 +119,7 @@ class Phase2Recipe(RunRecipe):
         train_datasets: what policies are trained on: as for the other jobs. Of a Hub dataset, the test articles are its
             test split unless --test-dataset is given.
         datasets: what policies are evaluated on, and `systems`: the test articles.
+        n: summary lengths in words: 7,9,11,13, or 7-13 for all of them.
         encoder: what embeds sentences and chunks: a known name, a folder, or a Hub id.
         methods: the ways to train.
         seeds: seed of the training: policies are trained with each. The first --seed also seeds the tests.

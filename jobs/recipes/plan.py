@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # a sweep must not wait for torch
     from core.metrics.model_metric import ModelMetric
 
 STREAMED = 4_096
-"""Of a streamed dataset, from how many of its first articles a panel is drawn: nobody knows the others yet."""
+"""Of a streamed dataset, how many of its first articles tell of all of them: nobody knows the others yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ class Plan:
         policies: of each system of policies, by name, how its pair or the pair of each n is trained. In the stages they
             are by name alone until they are trained.
         train_corpora: what policies are trained on.
+        lengths_end: what `n: auto` ends at, in words for people; "" where the lengths do not come from references.
     """
 
     recipe: RunRecipe
@@ -60,6 +61,7 @@ class Plan:
     training: Stage | None = None
     policies: Mapping[str, tuple["TrainingConfig", ...]] = field(default_factory=dict)
     train_corpora: tuple[OpenDataset, ...] = ()
+    lengths_end: str = ""
 
     @property
     def trainings(self) -> tuple["TrainingConfig", ...]:

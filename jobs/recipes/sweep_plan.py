@@ -1,7 +1,9 @@
 """A sweep over n: the systems that a recipe chooses, and the stages in which they run."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 from core.errors import RecipeError
@@ -14,10 +16,23 @@ from core.systems.chunk_systems import ChunkSystem
 from core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
 from core.systems.system import System
-from core.text.dataset import OpenDataset
+from core.text.dataset import BUNDLED, OpenDataset
 from core.text.language import Language
-from jobs.recipes.plan import Plan, build_plan, common_stage, find_model, language_of, open_corpora, pinned_text
+from core.text.length import count_words, lengths_up_to
+from jobs.recipes.plan import (
+    STREAMED,
+    Plan,
+    build_plan,
+    common_stage,
+    find_model,
+    language_of,
+    open_corpora,
+    pinned_text,
+)
 from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
+
+STUDY_LENGTHS = tuple(range(1, 22, 2))
+"""What `n: auto` is of the bundled articles, and where no article has a reference."""
 
 
 def plan_sweep(
@@ -43,6 +58,7 @@ def plan_sweep(
     generators = {} if isinstance(recipe, Phase1Recipe) else _generators(recipe)
     writing = [] if isinstance(recipe, Phase1Recipe) else list(generators.values())
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
+    recipe, lengths_end = _with_lengths(recipe, corpora)
     common = common_stage(recipe, language or language_of(corpora))
     if panels is None:
         recipe = _with_rulers(recipe, corpora)
@@ -55,7 +71,7 @@ def plan_sweep(
         revisions["generators"] = {generator.signature: generator.revision for generator in writing}
     stages = [replace(common, name=name, encoders=encoders, systems=extractive)] if extractive else []
     stages += [replace(common, name=generator.signature, generator=generator) for generator in writing]
-    return build_plan(recipe, stages, corpora, pinned, revisions, panels=panels)
+    return build_plan(recipe, stages, corpora, pinned, revisions, panels=panels, lengths_end=lengths_end)
 
 
 def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
@@ -63,8 +79,10 @@ def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
 
     Raises:
         NwsError: a model, pipeline or revision cannot be found.
-        RecipeError: the system copies from references.
+        RecipeError: the system copies from references, or the lengths are to come from them.
     """
+    if not recipe.n:
+        raise RecipeError("There are no references that n = auto could go up to: say --n 7,9.", settings=("n",))
     (name,) = recipe.systems
     encoders = tuple(map(find_model, recipe.models))
     extractive = _extractive(recipe, encoders)
@@ -74,6 +92,30 @@ def stage_to_write(recipe: BaselinesRecipe, language: Language) -> Stage:
     if extractive:
         return replace(stage, encoders=encoders, systems=extractive).without_unused_encoders()
     return replace(stage, generator=_generator(name, recipe))
+
+
+def _with_lengths(recipe: SweepRecipe, corpora: Sequence[OpenDataset]) -> tuple[SweepRecipe, str]:
+    """The recipe with lengths in place of `auto`, and what they end at, in words; "" where references do not tell.
+
+    Of several datasets the one with the longest references decides, so that none ends before its answer.
+    """
+    if recipe.n:
+        return recipe, ""
+    lengths, end = STUDY_LENGTHS, ""
+    if not all(corpus.dataset.name in BUNDLED for corpus in corpora):
+        words, name = max((_reference_words(corpus), corpus.name) for corpus in corpora)
+        if words:
+            of = f" of {name}, which are the longest" if len(corpora) > 1 else ""
+            lengths, end = lengths_up_to(words), f"the median length of the references{of}, {words} words"
+    return recipe.model_copy(update={"n": lengths}), end
+
+
+def _reference_words(corpus: OpenDataset) -> int:
+    """The median length of the references of a dataset; of a stream that of the first articles."""
+    if corpus.reference_words is not None:
+        return corpus.reference_words
+    first = itertools.islice(corpus, STREAMED)
+    return int(median([count_words(text) for article in first for text in article.references] or [0]))
 
 
 def _with_rulers(recipe: SweepRecipe, corpora: Sequence[OpenDataset]) -> SweepRecipe:

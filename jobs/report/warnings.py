@@ -104,6 +104,13 @@ def warn_of_repeats(corpora: Iterable[OpenDataset], console: Console) -> None:
             console.print(f"Warning: {rows} of {corpus.name} {verb} left out.", markup=False)
 
 
+def tell_lengths(plan: "Plan", console: Console, option: str = "--n") -> None:
+    """Say which lengths `n: auto` has become, where references have told, and what sets others."""
+    if plan.lengths_end:
+        lengths = ", ".join(map(str, plan.recipe.n))
+        console.print(f"n = {lengths}: up to {plan.lengths_end}; {option} takes others", markup=False, soft_wrap=True)
+
+
 def warn_of_controls(systems: Collection[str], console: Console) -> None:
     """Say what cannot be told without the controls that are not among these systems."""
     for control, lacking in _LACKING.items():

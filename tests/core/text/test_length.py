@@ -1,3 +1,4 @@
+import itertools
 import unicodedata
 
 import pytest
@@ -6,7 +7,15 @@ from hypothesis import strategies as st
 
 from core.article import Article
 from core.errors import SegmentationError
-from core.text.length import count_characters, cut, kept_to, require_length, require_summary_length, word_spans
+from core.text.length import (
+    count_characters,
+    cut,
+    kept_to,
+    lengths_up_to,
+    require_length,
+    require_summary_length,
+    word_spans,
+)
 from core.text.segmentation import Segmenter, unsegmented
 from core.worker_factories import checked
 
@@ -81,3 +90,28 @@ def test_references_that_would_take_minutes_are_refused(text: str, message: str)
         require_summary_length(text)
     with pytest.raises(SegmentationError, match=f"A summary has {message}; at most"):
         checked("en", Segmenter("blank"))(article("A bridge was opened.", text))
+
+
+@given(st.integers(1, 3_000))
+def test_lengths_rise_from_one_word_to_the_longest(longest: int) -> None:
+    lengths = lengths_up_to(longest)
+    assert (lengths[0], lengths[-1]) == (1, longest)
+    assert sorted(set(lengths)) == list(lengths)
+    assert min(longest, 7) <= len(lengths) <= 12
+    steps = [after - before for before, after in itertools.pairwise(lengths)]
+    assert all(step <= 2 for step, n in zip(steps, lengths, strict=False) if n < 13)
+    ratios = [after / before for before, after in itertools.pairwise(lengths) if before > 13]
+    assert all(ratio <= (longest / 13) ** 0.25 + 1 / 13 for ratio in ratios)
+
+
+@pytest.mark.parametrize(
+    ("longest", "lengths"),
+    [
+        (5, (1, 2, 3, 4, 5)),
+        (13, (1, 3, 5, 7, 9, 11, 13)),
+        (21, tuple(range(1, 22, 2))),  # the study's
+        (47, (1, 3, 5, 7, 9, 11, 13, 18, 25, 34, 47)),
+    ],
+)
+def test_lengths_are_dense_where_a_word_more_keeps_most(longest: int, lengths: tuple[int, ...]) -> None:
+    assert lengths_up_to(longest) == lengths

@@ -110,6 +110,7 @@ def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> No
         (("--n", "3"), 2, "--system lexrank"),
         (("--system", "lead", "--n", "3", "--json"), 2, "-o FILE"),
         (("--system", "oracle", "--n", "3"), 2, "oracle reads references"),
+        (("--system", "lead", "--n", "auto"), 2, "no references that n = auto could go up to"),
         (("--system", "lead", "--n", "0"), 2, "should be greater than or equal to 1"),
         (("--system", "lead", "--n", "3", "--text-field", "body"), 1, "no field 'body'"),
         (("--system", "lead", "--n", "3", "-o", "gone/out.jsonl"), 1, "Name another file"),

@@ -166,6 +166,18 @@ def test_rulers_and_language_are_those_of_the_whole(store: Store, tmp_path: Path
     assert (language, [len(panel.articles) for panel in panels or ()]) == ("en", [5])
 
 
+def test_lengths_are_those_of_the_whole(store: Store, tmp_path: Path) -> None:
+    """The references of the first shard are shorter, and those of the last one longer."""
+    lines = [
+        f'{{"id": "{i}", "article": "Plan {i} was made in town {i}.", "summary": "{"plan " * words}"}}\n'
+        for i, words in enumerate((2, 2, 4, 4, 4, 9))
+    ]
+    (tmp_path / "news.jsonl").write_text("".join(lines))
+    start(store, planned(datasets=[{"name": str(tmp_path / "news.jsonl")}], n="auto"), shards=3)
+    assert drive(store, here(store)).state == "done"
+    assert [run.recipe["n"] for run in (store.run_info(NAME), *store.shards(NAME))] == [[1, 2, 3, 4]] * 4
+
+
 def test_a_shard_that_fails_is_resumed_alone(store: Store, plan: Plan, undisturbed: Stored) -> None:
     start(store, plan, shards=4)
 
