@@ -118,9 +118,7 @@ class Reader:
 
     def _text(self) -> Iterator[PlacedRow]:
         for number, line in enumerate(self._lines(), start=1):
-            cells = {cell.strip(' "') for cell in re.split(r"[,;\t|]", line.strip())}
-            is_table = line.startswith("{") or (len(cells) > 1 and cells & {*TEXT_FIELDS, "prediction"})
-            if "\0" in line or (number == 1 and is_table):
+            if "\0" in line or (number == 1 and _begins_a_table(line)):
                 raise CorpusError(f"{self.name} is not lines of text: let its name say what it is ({SUFFIXES}).")
             yield f"line {number}", {LINE: line.rstrip("\r\n")}
 
@@ -236,6 +234,12 @@ def naming(file: str | Path, place: str) -> Iterator[None]:
         yield
     except (CorpusError, LanguageError, SegmentationError) as error:
         raise type(error)(f"{file}, {place}: {error}", settings=error.settings) from error
+
+
+def _begins_a_table(line: str) -> bool:
+    """Whether the first line of a text is a JSON object, or names the columns of a table."""
+    cells = {cell.strip(' "') for cell in re.split(r"[,;\t|]", line.strip())}
+    return line.startswith("{") or (len(cells) > 1 and bool(cells & {*TEXT_FIELDS, "prediction"}))
 
 
 def is_file(path: Path) -> bool:

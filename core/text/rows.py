@@ -152,6 +152,8 @@ def cleaned(text: str) -> str:
     so that no word, seed or score sees a difference that no reader sees. Signs that no reader sees are left out for the
     same reason: tokenizers make two words of one with a soft hyphen. Otherwise it is `storable`.
     """
+    if text.isascii():  # which has none of it, and is told at once
+        return storable(text)
     return unicodedata.normalize("NFC", _UNSEEN.sub("", storable(text)))
 
 
