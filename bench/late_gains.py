@@ -39,7 +39,7 @@ def gained(points: Points) -> Iterator[tuple[LateGain, NDArray[np.float64]]]:
 def wrong(gain: NDArray[np.float64], of_reference: NDArray[np.float64], articles: int) -> float:
     """The share of studies in which the system is said to have stopped."""
     drawn = np.random.default_rng(SEED).integers(0, len(gain), (articles, STUDIES))
-    return float((p_stopped(gain[drawn], of_reference[drawn]) <= ALPHA).mean())
+    return float(np.mean(p_stopped(gain[drawn], of_reference[drawn]) <= ALPHA))
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.paired import Cell, Comparison, as_family, paired_lengths
+from core.analysis.paired import PairedScores, Comparison, as_family, paired_lengths
 from core.analysis.points import LEAD, RANDOM, Metric, Points, kinds_of
 
 MOST_OFF = 0.1
@@ -60,7 +60,7 @@ def compare_at_own_length(
     return tuple(comparisons)
 
 
-def _cells(own: Grid, swept: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[Cell]:
+def _cells(own: Grid, swept: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[PairedScores]:
     _, in_own, in_swept = np.intersect1d(own.articles, swept.articles, return_indices=True)
     for a, b in pairs:
         if a not in own.systems or b not in swept.systems:
@@ -75,4 +75,4 @@ def _cells(own: Grid, swept: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator
         both = ~np.isnan(scores - nearest)
         only_a = int((~np.isnan(own.values[i, 0])).sum() - both.sum())
         means = (float(of[both].mean()) if both.any() else 0.0 for of in (words, its_words))
-        yield Cell((a, b), 0, scores, nearest, only_a, 0, None, *means)
+        yield PairedScores((a, b), 0, scores, nearest, only_a, 0, None, *means)

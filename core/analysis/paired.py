@@ -260,7 +260,7 @@ def compare_by_metric(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cell:
+class PairedScores:
     """Two systems at n words: the scores of each, (articles that both runs have,), and how many only one has."""
 
     pair: tuple[str, str]
@@ -303,7 +303,7 @@ def _compare_some(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tu
     return comparisons
 
 
-def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[Cell]:
+def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[PairedScores]:
     _, in_a, in_b = np.intersect1d(a.articles, b.articles, return_indices=True)
     for pair in pairs:
         if pair[0] not in a.systems or pair[1] not in b.systems:
@@ -316,7 +316,7 @@ def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[Cell]
             only_a, only_b = (int((~np.isnan(scores)).sum() - both.sum()) for scores in (scores_a, scores_b))
             same = _count_equal(a.texts[at_a][in_a][both], b.texts[at_b][in_b][both])
             words = (float(grid.words[place][rows][both].mean()) if both.any() else 0.0 for grid, place, rows in sides)
-            yield Cell(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same, *words)
+            yield PairedScores(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same, *words)
 
 
 def _count_equal(a: NDArray[np.int64], b: NDArray[np.int64]) -> int | None:
@@ -330,7 +330,7 @@ def _lengths(grid: Grid, system: str) -> set[int]:
     return {n for n, has in zip(grid.lengths, has_any, strict=True) if has}
 
 
-def paired_lengths(cells: Sequence[Cell]) -> list[PairedLength]:
+def paired_lengths(cells: Sequence[PairedScores]) -> list[PairedLength]:
     """Cells of one dataset, each tested for itself: `p_holm` is p. Each has an article that both systems have."""
     raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
     differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
@@ -339,7 +339,7 @@ def paired_lengths(cells: Sequence[Cell]) -> list[PairedLength]:
 
 
 def _paired_length(
-    cell: Cell, differences: NDArray[np.float64], interval: Interval, test: tuple[float, bool]
+    cell: PairedScores, differences: NDArray[np.float64], interval: Interval, test: tuple[float, bool]
 ) -> PairedLength:
     both = cell.both
     return PairedLength(
