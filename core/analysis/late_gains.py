@@ -36,7 +36,7 @@ _WRITES_N = 0.95
 
 @dataclass(frozen=True, slots=True)
 class LateGain:
-    """What a system gains from `start` to `end` words, and the reference's first words over the same `articles`.
+    """What a system gains from `start` to `end` words, and the reference's first words over the same articles.
 
     `p` is of the claim that it has stopped gaining, while they have not.
     """
@@ -45,7 +45,6 @@ class LateGain:
     system: str
     start: int
     end: int
-    articles: int
     gain: Interval
     of_reference: Interval
     p: float
@@ -80,11 +79,12 @@ def _of_dataset(grid: Grid, longest: float, is_words: bool) -> Iterator[LateGain
         writes_n = not is_words or grid.words[s, ends[1]][both].sum() >= _WRITES_N * end * both.sum()
         if kind == "system" and writes_n and both.sum() >= FEWEST_ARTICLES:
             gain, of_reference = (grid.values[i, ends[1], both] - grid.values[i, ends[0], both] for i in (s, ruler))
+            p = float(p_stopped(gain[:, None], of_reference[:, None])[0])
             intervals = mean_interval(gain), mean_interval(of_reference)
-            yield LateGain(grid.dataset, system, start, end, len(gain), *intervals, p_stopped(gain, of_reference))
+            yield LateGain(grid.dataset, system, start, end, *intervals, p)
 
 
-def p_stopped(gain: Floats, of_reference: Floats) -> float:
-    """The larger p of both tests, of what each article gains, (articles,)."""
-    columns = np.column_stack([AT_MOST * of_reference - gain, of_reference - AT_LEAST])
-    return float(above_zero_p(len(columns), moments(columns)).max())
+def p_stopped(gain: Floats, of_reference: Floats) -> Floats:
+    """For each column of what articles gain, (articles, columns), the larger p of both tests."""
+    tested = (AT_MOST * of_reference - gain, of_reference - AT_LEAST)
+    return np.maximum(*(above_zero_p(len(gain), moments(of)) for of in tested))

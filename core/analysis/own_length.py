@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from core.analysis.grids import Grid, build_grids
-from core.analysis.paired import PairedScores, Comparison, as_family, paired_lengths
+from core.analysis.paired import Comparison, PairedScores, as_family, paired_lengths
 from core.analysis.points import LEAD, RANDOM, Metric, Points, kinds_of
 
 MOST_OFF = 0.1

@@ -47,11 +47,11 @@ def own_words(points: Points) -> tuple[OwnWords, ...]:
     for s, (system, kind) in enumerate(zip(points.systems, points.kinds, strict=True)):
         for i in range(len(names)) if kind == "system" else ():
             own = (points.system == s) & (dataset_of == i)
-            chosen = own & (points.n == 0) if (points.n[own] == 0).any() else own
+            uncut = bool((points.n[own] == 0).any())
+            chosen = own & (points.n == 0) if uncut else own
             scores = {metric: values[chosen] for metric, values in points.scores.items()}
             means = {metric: float(np.nanmean(of)) for metric, of in scores.items() if not np.isnan(of).all()}
-            # Texts that others cut together of an article's words are not its sentences either.
-            is_foreign = chosen is not own and system not in BASELINES
-            if COVERAGE in means and (is_foreign or means[COVERAGE] < _EXTRACTS):
+            # What others cut together of an article's words does not say what its sentences do, either.
+            if COVERAGE in means and (means[COVERAGE] < _EXTRACTS or (uncut and system not in BASELINES)):
                 found.append(OwnWords(names[i], system, means[COVERAGE], means.get(FAITHFULNESS)))
     return tuple(sorted(found, key=lambda own: (own.dataset, own.system)))

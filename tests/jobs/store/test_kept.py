@@ -74,16 +74,14 @@ def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored
 
 
 def test_an_answer_of_an_older_store_is_read(store, scored):
-    """Fields that it lacks are empty, and say nothing."""
     store.writer(*scored).finish("done")
     answer = store.answer(scored[0])
     (stored,) = rows(store, "SELECT answer FROM answers")[0]
     older = stored if isinstance(stored, dict) else json.loads(stored)  # of Postgres or of SQLite
     for name in ("own_length", "lead_vs_random", "late_gains", "own_words"):
         older.pop(name)
-    for kept in older["of_systems"]:
-        for length in kept["lengths"]:
-            del length["words"]
+    for length in [length for kept in older["of_systems"] for length in kept["lengths"]]:
+        del length["words"]
     with store.writing() as connection:
         connection.execute(update(AnswerRow).values(answer=older))
     found = store.stored_answer(scored[0])

@@ -225,8 +225,6 @@ def test_where_the_first_words_overtake_systems_that_are_not_the_best():
     told = dict(sentences(answer_of(points), "news"))[COMPARED]
     assert "lead is shown to overtake b near 11 words (less up to 9, more from 11)." in told
     assert told.endswith("That lead overtakes c at the longest n is not shown.")
-    never = said({"a": best, "lead": NEWS}, spread=0.05)[COMPARED]
-    assert "overtake" not in never
     # A system that writes no more than 9 words is behind at 21 because it is shorter.
     stopped = [
         replace(of, words=min(of.words, 9)) if of.system == "b" else of
@@ -247,42 +245,28 @@ def test_to_beat_first_words_that_are_below_random_ones_is_no_praise():
     [
         (0.02, 0.05, "From 11 to 21 words the reference's first words gain 40 points, a and b less than a third"),
         (0.02, 0.2, None),  # one of them still gains
-        (0.05, None, "Length is not the limit, the systems are."),
     ],
 )
 def test_the_systems_are_the_limit_where_none_gains_any_more(a, b, advice):
-    gains = {"a": a, "reference-words": 0.4} | ({} if b is None else {"b": b})
+    gains = {"a": a, "b": b, "reference-words": 0.4}
     shares = {system: {5: 0.1, 11: 0.3, 21: 0.3 + gain} for system, gain in gains.items()}
     told = said(shares, 52, spread=0.01)[NEXT]
     assert (advice or "Try n above 21, such as 32 and 42.") in told
-    assert ("Try a generator" in told) is bool(advice)
-    assert "Try n" not in told or advice is None
+    assert ("Try a generator" in told) is ("Try n" not in told) is bool(advice)
 
 
 def test_systems_of_their_own_length():
     own = {0: 0.41, 9: 0.3, 21: 0.4, 25: 0.41}
     shares = {"a file": own, "b": {9: 0.1, 21: 0.2, 25: 0.3}, "person": {0: 0.6}}
-    points = [
-        replace(of, words=min(of.words, 17) if of.system == "a file" and of.n == 21 else of.words)
-        for of in list_kept_points(shares, spread=0.02)
-    ]
-    answer = answer_of(in_columns(points))
-    told = dict(sentences(answer, "news"))
-    assert (
-        told[TRUTH]
-        == "Content kept cannot see whether what a file writes is true. Measure it with --faithfulness-model."
-    )
+    listed = list_kept_points(shares, spread=0.02)
+    points = [replace(of, words=17) if (of.system, of.n) == ("a file", 21) else of for of in listed]
+    told = dict(sentences(answer_of(in_columns(points)), "news"))
+    assert told[TRUTH].endswith("what a file writes is true. Measure it with --faithfulness-model.")
     assert "With 21 words (17.0 written, 40 %)" in told["a file"]
     assert told["a file"].endswith(
         "At its own length, 25.0 words, it keeps 41 % (40–42 %): 11.0 points more than b in as many (11.0–11.0)."
     )
-    assert (
-        "Another person's whole summary keeps 60 % (59–61 %): 30.0 points more than b in as many (30.0–30.0)."
-        in told[COMPARED]
-    )
+    assert "Another person's whole summary keeps 60 % (59–61 %): 30.0 points more than b in" in told[COMPARED]
     faithful = in_columns([replace(of, scores=of.scores | {"faithfulness": 0.25}) for of in points])
     told = kept_limits.notes(answer_of(faithful), "news", FULL_NAMES)
     assert told[0] == "Content kept cannot see whether what a file writes is true. Mean faithfulness: a file .25."
-    assert [(row["n"], row["words"]) for row in answer.share_rows() if row["system"] == "a file"][:3] == [
-        *((9, 9.0), (21, 17.0), (25, 25.0)),
-    ]
