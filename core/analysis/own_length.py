@@ -49,11 +49,11 @@ def compare_at_own_length(
     Raises:
         StoreError: `own` or `swept` are not the points of one run (see `build_grids`).
     """
-    by_dataset = {grid.dataset: grid for grid in build_grids(swept, metric, swept.n > 0)}
+    by_dataset = {grid.dataset: grid for grid in build_grids(own, metric, own.n == 0)}
     comparisons: list[Comparison] = []
-    for grid in build_grids(own, metric, own.n == 0):
+    for grid in build_grids(swept, metric, swept.n > 0) if by_dataset else ():
         if grid.dataset in by_dataset:
-            cells = [cell for cell in _cells(grid, by_dataset[grid.dataset], pairs) if cell.both.any()]
+            cells = [cell for cell in _cells(by_dataset[grid.dataset], grid, pairs) if cell.both.any()]
             tested = as_family(paired_lengths(cells)) if cells else ()
             found = zip(cells, tested, strict=True)
             comparisons += [Comparison(grid.dataset, *cell.pair, (at,), (), {}) for cell, at in found]

@@ -157,8 +157,7 @@ class Result:
 
         pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
         shared = {"run": self.run.id, "metric": pairs.metric, "signature": pairs.signatures[0], "seed": self.run.seed}
-        pairs_of_both = (*pairs.comparisons, *pairs.own_length)
-        rows = [shared | row for pair in pairs_of_both for row in pair.rows()]
+        rows = [shared | row for pair in (*pairs.comparisons, *pairs.own_length) for row in pair.rows()]
         return pd.DataFrame(rows)
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:

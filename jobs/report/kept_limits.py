@@ -13,7 +13,7 @@ from core.text.length import LengthUnit
 from jobs.report.numerals import counted, decimals, listed, of_length, percent, percent_interval
 from jobs.report.system_names import SystemNames
 
-TRUTH = "Is it true?"
+TRUTH = "Truth"
 MOST_NAMED = 4
 
 

@@ -196,7 +196,8 @@ def uncut_tables(numbers: Numbers, dataset: str) -> Iterator[Table]:
     """Summaries whose length nobody asked for, and what they keep minus what others keep with as many words."""
     if rows := [_uncut_row(score, numbers) for score in numbers.uncut if score.dataset == dataset]:
         columns = ("system", "articles", "mean words", f"mean {metric_name(numbers.metric)}")
-        yield Table(columns, rows, f"{dataset}: summaries of their own length", ("Below a mean: its 95 % interval.",))
+        note = "Below a mean: its 95 % interval. To compare at equal length, sweep n near these words."
+        yield Table(columns, rows, f"{dataset}: summaries of their own length", (note,))
     pairs = [pair for pair in numbers.kept.own_length if pair.dataset == dataset]
     if pairs:
         yield _own_length_table(pairs, numbers)

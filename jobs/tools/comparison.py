@@ -287,7 +287,7 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
-    own = ", A at its own length" if comparison.is_at_own_length else ""
+    own = ", A at its own length" * comparison.is_at_own_length
     print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B{own}")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
         print_line(console, f"{side}  {_describe(result, system, run)}")
