@@ -14,8 +14,11 @@ import numpy as np
 
 from core.analysis.content_kept import KEPT, Ceiling, ContentKept, content_kept
 from core.analysis.curves import Uncut, uncut_scores
-from core.analysis.paired import Comparison, compare_all_pairs, compare_systems
-from core.analysis.points import Points, pairs_with_lead
+from core.analysis.late_gains import LateGain, late_gains
+from core.analysis.own_length import compare_at_own_length, pairs_at_own_length
+from core.analysis.own_words import OwnWords, own_words
+from core.analysis.paired import Comparison, Overtaking, compare_all_pairs, compare_systems
+from core.analysis.points import LEAD, RANDOM, Points, pairs_with_lead
 from core.text.length import LengthUnit
 
 
@@ -29,6 +32,12 @@ class Answer:
         vs_lead: every system minus `lead` in content kept, at equal n; empty in a run without `lead`.
         all_pairs: every two systems at one n (see `compare_all_pairs`).
         reference_lengths: see `Points`.
+
+    Answers of older stores lack the others:
+        own_length: systems at their own length, minus others with as many words (see `compare_at_own_length`).
+        lead_vs_random: `lead` minus `random`, at equal n.
+        late_gains: what more words still add (see `late_gains`).
+        own_words: systems that write words which are not the article's.
     """
 
     of_systems: tuple[ContentKept, ...] = ()
@@ -36,6 +45,10 @@ class Answer:
     vs_lead: tuple[Comparison, ...] = ()
     all_pairs: tuple[Comparison, ...] = ()
     reference_lengths: Mapping[str, float] = field(default_factory=dict)
+    own_length: tuple[Comparison, ...] = ()
+    lead_vs_random: tuple[Comparison, ...] = ()
+    late_gains: tuple[LateGain, ...] = ()
+    own_words: tuple[OwnWords, ...] = ()
 
     @property
     def length_unit(self) -> LengthUnit:
@@ -74,6 +87,12 @@ class Answer:
                 n, keeps_more[other] = length.n, is_above if length.significant else None
         return n, keeps_more
 
+    def overtakings(self, dataset: str) -> list[Overtaking]:
+        """Where `lead` overtakes systems, shown or not, in alphabetical order of the systems."""
+        of_dataset = [pair for pair in self.vs_lead if pair.dataset == dataset]
+        found = (pair.overtaking for pair in sorted(of_dataset, key=lambda pair: pair.a))
+        return [overtaking for overtaking in found if overtaking is not None]
+
     def uncut_of(self, dataset: str) -> dict[str, Uncut]:
         """By system."""
         return {uncut.system: uncut for uncut in self.uncut if uncut.dataset == dataset}
@@ -81,16 +100,23 @@ class Answer:
     def share_rows(self) -> list[dict[str, Any]]:
         """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for summaries of a system's own length."""
         shares = (
-            (kept, kept.of, length.n, length.share, length.articles)
+            (kept, kept.of, length.n, length.share, length.articles, length.words)
             for kept in self.of_systems
             for length in kept.lengths
         )
-        uncut = ((uncut, "reference", 0, uncut.score, uncut.articles) for uncut in self.uncut)
+        uncut = ((uncut, "reference", 0, uncut.score, uncut.articles, uncut.words) for uncut in self.uncut)
         return [
             {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "of": ceiling, "n": n}
-            | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles}
-            for whose, ceiling, n, share, articles in chain[Any](shares, uncut)
+            | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles, "words": words}
+            for whose, ceiling, n, share, articles, words in chain[Any](shares, uncut)
         ]
+
+    def own_length_rows(self) -> list[dict[str, Any]]:
+        """A row for each dataset, system `a` at its own length, and system `b` with as many words; `n` is 0.
+
+        `only_a` counts the articles of which no summary by b is as long.
+        """
+        return [row for pair in self.own_length for row in pair.rows()]
 
     def smallest_rows(self) -> list[dict[str, Any]]:
         """A row for each dataset, system, ceiling (`of`) and share `x`: the smallest n from which on it is kept."""
@@ -113,5 +139,14 @@ def answer_of(points: Points) -> Answer:
     scored = points.take(~np.isnan(points.scores[KEPT]))
     vs_lead = compare_systems(scored, scored, pairs_with_lead(scored), KEPT)
     all_pairs = compare_all_pairs(scored, KEPT)
-    uncut = uncut_scores(scored, KEPT)
-    return Answer(content_kept(scored), uncut, vs_lead, all_pairs, points.reference_lengths)
+    return Answer(
+        of_systems=content_kept(scored),
+        uncut=uncut_scores(scored, KEPT),
+        vs_lead=vs_lead,
+        all_pairs=all_pairs,
+        reference_lengths=points.reference_lengths,
+        own_length=compare_at_own_length(scored, scored, pairs_at_own_length(scored), KEPT),
+        lead_vs_random=compare_systems(scored, scored, [(LEAD, RANDOM)], KEPT),
+        late_gains=late_gains(scored),
+        own_words=own_words(scored),
+    )

@@ -51,11 +51,15 @@ SHARES: dict[Ceiling, tuple[float, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share kept at n words: the mean over `articles` with its 95 % interval. 1 is the whole ceiling."""
+    """The share kept at n words: the mean over `articles` with its 95 % interval. 1 is the whole ceiling.
+
+    `words` is the mean number of words of the system's summaries: most write n. None in answers of older stores.
+    """
 
     n: int
     articles: int
     share: Interval
+    words: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +163,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKep
             continue
         tried = [grid.lengths[i] for i in lengths]
         values = grid.values[s, lengths][:, complete].T
+        words = grid.words[s, lengths][:, complete].mean(axis=1).tolist()
         articles = [grid.articles[i] for i in np.flatnonzero(complete)]
         for ceiling, kept in _by_ceiling(values, articles, {} if system == PERSON else persons).items():
             yield ContentKept(
@@ -169,7 +174,7 @@ def _of_dataset(grid: Grid, persons: Mapping[str, float]) -> Iterator[ContentKep
                 longest=tried[-1],
                 articles=len(kept.values),
                 dropped=dropped,
-                lengths=_lengths(kept, tried),
+                lengths=_lengths(kept, tried, words),
                 smallest=tuple(smallest_n(tried, kept.shares, kept.above(x), x) for x in SHARES[ceiling]),
             )
 
@@ -183,6 +188,6 @@ def _by_ceiling(values: Floats, articles: Sequence[str], persons: Mapping[str, f
     return {ceiling: kept for ceiling, kept in held.items() if kept.ceiling.mean() > 0}
 
 
-def _lengths(kept: KeptByArticle, tried: Sequence[int]) -> tuple[Share, ...]:
-    intervals = skewed_intervals(kept.shares + kept.influence)
-    return tuple(Share(n, len(kept.values), interval) for n, interval in zip(tried, intervals, strict=True))
+def _lengths(kept: KeptByArticle, tried: Sequence[int], words: Sequence[float]) -> tuple[Share, ...]:
+    columns = zip(tried, skewed_intervals(kept.shares + kept.influence), words, strict=True)
+    return tuple(Share(n, len(kept.values), interval, written) for n, interval, written in columns)

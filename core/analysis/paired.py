@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ TOO_SKEWED = 0.1
 """Of |skewness| / √articles. Beyond it, over 7 % of comparisons may be wrong (simulated: docs/compare.md)."""
 TIE = 1e-6
 """Scores within this distance are equal: the same text in another batch may differ in the seventh decimal."""
+_AS_LONG = 0.9
 _DIFFERENCES_AT_ONCE = 500_000
 """Each is in memory some six times meanwhile."""
 
@@ -30,6 +32,7 @@ class PairedLength:
     """A minus B at n words, over the `articles` for which both have a summary.
 
     Attributes:
+        n: 0 where A wrote what it likes, and B as many words (`core.analysis.own_length`).
         only_a: articles that only A has, which are left out; `only_b` likewise.
         p_holm: `p` corrected over the n of one pair on one dataset, or by `compare_all_pairs` over the pairs at one n.
         exact: whether every sign pattern was counted for `p`.
@@ -105,6 +108,50 @@ class Comparison:
     left_out: tuple[int, ...]
     short: Mapping[int, int]
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each n, with plain values."""
+        for at in self.lengths:
+            yield (
+                {"dataset": self.dataset, "a": self.a, "b": self.b, "n": at.n, "articles": at.articles}
+                | {"mean_a": at.mean_a, "mean_b": at.mean_b, "difference": at.difference.mean}
+                | {"low": at.difference.low, "high": at.difference.high, "p": at.p, "p_holm": at.p_holm}
+                | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
+                | {"words_a": at.words_a, "words_b": at.words_b, "only_a": at.only_a}
+            )
+
+    @property
+    def is_at_own_length(self) -> bool:
+        """Whether A was given no length, and B has as many words."""
+        return [at.n for at in self.lengths] == [0]
+
+    @property
+    def overtaking(self) -> "Overtaking | None":
+        """Where B overtakes A: A is significantly above B at some n, and by its mean below B at the longest.
+
+        At n that A does not write, it may be behind because its texts are shorter: these do not count.
+        """
+        fair = [at for at in self.lengths if at.words_a >= _AS_LONG * at.words_b]
+        better = [at.n for at in fair if at.better]
+        behind = [at for at in fair if at.n > max((at.n for at in fair if at.difference.mean >= 0), default=0)]
+        if not behind or not better:
+            return None
+        worse = [at.n for at in behind if at.worse]
+        return Overtaking(self.dataset, self.a, max(better), behind[0].n, min(worse, default=None))
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaking:
+    """System `a` keeps more up to `until`, and less from `since` on: both are significant. `at` lies between.
+
+    By the means it is behind from `at` on. It is not shown to be overtaken where `since` is None.
+    """
+
+    dataset: str
+    a: str
+    until: int
+    at: int
+    since: int | None
+
 
 def compare_systems(
     a: Points,
@@ -172,11 +219,14 @@ def _fewest_shared(points: Points, chosen: NDArray[np.bool_], systems: NDArray[n
 
 def _holm_over_pairs(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Comparisons at one n, corrected as one family (Holm 1979)."""
-    corrected = holm([comparison.lengths[0].p for comparison in comparisons])
-    return [
-        replace(comparison, lengths=(replace(comparison.lengths[0], p_holm=p_holm),))
-        for comparison, p_holm in zip(comparisons, corrected, strict=True)
-    ]
+    corrected = as_family([comparison.lengths[0] for comparison in comparisons])
+    return [replace(comparison, lengths=(length,)) for comparison, length in zip(comparisons, corrected, strict=True)]
+
+
+def as_family(tested: Sequence[PairedLength]) -> tuple[PairedLength, ...]:
+    """What was tested, with `p_holm` corrected over all of it."""
+    corrected = holm([length.p for length in tested])
+    return tuple(replace(length, p_holm=p_holm) for length, p_holm in zip(tested, corrected, strict=True))
 
 
 def compare_by_metric(
@@ -210,7 +260,7 @@ def compare_by_metric(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cell:
+class PairedScores:
     """Two systems at n words: the scores of each, (articles that both runs have,), and how many only one has."""
 
     pair: tuple[str, str]
@@ -242,26 +292,18 @@ def _compare_some(a: Grid, b: Grid, short: Mapping[int, int], pairs: Sequence[tu
     cells = [cell for cell in _cells(a, b, pairs) if cell.both.any()]
     if not cells:
         return []
-    raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
-    differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
-    intervals = mean_intervals(differences)
-    tests = sign_flip_p(differences)
-    columns: dict[tuple[str, str], list[int]] = {}
-    for i, cell in enumerate(cells):
-        columns.setdefault(cell.pair, []).append(i)
+    by_pair: dict[tuple[str, str], list[PairedLength]] = {}
+    for cell, length in zip(cells, paired_lengths(cells), strict=True):
+        by_pair.setdefault(cell.pair, []).append(length)
     comparisons = []
-    for pair, own in columns.items():
-        corrected = holm([tests[i][0] for i in own])
-        lengths = tuple(
-            _paired_length(cells[i], differences[:, i], intervals[i], tests[i], p_holm)
-            for i, p_holm in zip(own, corrected, strict=True)
-        )
-        unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {length.n for length in lengths}
-        comparisons.append(Comparison(a.dataset, *pair, lengths, tuple(sorted(unpaired)), dict(sorted(short.items()))))
+    for pair, tested in by_pair.items():
+        unpaired = (_lengths(a, pair[0]) | _lengths(b, pair[1])) - {length.n for length in tested}
+        left_out = tuple(sorted(unpaired))
+        comparisons.append(Comparison(a.dataset, *pair, as_family(tested), left_out, dict(sorted(short.items()))))
     return comparisons
 
 
-def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell]:
+def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[PairedScores]:
     _, in_a, in_b = np.intersect1d(a.articles, b.articles, return_indices=True)
     for pair in pairs:
         if pair[0] not in a.systems or pair[1] not in b.systems:
@@ -274,7 +316,7 @@ def _cells(a: Grid, b: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[_Cell
             only_a, only_b = (int((~np.isnan(scores)).sum() - both.sum()) for scores in (scores_a, scores_b))
             same = _count_equal(a.texts[at_a][in_a][both], b.texts[at_b][in_b][both])
             words = (float(grid.words[place][rows][both].mean()) if both.any() else 0.0 for grid, place, rows in sides)
-            yield _Cell(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same, *words)
+            yield PairedScores(pair, n, scores_a[in_a], scores_b[in_b], only_a, only_b, same, *words)
 
 
 def _count_equal(a: NDArray[np.int64], b: NDArray[np.int64]) -> int | None:
@@ -288,8 +330,16 @@ def _lengths(grid: Grid, system: str) -> set[int]:
     return {n for n, has in zip(grid.lengths, has_any, strict=True) if has}
 
 
+def paired_lengths(cells: Sequence[PairedScores]) -> list[PairedLength]:
+    """Cells of one dataset, each tested for itself: `p_holm` is p. Each has an article that both systems have."""
+    raw = np.stack([cell.a - cell.b for cell in cells], axis=1)
+    differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
+    found = zip(mean_intervals(differences), sign_flip_p(differences), strict=True)
+    return [_paired_length(cells[i], differences[:, i], *of_cell) for i, of_cell in enumerate(found)]
+
+
 def _paired_length(
-    cell: _Cell, differences: NDArray[np.float64], interval: Interval, test: tuple[float, bool], p_holm: float
+    cell: PairedScores, differences: NDArray[np.float64], interval: Interval, test: tuple[float, bool]
 ) -> PairedLength:
     both = cell.both
     return PairedLength(
@@ -301,7 +351,7 @@ def _paired_length(
         mean_b=float(cell.b[both].mean()),
         difference=interval,
         p=test[0],
-        p_holm=p_holm,
+        p_holm=test[0],
         exact=test[1],
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),

@@ -9,7 +9,7 @@ from core.analysis.answer import Answer
 from jobs.report import kept_answer
 from jobs.report.system_names import SystemNames
 
-_SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles")
+_SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles", "words")
 _SMALLEST_COLUMNS = (
     *("dataset", "system", "kind", "of", "longest", "x", "n", "low", "high", "claimed", "at"),
     "articles_for_one_step",
@@ -40,9 +40,18 @@ class ShownAnswer:
         """A row for each dataset, system, ceiling (`of`) and n: the share of the ceiling with its 95 % interval.
 
         `of` is the "reference", what another "person" keeps, or what the system's own "longest" n keeps; 1 is all of
-        it. `n` is 0 for summaries of a system's own length, such as another person's whole one.
+        it. `n` is 0 for summaries of a system's own length, such as another person's whole one. `words` is their mean
+        number of words.
         """
         return pd.DataFrame(self._answer.share_rows(), columns=_SHARE_COLUMNS)
+
+    def own_length(self) -> pd.DataFrame:
+        """Each system `a` at its own length minus each `b` with as many words, a row for each dataset and pair.
+
+        Of `only_a` articles no summary by b is as long: these are left out. `p_holm` is corrected over the rows of a
+        dataset.
+        """
+        return pd.DataFrame(self._answer.own_length_rows())
 
     def smallest_n(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.

@@ -146,7 +146,8 @@ class Result:
         In content kept unless a `metric` is named, or in BERTScore F1 where the run has no content kept.
 
         `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are mean
-        numbers of words: where they are not n, this is no comparison at equal length.
+        numbers of words: where they are not n, this is no comparison at equal length. A row with n = 0 has `a` at its
+        own length, minus `b` with as many words, over the articles that have such a summary; `only_a` lack one.
 
         Raises:
             RecipeError: a system or the metric is not there, or the two share no article.
@@ -156,16 +157,7 @@ class Result:
 
         pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
         shared = {"run": self.run.id, "metric": pairs.metric, "signature": pairs.signatures[0], "seed": self.run.seed}
-        rows = [
-            shared
-            | {"dataset": pair.dataset, "a": pair.a, "b": pair.b, "n": length.n, "articles": length.articles}
-            | {"mean_a": length.mean_a, "mean_b": length.mean_b, "difference": length.difference.mean}
-            | {"low": length.difference.low, "high": length.difference.high, "p": length.p, "p_holm": length.p_holm}
-            | {"significant": length.significant, "wins": length.wins, "ties": length.ties, "losses": length.losses}
-            | {"words_a": length.words_a, "words_b": length.words_b}
-            for pair in pairs.comparisons
-            for length in pair.lengths
-        ]
+        rows = [shared | row for pair in (*pairs.comparisons, *pairs.own_length) for row in pair.rows()]
         return pd.DataFrame(rows)
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
@@ -226,7 +218,7 @@ class Result:
     def _numbers(self, metric: str, to: str = "report") -> Numbers:
         chosen = find_metric(metric, to, self.run)
         stored = self._store.stored_answer(self.run.id)
-        points = self._store.points(self.run.id, metrics_read(chosen, stored))
+        points = self._store.points(self.run.id, metrics_read(self.run, chosen, stored))
         return analyse(self.run, points, chosen, self._labels, answer=stored)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:

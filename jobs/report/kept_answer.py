@@ -7,12 +7,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from core.analysis import LEAD, RANDOM, Comparison, Uncut, lengths_text
+from core.analysis import LEAD, RANDOM, Comparison, lengths_text
 from core.analysis.answer import Answer
 from core.analysis.content_kept import Ceiling, ContentKept, Share
 from core.analysis.points import Edge
 from core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
+from jobs.report import kept_limits
+from jobs.report.kept_limits import TRUTH, in_brackets, length_text, some, written
 from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
 from jobs.report.run_status import HALF, ranked
 from jobs.report.system_names import FULL_NAMES, SystemNames
@@ -34,7 +36,6 @@ _RULERS = {
     REFERENCE_WORDS: "the reference's first words",
 }
 _MOST_SYSTEMS = 3
-_MOST_NAMED = 4
 
 OWN_SHARE = 0.8
 """The share of what a system keeps with its longest n that the answer names where no n keeps half."""
@@ -54,20 +55,31 @@ def sentences(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> 
     if not ranked:
         return ()
     described = [
-        (names[system], _of_system(by_system[system], is_first=i == 0))
+        (names[system], " ".join((text, *kept_limits.at_own_length(answer, dataset, system, names))))
         for i, system in enumerate(ranked[:_MOST_SYSTEMS])
+        if (text := _of_system(by_system[system], is_first=i == 0))
     ]
     best = by_system[ranked[0]]["reference"]
     compared = (
-        *_rulers(by_system, answer.uncut_of(dataset), best, ranked[:_MOST_SYSTEMS]),
+        *_rulers(by_system, best, ranked[:_MOST_SYSTEMS]),
+        *kept_limits.at_own_length(answer, dataset, PERSON, names),
         *_over_others(answer, dataset, ranked[0], names),
         *_over_lead(names, answer.vs_lead_of(dataset, ranked[0])),
+        *kept_limits.lead_overtakes(answer, dataset, names),
+        *kept_limits.lead_is_low(answer, dataset, names),
     )
+    limit = tuple(kept_limits.systems_are_the_limit(answer, dataset, names))
     steps = (
-        *_other_lengths(best, answer.reference_lengths.get(dataset)),
+        *(limit or _other_lengths(best, answer.reference_lengths.get(dataset))),
         *_articles(names[ranked[0]], by_system[ranked[0]]),
     )
-    return (*described, *[(COMPARED, " ".join(compared))] * bool(compared), *[(NEXT, " ".join(steps))] * bool(steps))
+    told = kept_limits.truth(answer, dataset, names)
+    return (
+        *[(TRUTH, told)] * bool(told),
+        *described,
+        *[(COMPARED, " ".join(compared))] * bool(compared),
+        *[(NEXT, " ".join(steps))] * bool(steps),
+    )
 
 
 def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> str:
@@ -82,12 +94,13 @@ def headline(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES) -> s
     as_good = "" if lead is None else _first_words(lead, kept, names[LEAD])
     if half.n is not None and _is_inside(kept, half):
         by_whom = ", ".join(filter(None, (name, claimed_text(kept, half))))
-        return f"{of_length(half.n, kept.length_unit)} keep half of the reference's content ({by_whom}){as_good}."
+        length = next(length_text(at, kept.length_unit) for at in kept.lengths if at.n == half.n)
+        return f"{length} keep half of the reference's content ({by_whom}){as_good}."
     interval = percent_interval(longest.share)
     share = f"{percent(longest.share.mean)}{f' ({interval})' * bool(interval)}"
     none = as_good or ("; no n tried keeps half" if half.n is None else "")
     keep = "keeps" if longest.n == 1 else "keep"
-    return f"{of_length(longest.n, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
+    return f"{length_text(longest, kept.length_unit)} {keep} {share} of the reference's content ({name}){none}."
 
 
 def _is_inside(kept: ContentKept, smallest: SmallestN) -> bool:
@@ -148,10 +161,11 @@ def _smallest_text(held: ByCeiling, of: Ceiling, smallest: SmallestN, what: str)
     """The smallest n that keeps `what`: "With 11 words (34 %) it keeps 80 % of what it keeps with 21 (not sure)."."""
     kept, n = held[of], smallest.n or 0
     edge, claimed = kept.edge(n), claimed_text(kept, smallest)
-    share = next(at.share.mean for at in held["reference"].lengths if at.n == n)
+    at = next(at for at in held["reference"].lengths if at.n == n)
+    share = in_brackets(written(at, kept.length_unit), percent(at.share.mean))
     at_end = f", {edge_text(edge)}," if edge else ""
     sure = f" ({claimed})" * bool(claimed)
-    return f"With {of_length(n, kept.length_unit)} ({percent(share)}){at_end} it keeps {what}{sure}."
+    return f"With {of_length(n, kept.length_unit)}{share}{at_end} it keeps {what}{sure}."
 
 
 def edge_text(edge: Edge) -> str:
@@ -184,7 +198,7 @@ def _of_system(held: ByCeiling, *, is_first: bool) -> str:
     if is_first and len(named) > 1 and not _is_inside(kept, kept.by_share[HALF]):
         named.pop()  # the headline says it
     shares = [
-        f"{of_length(at.n, unit) if i == 0 else at.n} {'keeps' if at.n == 1 else 'keep'} {percent(at.share.mean)}"
+        f"{length_text(at, unit, bare=i > 0)} {'keeps' if at.n == 1 else 'keep'} {percent(at.share.mean)}"
         for i, at in enumerate(named)
     ]
     if is_first:
@@ -251,7 +265,7 @@ def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) ->
     name, where = names[best], of_length(n, answer.length_unit)
     more, unclear, less = ([name for name, above in shown.items() if above is kind] for kind in (True, None, False))
     claims = [
-        f"{verb} than {_some(names, systems, word)}"
+        f"{verb} than {some(names, systems, word)}"
         for verb, systems, word in (
             ("shown to keep more", more, "and"),
             ("not shown to keep more", unclear, "or"),
@@ -261,13 +275,6 @@ def _over_others(answer: Answer, dataset: str, best: str, names: SystemNames) ->
     ]
     if claims:
         yield f"With {where}, {name} is {', and '.join(claims)}."
-
-
-def _some(names: SystemNames, systems: Sequence[str], word: str) -> str:
-    """The names of systems, or their number where they are too many to read."""
-    if len(systems) > _MOST_NAMED:
-        return f"{len(systems)} others"
-    return listed([names[system] for system in systems], word)
 
 
 def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]:
@@ -289,23 +296,20 @@ def _over_lead(names: SystemNames, compared: Comparison | None) -> Iterator[str]
         yield f"No difference between {system} and {lead} is shown."
 
 
-def _rulers(
-    by_system: Mapping[str, ByCeiling], uncut: Mapping[str, Uncut], best: ContentKept, named: Sequence[str]
-) -> Iterator[str]:
-    """Sentences on what random words, the first words, the reference's own and another person's summary keep."""
+def _rulers(by_system: Mapping[str, ByCeiling], best: ContentKept, named: Sequence[str]) -> Iterator[str]:
+    """Sentence on what random words, the first words and the reference's own keep."""
     at_longest = {
-        system: {at.n: at.share.mean for at in held["reference"].lengths}.get(best.longest)
+        system: {at.n: at for at in held["reference"].lengths}.get(best.longest)
         for system, held in by_system.items()
         if system not in named
     }
-    rulers = [(name, share) for system, name in _RULERS.items() if (share := at_longest.get(system)) is not None]
+    rulers = [(name, at) for system, name in _RULERS.items() if (at := at_longest.get(system)) is not None]
     if rulers:
-        shares = [f"{name}{' keep' * (i == 0)} {percent(share)}" for i, (name, share) in enumerate(rulers)]
+        shares = [
+            f"{name}{in_brackets(written(at, best.length_unit))}{' keep' * (i == 0)} {percent(at.share.mean)}"
+            for i, (name, at) in enumerate(rulers)
+        ]
         yield f"With {of_length(best.longest, best.length_unit)}, {listed(shares)}."
-    if person := uncut.get(PERSON):
-        interval = percent_interval(person.score)
-        keeps = f"Another person's whole summary keeps {percent(person.score.mean)}"
-        yield f"{keeps} ({interval})." if interval else f"{keeps}."
 
 
 def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[str]:

@@ -25,7 +25,7 @@ from jobs.report.result_tables import (
     best_n_table,
     means_table,
     other_lengths_table,
-    uncut_table,
+    uncut_tables,
     vs_lead_table,
 )
 from jobs.report.run_numbers import RunNumbers, Score, short_note
@@ -53,7 +53,7 @@ def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
             print_title(console, f"{dataset}: to keep in mind")
         for note in notes:
             print_line(console, note, style="yellow")
-        _print_tables([uncut_table(numbers, dataset)], console)
+        _print_tables(uncut_tables(numbers, dataset), console)
 
 
 def _sweep_tables(numbers: Numbers, dataset: str) -> Iterator[Table | None]:

@@ -70,11 +70,11 @@ class ReportFiles:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A table and its figure, in files called `name`; as LaTeX too where there is some."""
+    """A table and its figure, if it has one, in files called `name`; as LaTeX too where there is some."""
 
     name: str
     rows: Iterable[Mapping[str, Any]]
-    sheet: Sheet
+    sheet: Sheet | None = None
     latex: str | None = None
 
 
@@ -104,6 +104,8 @@ def write_sweep_report(
     parts = []
     if numbers.kept.of_systems:
         parts.append(_Part("kept", kept_rows(numbers), kept_sheet(numbers), kept_latex(numbers)))
+    if numbers.kept.own_length:
+        parts.append(_Part("own_length", numbers.kept.own_length_rows()))
     if numbers.scores:
         parts.append(_Part("curves", curve_rows(numbers), curves_sheet(numbers), means_latex(numbers)))
     files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir, how.style)
@@ -164,6 +166,8 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
                 if part.latex is not None:
                     _write_text(latex, part.latex)
                     tables.append(latex)
+                if part.sheet is None:
+                    continue
                 save(draw(part.sheet), png, svg)
                 plots += [png, svg]
                 for name, width in PAPER_WIDTHS.items() if style == "paper" else ():
@@ -219,7 +223,7 @@ def _report_sweep(
 ) -> ReportFiles:
     with busy("Reading summaries"):
         answer = store.stored_answer(run.id)
-        points = store.points(run.id, metrics_read(metric, answer))
+        points = store.points(run.id, metrics_read(run, metric, answer))
         asked = read_asked(store, run, names_of([run], points.systems, how.labels))
     return write_sweep_report(run, points, out_dir, console, metric, how, asked, answer)
 

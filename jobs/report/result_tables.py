@@ -192,19 +192,39 @@ def other_lengths_table(numbers: Numbers, dataset: str) -> Table | None:
     return Table(("n", *map(str, lengths)), rows, f"{dataset}: mean words, {which}", (not_equal(unit),))
 
 
-def uncut_table(numbers: Numbers, dataset: str) -> Table | None:
-    """Summaries whose length nobody asked for."""
-    uncut = [score for score in numbers.uncut if score.dataset == dataset]
-    if not uncut:
-        return None
-    columns = ("system", "articles", "mean words", f"mean {metric_name(numbers.metric)}")
-    rows = [_uncut_row(score, numbers) for score in uncut]
-    return Table(columns, rows, f"{dataset}: summaries of their own length", ("Below a mean: its 95 % interval.",))
+def uncut_tables(numbers: Numbers, dataset: str) -> Iterator[Table]:
+    """Summaries whose length nobody asked for, and what they keep minus what others keep with as many words."""
+    if rows := [_uncut_row(score, numbers) for score in numbers.uncut if score.dataset == dataset]:
+        columns = ("system", "articles", "mean words", f"mean {metric_name(numbers.metric)}")
+        note = "Below a mean: its 95 % interval. To compare at equal length, sweep n near these words."
+        yield Table(columns, rows, f"{dataset}: summaries of their own length", (note,))
+    pairs = [pair for pair in numbers.kept.own_length if pair.dataset == dataset]
+    if pairs:
+        yield _own_length_table(pairs, numbers)
 
 
 def _uncut_row(score: Uncut, numbers: Numbers) -> tuple[object, ...]:
     mean = Cell(decimals(score.score.mean, numbers.places), interval_text(score.score, numbers.places))
     return numbers.names[score.system] + role(score.kind), score.articles, Cell(f"{score.words:.1f}"), mean
+
+
+def _own_length_table(pairs: Sequence[Comparison], numbers: Numbers) -> Table:
+    names, kinds = numbers.names, numbers.kinds
+    rows = [
+        (
+            *(names[pair.a] + role(kinds[pair.a]), Cell(f"{at.words_a:.1f}"), names[pair.b], Cell(f"{at.words_b:.1f}")),
+            *(at.articles, at.only_a, Cell(signed(at.difference.mean), interval_text(at.difference))),
+            Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
+        )
+        for pair in pairs
+        for at in pair.lengths
+    ]
+    columns = ("system A", "its\nwords", "other, B", "its\nwords", "articles", "left\nout", "A − B", "Holm p")
+    notes = (
+        "Of each article, B's summary whose length is nearest to A's own; left out where none is within 10 %.",
+        "p: sign-flip test, corrected over this table (Holm); * below .05. Below A − B: its 95 % interval.",
+    )
+    return Table(columns, rows, f"{pairs[0].dataset}: content kept by A at its own length, minus B's", notes)
 
 
 def comparison_table(comparison: Comparison, a: str, b: str, title: str, places: int) -> Table:
@@ -223,7 +243,7 @@ def comparison_table(comparison: Comparison, a: str, b: str, title: str, places:
 
 def _paired_row(at: PairedLength, places: int) -> tuple[object, ...]:
     return (
-        *(at.n, at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
+        *(at.n or "own", at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
         *(Cell(signed(at.difference.mean, places)), Cell(interval_text(at.difference, places)), Cell(p_text(at.p))),
         Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
         Cell(f"{at.wins}/{at.ties}/{at.losses}"),

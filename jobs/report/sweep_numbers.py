@@ -22,9 +22,11 @@ from core.analysis import (
 )
 from core.analysis.answer import Answer, answer_of
 from core.analysis.content_kept import KEPT, ContentKept
+from core.analysis.own_words import metrics_of_answer
 from core.analysis.smallest_n import SmallestN
 from core.errors import StoreError
 from core.metrics.specs import F1S
+from jobs.report import kept_limits
 from jobs.report.metric_names import SKEWED, few, metric_signature
 from jobs.report.numerals import listed
 from jobs.report.run_numbers import (
@@ -129,16 +131,17 @@ def kept_rows(numbers: Numbers) -> list[dict[str, Any]]:
         made_by
         | {"dataset": kept.dataset, "system": kept.system}
         | {name: int(flag) for name, flag in kind_flags(kept.kind).items()}
-        | {"of": kept.of, "n": at.n, "articles": at.articles}
+        | {"of": kept.of, "n": at.n, "articles": at.articles, "words": at.words}
         | interval_values("", at.share)
         for kept in numbers.kept.of_systems
         for at in kept.lengths
     ]
 
 
-def metrics_read(metric: Metric, answer: Answer | None) -> tuple[Metric, ...]:
+def metrics_read(run: RunInfo, metric: Metric, answer: Answer | None) -> tuple[Metric, ...]:
     """The metrics that the report of a run about `metric` needs of every point, if its `answer` is known or not."""
-    return tuple(dict.fromkeys((*compared_metrics(metric), *[KEPT] * (answer is None))))
+    of_answer = metrics_of_answer(run.signatures) if answer is None else ()
+    return tuple(dict.fromkeys((*compared_metrics(metric), *of_answer)))
 
 
 def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
@@ -253,6 +256,11 @@ def report_json(numbers: Numbers) -> dict[str, Any]:
             for metric, comparisons in numbers.vs_lead.items()
             for comparison in comparisons
         ],
+        "own_length": numbers.kept.own_length_rows(),
+        "late_gains": [asdict(gain) | {"has_stopped": gain.has_stopped} for gain in numbers.kept.late_gains],
+        "lead_overtakes": [asdict(one) for name in numbers.kept.datasets for one in numbers.kept.overtakings(name)],
+        "own_words": [asdict(words) for words in numbers.kept.own_words],
+        "notes": {name: kept_limits.notes(numbers.kept, name, numbers.names) for name in numbers.kept.datasets},
         "short_articles": short_json(numbers.short),
     }
 
@@ -313,6 +321,7 @@ def kept_json(answer: Answer) -> list[dict[str, Any]]:
             "dropped": kept.dropped,
             "lengths": [
                 {"n": at.n, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": at.articles}
+                | {"words": at.words}
                 for at in kept.lengths
             ],
             "smallest_n": {f"{smallest.x:g}": _smallest_json(kept, smallest) for smallest in kept.smallest},

@@ -30,7 +30,7 @@ from sqlalchemy import (
     update,
 )
 
-from core.metrics.specs import F1S, KEPT
+from core.metrics.specs import F1S
 from core.types import SystemKind
 from jobs.store.articles import in_run
 from jobs.store.database import Database, reads
@@ -277,15 +277,17 @@ def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
 def computed_answer(connection: Connection, run_id: str) -> "Answer":
     """The answer from the summaries of a run."""
     from core.analysis.answer import answer_of
+    from core.analysis.own_words import metrics_of_answer
     from jobs.store.points import read_points
 
-    return answer_of(read_points(connection, run_id, (KEPT.column,)))
+    signatures = connection.execute(select(RunRow.signatures).where(RunRow.id == run_id)).scalar()
+    return answer_of(read_points(connection, run_id, metrics_of_answer(signatures or {})))
 
 
 def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
     """The rows of a run by table."""
     rows: dict[type[Base], Rows] = {
-        ContentKeptRow: answer.share_rows(),
+        ContentKeptRow: [{name: row[name] for name in row if name != "words"} for row in answer.share_rows()],
         SmallestNRow: answer.smallest_rows(),
         AnswerRow: [{"answer": _adapter().dump_python(answer, mode="json")}],
     }

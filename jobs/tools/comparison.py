@@ -18,6 +18,7 @@ from core.analysis import (
     split_seed,
 )
 from core.analysis.intervals import CONFIDENCE
+from core.analysis.own_length import compare_at_own_length
 from core.analysis.paired import ALPHA, TIE
 from core.errors import RecipeError, StoreError
 from core.text.length import LengthUnit
@@ -40,6 +41,8 @@ class RunComparison:
     Attributes:
         signatures: how the metric was computed in either run; they are equal.
         kinds: what each system is.
+        own_length: one of two systems at its own length, minus the other with as many words. Of two runs, the first
+            run's systems are.
         not_compared: pairs that share no article at any n, and why.
         names: what systems are called where people read.
     """
@@ -49,6 +52,7 @@ class RunComparison:
     metric: Metric
     signatures: tuple[str, str]
     comparisons: tuple[Comparison, ...]
+    own_length: tuple[Comparison, ...]
     kinds: Mapping[str, SystemKind]
     not_compared: Mapping[tuple[str, str], str]
     names: SystemNames
@@ -68,8 +72,9 @@ class RunComparison:
             "alpha": ALPHA,
             "unit": self.a.length_unit,
             "tie": TIE,
-            "holm_family": "the n of one pair on one dataset",
+            "holm_family": "the n of one pair on one dataset; at own length, all pairs on one dataset",
             "comparisons": [_comparison_json(comparison, self.kinds) for comparison in self.comparisons],
+            "own_length": [_comparison_json(comparison, self.kinds) for comparison in self.own_length],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
         }
 
@@ -122,6 +127,8 @@ def compare_runs(
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = list(kinds_of(points_a)), list(kinds_of(points_b))
     pairs = _pairs_of_two(has_a, has_b, systems) if other_run else _pairs_of_one(a, has_a, systems)
+    both_ways = pairs if other_run else [*pairs, *(pair[::-1] for pair in pairs)]
+    own_length = () if lengths else compare_at_own_length(points_a, points_b, both_ways, checked)
     if lengths is not None:
         _require_lengths(lengths, points_a, points_b)
         points_a, points_b = (points.take(np.isin(points.n, lengths)) for points in (points_a, points_b))
@@ -132,7 +139,7 @@ def compare_runs(
     if not comparisons:
         raise RecipeError(f"Nothing to compare: {'; '.join(dict.fromkeys(reasons.values()))}.")
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, comparisons, kinds, reasons, names)
+    return RunComparison(a, b, checked, signatures, comparisons, own_length, kinds, reasons, names)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -161,7 +168,8 @@ def _extent(points: Points, system: str) -> str:
     """The number of articles of a system, with their datasets and n, in words."""
     own = points.take(np.array([name == system for name in points.systems], dtype=np.bool_)[points.system])
     datasets = ", ".join(sorted({dataset for dataset, _ in own.articles}))
-    return f"{counted(len(own.articles), 'article')} of {datasets} at n = {joined(np.unique(own.n).tolist())}"
+    lengths = joined(np.unique(own.n[own.n > 0]).tolist())
+    return f"{counted(len(own.articles), 'article')} of {datasets} at n = {lengths}"
 
 
 def _full_name(name: str, names: SystemNames, run: RunInfo, points: Points) -> str:
@@ -190,8 +198,7 @@ def _signatures(a: RunInfo, b: RunInfo, metric: Metric) -> tuple[str, str]:
 
 def _points(store: Store, run: RunInfo, metric: Metric) -> Points:
     points = store.points(run.id, [metric])
-    points = points.take(points.n > 0)
-    if not len(points):
+    if not (points.n > 0).any():
         raise StoreError(f"Run {run.id} ({run.state}) has no summaries of n {run.length_unit}: `nws status {run.id}`.")
     return points
 
@@ -225,7 +232,7 @@ def _pairs_of_two(known_a: list[str], known_b: list[str], systems: Sequence[str]
 
 def _require_lengths(lengths: Sequence[int], points_a: Points, points_b: Points) -> None:
     """Refuse an n at which only one side has summaries, or neither."""
-    shared = set(points_a.n.tolist()) & set(points_b.n.tolist())
+    shared = (set(points_a.n.tolist()) & set(points_b.n.tolist())) - {0}
     if missing := sorted(set(lengths) - shared):
         raise RecipeError(
             f"There are no summaries by both systems at n = {joined(missing)}. They share n = "
@@ -274,13 +281,14 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     print_unit(result.a.length_unit, console)
     print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
     print_shared(result.names, console)
-    for comparison in result.comparisons:
+    for comparison in (*result.comparisons, *result.own_length):
         _print_pair(result, comparison, console)
     _print_how_to_read(result, console)
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
-    print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B")
+    own = ", A at its own length" * comparison.is_at_own_length
+    print_title(console, f"{comparison.dataset}: {metric_name(result.metric)}, A − B{own}")
     for side, system, run in (("A", comparison.a, result.a), ("B", comparison.b, result.b)):
         print_line(console, f"{side}  {_describe(result, system, run)}")
     # Titled above: A and B are said there.
@@ -301,10 +309,13 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
                 f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
                 "Another way of writing may score higher."
             )
-    if unit != "words" or not all(length.at_equal_length for length in comparison.lengths):
+    own = comparison.is_at_own_length
+    if not own and (unit != "words" or not all(length.at_equal_length for length in comparison.lengths)):
         yield not_equal(unit)
     only_a, only_b = (max(getattr(length, side) for length in comparison.lengths) for side in ("only_a", "only_b"))
-    if only_a or only_b:
+    if own and only_a:
+        yield f"Left out: {counted(only_a, 'article')} of which no summary by B is as long, within 10 %."
+    elif only_a or only_b:
         yield f"Left out: at most {counted(only_a, 'article')} only A has, {counted(only_b, 'article')} only B has."
     if comparison.left_out:
         yield f"Left out, since no article of enough words has a summary by both: n = {joined(comparison.left_out)}."
@@ -343,6 +354,7 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
     lines = (
         f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
         "Holm p: corrected over the n of one pair on one dataset. Intervals are not corrected.",
+        *["Holm p at own length: corrected over all pairs on one dataset."] * bool(result.own_length),
         "p: sign-flip test on per-article differences, over all patterns of signs. No seed.",
         "Intervals: Student's t of the per-article differences.",
     )

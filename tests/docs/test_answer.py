@@ -45,6 +45,13 @@ def test_the_rates_are_those_measured() -> None:
     assert [row for row in rows if row not in PAGE] == []
 
 
+def test_how_often_systems_are_wrongly_said_to_have_stopped_is_that_measured() -> None:
+    rows = (ROOT / "bench" / "results" / "late_gains.txt").read_text(encoding="utf-8").splitlines()[3:]
+    assert rows
+    assert [row for row in rows if row not in PAGE] == []
+    assert max(float(rate) for row in rows for rate in re.findall(r"([.\d]+) %", row)) <= 5
+
+
 def test_no_claim_errs_more_often_than_is_said() -> None:
     rates = [
         float(row["most"].strip("%"))

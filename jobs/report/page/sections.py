@@ -18,7 +18,7 @@ from jobs.report.result_tables import (
     means_table,
     other_lengths_table,
     smallest_tables,
-    uncut_table,
+    uncut_tables,
     verdict,
     vs_lead_table,
 )
@@ -66,7 +66,7 @@ class SweepSection:
     vs_lead: Table | None
     other_lengths: Table | None
     at_each_n: tuple[tuple[str, Table], ...]
-    uncut: Table | None
+    uncut: tuple[Table, ...]
 
 
 def sweep_sections(
@@ -124,7 +124,7 @@ def _sweep_section(
         vs_lead=vs_lead_table(numbers, dataset),
         other_lengths=other_lengths_table(numbers, dataset),
         at_each_n=tuple(_at_each_n(comparison, numbers) for comparison in compared),
-        uncut=uncut_table(numbers, dataset),
+        uncut=tuple(uncut_tables(numbers, dataset)),
     )
 
 

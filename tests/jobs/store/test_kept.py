@@ -1,14 +1,18 @@
 """What the systems of a run that has ended keep of the content is stored, as the analysis says it."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 from stored_rows import rows
 
 from core.analysis.content_kept import KEPT, content_kept
 from core.article import Article
 from core.types import BundleResult
+from jobs.report.kept_answer import COMPARED, NEXT, sentences
+from jobs.store.tables import AnswerRow
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 
@@ -67,3 +71,20 @@ def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored
     assert (store.stored_answer(run_id), counts(store)) == (None, (0, 0))
     assert all((live.vs_lead, live.all_pairs, live.uncut))
     assert live.reference_lengths == {"a": 1, "b": 1}  # the words of "r"
+
+
+def test_an_answer_of_an_older_store_is_read(store, scored):
+    store.writer(*scored).finish("done")
+    answer = store.answer(scored[0])
+    (stored,) = rows(store, "SELECT answer FROM answers")[0]
+    older = stored if isinstance(stored, dict) else json.loads(stored)  # of Postgres or of SQLite
+    for name in ("own_length", "lead_vs_random", "late_gains", "own_words"):
+        older.pop(name)
+    for length in [length for kept in older["of_systems"] for length in kept["lengths"]]:
+        del length["words"]
+    with store.writing() as connection:
+        connection.execute(update(AnswerRow).values(answer=older))
+    found = store.stored_answer(scored[0])
+    assert (found.uncut, found.own_length, found.of_systems[0].lengths[0].words) == (answer.uncut, (), None)
+    assert answer.own_words
+    assert [name for name, _ in sentences(found, "a")] == ["mini", "lead", COMPARED, NEXT]

@@ -274,6 +274,30 @@ def test_who_does_not_write_n_words_is_told_beside_n(store, add_run):
     assert "equal length" not in equal
 
 
+def test_a_system_of_its_own_length_is_compared_with_as_many_words(nws, store, add_run):
+    run = add_run(("even|chunks", "lead", "random"), (0, 7, 9), words=lambda system, n: n or 9)
+    found = compare(store, run, None, "lead", "even|chunks")
+    assert pairs(found) == [("lead", "even|chunks")]
+    turned = [("lead", "even|chunks"), ("even|chunks", "lead")]
+    assert [(pair.a, pair.b) for pair in found.own_length] == turned
+    at = found.own_length[1].lengths[0]
+    assert (at.n, at.articles, at.only_a, at.words_a, at.words_b) == (0, 40, 0, 9, 9)
+    assert at.mean_b == pytest.approx(found.comparisons[0].lengths[1].mean_a)  # of lead at 9
+    text = " ".join(shown(found).split())
+    assert "news: BERTScore F1, A − B, A at its own length A even|chunks B lead (control)" in text
+    assert "own 40 " in text
+    assert "Holm p at own length: corrected over all pairs on one dataset." in text
+    assert "longer summary" not in text
+    told = nws("compare", run, "--json").json["own_length"]
+    assert [(pair["a"]["system"], pair["lengths"][0]["n"]) for pair in told] == [
+        *(("even|chunks", 0), ("random", 0), ("lead", 0), ("lead", 0)),
+    ]
+    assert nws("compare", run, "--n", "7", "--json").json["own_length"] == []
+    other = add_run(("even|chunks", "lead"), (0, 7, 9), better=0.1, words=lambda system, n: n or 20)
+    assert [pair.a for pair in compare(store, run, other).own_length] == ["even|chunks", "lead"]
+    assert compare(store, other, run).own_length == ()  # none of 20 words
+
+
 def test_the_command_prints_a_table_or_every_number_as_json(nws, store, add_run):
     run, second = add_run(), add_run()
     printed = nws("compare", run, "--system", "good|chunks", "--system", "lead", "--n", "9,7")

@@ -47,7 +47,7 @@ def test_a_report_has_the_answer_of_the_analysis(numbers):
     assert (told["longest"], told["is_control"], told["articles"]) == (21, False, 60)
     at = kept.lengths[1]
     assert told["lengths"][1] == {
-        "n": 7, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": 60
+        "n": 7, "share": at.share.mean, "low": at.share.low, "high": at.share.high, "articles": 60, "words": 7,
     }  # fmt: skip
     half = kept.by_share[0.5]
     assert told["smallest_n"]["0.5"] == {

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from made_scores import in_columns, kept_points, list_kept_points
 
 from core.analysis.answer import answer_of
 from core.analysis.points import Points
+from jobs.report import kept_limits
 from jobs.report.kept_answer import (
     COMPARED,
     NEXT,
@@ -16,6 +18,8 @@ from jobs.report.kept_answer import (
     ranked_systems,
     sentences,
 )
+from jobs.report.kept_limits import TRUTH
+from jobs.report.system_names import FULL_NAMES
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21)
 NEWS = {1: 0.12, 3: 0.23, 5: 0.27, 7: 0.30, 9: 0.32, 11: 0.35, 13: 0.36, 15: 0.38, 17: 0.39, 19: 0.40, 21: 0.41}
@@ -206,4 +210,63 @@ def test_the_best_system_is_held_against_the_first_words():
     assert compared(shifted(0.1)).endswith("a is shown to keep less than lead at n = 1–21.")
     assert compared(NEWS).endswith("No difference between a and lead is shown.")
     crossing = {n: share + (0.1 if n > 11 else 0.0 if n > 7 else -0.1) for n, share in NEWS.items()}
-    assert compared(crossing).endswith("a is shown to keep more than lead at n = 1–7 and less than lead at n = 13–21.")
+    assert compared(crossing).endswith(
+        "a is shown to keep more than lead at n = 1–7 and less than lead at n = 13–21. "
+        "lead is shown to overtake a near 13 words (less up to 7, more from 13)."
+    )
+
+
+def test_where_the_first_words_overtake_systems_that_are_not_the_best():
+    ahead = {n: NEWS[n] + (-0.1 if n < 11 else 0.06) for n in LENGTHS}
+    best, crossed = shifted(0.2), NEWS
+    points = kept_points({"a": best, "b": crossed, "c": crossed, "lead": ahead}, spread=0.05)
+    is_late = (points.system == points.systems.index("c")) & (points.n >= 11)
+    points.scores["kept"][is_late] += np.random.default_rng(0).normal(0, 0.4, is_late.sum())
+    told = dict(sentences(answer_of(points), "news"))[COMPARED]
+    assert "lead is shown to overtake b near 11 words (less up to 9, more from 11)." in told
+    assert told.endswith("That lead overtakes c at the longest n is not shown.")
+    # A system that writes no more than 9 words is behind at 21 because it is shorter.
+    stopped = [
+        replace(of, words=min(of.words, 9)) if of.system == "b" else of
+        for of in list_kept_points({"a": best, "b": crossed, "lead": ahead}, spread=0.05)
+    ]
+    assert "overtake" not in dict(sentences(answer_of(in_columns(stopped)), "news"))[COMPARED]
+
+
+def test_to_beat_first_words_that_are_below_random_ones_is_no_praise():
+    praise = "lead keeps less than random at n = 1–21: to keep more than it is no praise."
+    shares = {"a": shifted(0.2), "lead": shifted(-0.1)}
+    assert said(shares | {"random": NEWS}, spread=0.05)[COMPARED].endswith(praise)
+    assert praise not in said(shares | {"random": shifted(-0.2)}, spread=0.05)[COMPARED]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "advice"),
+    [
+        (0.02, 0.05, "From 11 to 21 words the reference's first words gain 40 points, a and b less than a third"),
+        (0.02, 0.2, None),  # one of them still gains
+    ],
+)
+def test_the_systems_are_the_limit_where_none_gains_any_more(a, b, advice):
+    gains = {"a": a, "b": b, "reference-words": 0.4}
+    shares = {system: {5: 0.1, 11: 0.3, 21: 0.3 + gain} for system, gain in gains.items()}
+    told = said(shares, 52, spread=0.01)[NEXT]
+    assert (advice or "Try n above 21, such as 32 and 42.") in told
+    assert ("Try a generator" in told) is ("Try n" not in told) is bool(advice)
+
+
+def test_systems_of_their_own_length():
+    own = {0: 0.41, 9: 0.3, 21: 0.4, 25: 0.41}
+    shares = {"a file": own, "b": {9: 0.1, 21: 0.2, 25: 0.3}, "person": {0: 0.6}}
+    listed = list_kept_points(shares, spread=0.02)
+    points = [replace(of, words=17) if (of.system, of.n) == ("a file", 21) else of for of in listed]
+    told = dict(sentences(answer_of(in_columns(points)), "news"))
+    assert told[TRUTH].endswith("what a file writes is true. Measure it with --faithfulness-model.")
+    assert "With 21 words (17.0 written, 40 %)" in told["a file"]
+    assert told["a file"].endswith(
+        "At its own length, 25.0 words, it keeps 41 % (40–42 %): 11.0 points more than b in as many (11.0–11.0)."
+    )
+    assert "Another person's whole summary keeps 60 % (59–61 %): 30.0 points more than b in" in told[COMPARED]
+    faithful = in_columns([replace(of, scores=of.scores | {"faithfulness": 0.25}) for of in points])
+    told = kept_limits.notes(answer_of(faithful), "news", FULL_NAMES)
+    assert told[0] == "Content kept cannot see whether what a file writes is true. Mean faithfulness: a file .25."

@@ -1,0 +1,78 @@
+"""Systems at their own length: against summaries of as many words that others wrote of the same article.
+
+A system that nobody gave a length (n = 0) has no n at which it could be compared. But each of its summaries has a
+number of words, and a sweep of n has other systems' summaries of nearly as many.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.analysis.grids import Grid, build_grids
+from core.analysis.paired import Comparison, PairedScores, as_family, paired_lengths
+from core.analysis.points import LEAD, RANDOM, Metric, Points, kinds_of
+
+MOST_OFF = 0.1
+"""Of a summary's words: another one that differs by more is not compared with it."""
+
+
+def pairs_at_own_length(points: Points) -> list[tuple[str, str]]:
+    """Each system with summaries of its own length, and every system, `lead` and `random` that were told to write n.
+
+    Where no other system was, the summaries that were cut to n stand in for them.
+    """
+    own = {points.systems[i] for i in np.unique(points.system[points.n == 0])}
+    swept = {points.systems[i] for i in np.unique(points.system[points.n > 0])}
+    kinds = kinds_of(points)
+    systems = [name for name, kind in kinds.items() if kind == "system" and name in swept]
+    others = [name for name in systems if name not in own] or systems
+    others += [name for name in (LEAD, RANDOM) if name in swept]
+    return [(a, b) for a in kinds if a in own for b in others if b != a]
+
+
+def compare_at_own_length(
+    own: Points, swept: Points, pairs: Sequence[tuple[str, str]], metric: Metric
+) -> tuple[Comparison, ...]:
+    """The first system of each pair at its own length, minus the second with as many words, on each dataset.
+
+    Each has one length, with n = 0. For each article the second system's summary is the one whose number of words is
+    nearest; where two are as near, their mean. An article of which none is within `MOST_OFF` is left out, and counted
+    in `only_a`; `only_b` is 0. `p_holm` is corrected over the pairs of a dataset. A pair without articles has no
+    comparison.
+
+    Args:
+        own: the points of one run, with summaries of n = 0.
+        swept: those of another run, or of the same.
+        pairs: names of systems.
+        metric: what is compared.
+
+    Raises:
+        StoreError: `own` or `swept` are not the points of one run (see `build_grids`).
+    """
+    by_dataset = {grid.dataset: grid for grid in build_grids(own, metric, own.n == 0)}
+    comparisons: list[Comparison] = []
+    for grid in build_grids(swept, metric, swept.n > 0) if by_dataset else ():
+        if grid.dataset in by_dataset:
+            cells = [cell for cell in _cells(by_dataset[grid.dataset], grid, pairs) if cell.both.any()]
+            tested = as_family(paired_lengths(cells)) if cells else ()
+            found = zip(cells, tested, strict=True)
+            comparisons += [Comparison(grid.dataset, *cell.pair, (at,), (), {}) for cell, at in found]
+    return tuple(comparisons)
+
+
+def _cells(own: Grid, swept: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[PairedScores]:
+    _, in_own, in_swept = np.intersect1d(own.articles, swept.articles, return_indices=True)
+    for a, b in pairs:
+        if a not in own.systems or b not in swept.systems:
+            continue
+        i, j = own.systems.index(a), swept.systems.index(b)
+        scores, words = own.values[i, 0][in_own], own.words[i, 0][in_own]
+        tried, tried_words = swept.values[j][:, in_swept], swept.words[j][:, in_swept]
+        off = np.where(np.isnan(tried), np.inf, np.abs(tried_words - words))
+        is_nearest = (off == off.min(axis=0)) & (off <= MOST_OFF * words + 1e-9)
+        counts = np.where(is_nearest.any(axis=0), is_nearest.sum(axis=0), np.nan)
+        nearest, its_words = (np.where(is_nearest, of, 0).sum(axis=0) / counts for of in (tried, tried_words))
+        both = ~np.isnan(scores - nearest)
+        only_a = int((~np.isnan(own.values[i, 0])).sum() - both.sum())
+        means = (float(of[both].mean()) if both.any() else 0.0 for of in (words, its_words))
+        yield PairedScores((a, b), 0, scores, nearest, only_a, 0, None, *means)

@@ -1,0 +1,57 @@
+"""Systems that write words of their own, or elsewhere: content kept cannot see whether what they say is true."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.analysis.content_kept import KEPT
+from core.analysis.points import Metric, Points
+from core.systems.extractive_baselines import BASELINES
+
+COVERAGE: Metric = "coverage"
+FAITHFULNESS: Metric = "faithfulness"
+_EXTRACTS = 0.9995
+"""The mean coverage above which a system is taken to copy: of every extract it is 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """A system that one can choose, with words that are not the article's, or one that NWS only has the texts of.
+
+    Both means are over its summaries of its own length, or of all n where it has none.
+
+    Attributes:
+        coverage: the mean share of words that are the article's.
+        faithfulness: how well the articles support it, on average; None where the run has not measured that.
+    """
+
+    dataset: str
+    system: str
+    coverage: float
+    faithfulness: float | None
+
+
+def metrics_of_answer(signatures: Container[str]) -> tuple[Metric, ...]:
+    """The metrics that the answer of a run is computed from, where it has these signatures."""
+    return (KEPT, COVERAGE, *[FAITHFULNESS] * (FAITHFULNESS in signatures))
+
+
+def own_words(points: Points) -> tuple[OwnWords, ...]:
+    """By dataset and system; nothing where coverage was not read."""
+    if COVERAGE not in points.scores:
+        return ()
+    names = sorted({dataset for dataset, _ in points.articles})
+    dataset_of = np.array([names.index(dataset) for dataset, _ in points.articles], np.int32)[points.article]
+    found = []
+    for s, (system, kind) in enumerate(zip(points.systems, points.kinds, strict=True)):
+        for i in range(len(names)) if kind == "system" else ():
+            own = (points.system == s) & (dataset_of == i)
+            uncut = bool((points.n[own] == 0).any())
+            chosen = own & (points.n == 0) if uncut else own
+            scores = {metric: values[chosen] for metric, values in points.scores.items()}
+            means = {metric: float(np.nanmean(of)) for metric, of in scores.items() if not np.isnan(of).all()}
+            # What others cut together of an article's words does not say what its sentences do, either.
+            if COVERAGE in means and (means[COVERAGE] < _EXTRACTS or (uncut and system not in BASELINES)):
+                found.append(OwnWords(names[i], system, means[COVERAGE], means.get(FAITHFULNESS)))
+    return tuple(sorted(found, key=lambda own: (own.dataset, own.system)))
