@@ -46,13 +46,15 @@ def test_the_rates_are_those_measured() -> None:
 
 
 def test_no_claim_errs_more_often_than_is_said() -> None:
-    rates = [
-        float(row["most"].strip("%"))
+    rates = {
+        (name, row["of"], row["articles"]): float(row["most"].strip("%"))
         for name in ("", *DATA.values())
         for row in tables(name)["Claims that are wrong"]
         if "sigma 1.5" not in row["of"]
-    ]
-    assert 3 < max(rates) <= 5
+    }
+    more = {("_dialogsum", "longest", articles) for articles in ("12", "24")}  # as the page says
+    assert {of for of, rate in rates.items() if rate > 5} == more
+    assert max(rates.values()) < 7
 
 
 PEOPLE = {
