@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.kept import KEPT_SIGNATURE, Panel
+from core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE, Panel
 from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
 from core.models import ModelRef
 from core.models.endpoint import Endpoint
@@ -51,7 +51,7 @@ class MetricsConfig:
             "rouge": self.rouge.signature,
             "efficiency": EFFICIENCY_SIGNATURE,
             **{metric.name: metric.signature for metric in SOURCE_METRICS},
-            "kept": f"kept|{KEPT_SIGNATURE}|R:recall of bertscore",
+            "kept": f"kept|{KEPT_SIGNATURE}|{KEPT_RECALL} of bertscore",
             "kept_words": f"kept_words|{KEPT_SIGNATURE}|R:recall of distinct tokens by idf",
             **{metric.name: metric.signature for metric in self.by_models},
             **{metric.name: metric.signature for metric in self.plugins},

@@ -1,8 +1,7 @@
 """How much of the reference's content do n words keep, and how few words keep a given share?
 
-*Content kept* of one summary of article i is where its BERTScore recall R_i against the article's first reference lies
-between a floor and 1 (`core.metrics.kept`). The floor F_i is its mean recall against references of other
-articles:
+*Content kept* of one summary of article i is where its recall R_i against the article's first reference lies between a
+floor and 1 (`core.metrics.kept`). The floor F_i is its mean recall against references of other articles:
 
     κ_i = (R_i - F_i) / (1 - F_i)
 

@@ -23,8 +23,8 @@ from core.learning.training_config import ANCHOR_SENTENCES, ARTICLE_SIMILARITY, 
 from core.metrics.bertscore import BertScorer, ReferenceScorer
 from core.metrics.config import Options
 from core.metrics.fluency import FluencyScorer
-from core.metrics.kept import Panel, kept, others
-from core.metrics.metric import Metric, Row
+from core.metrics.kept import Panel, first_references, kept, others
+from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.systems.composition import first_sentences
@@ -89,7 +89,7 @@ def bertscore_reward(
 
 
 def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Reward:
-    """Content kept of the first reference, by recall of BERTScore, as sweeps measure it (`core.metrics.kept`).
+    """Content kept of the first reference, as sweeps measure it (`core.metrics.kept`).
 
     Args:
         scorer: with its backbone.
@@ -106,11 +106,19 @@ def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Re
         drawn = () if panel is None else others(article, panel)
         return (article.references[0], *(other.references[0] for other in drawn))
 
+    @functools.cache
+    def idf(dataset: str) -> FloatArray:
+        return scorer.idf(first_references(by_dataset[dataset]))
+
     def reward(summaries: Sequence[tuple[Article, str]]) -> list[float]:
-        return [
-            kept([score.recall for score in scores]) if len(scores) == len(references(article)) > 1 else 0.0
-            for (article, _), scores in zip(summaries, _scores(against, references, summaries), strict=True)
-        ]
+        by_article = {one: at for one, at in _by_article(summaries).items() if len(references(one)) > 1}
+        groups = [(references(article), [summaries[i][1] for i in places]) for article, places in by_article.items()]
+        recalls = against.recalls(groups, [idf(article.dataset) for article in by_article])
+        values = np.zeros(len(summaries))
+        for places, of_article in zip(by_article.values(), recalls, strict=True):
+            values[places] = [kept(row) for row in of_article.tolist()]
+        found: list[float] = values.tolist()
+        return found
 
     return reward
 

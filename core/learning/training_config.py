@@ -10,7 +10,7 @@ from pydantic import Field
 
 from core.errors import RecipeError
 from core.metrics.config import BertScoreConfig, Options
-from core.metrics.kept import KEPT_SIGNATURE
+from core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE
 from core.metrics.registry import NEED_SOURCE, make_metric
 from core.metrics.specs import KEPT
 from core.text.language import Language
@@ -125,7 +125,7 @@ class RewardConfig:
         bertscore = self.bertscore.signature
         own = {
             BERTSCORE: bertscore,
-            KEPT.name: f"{KEPT.name}|{KEPT_SIGNATURE}|R:recall of {bertscore}",
+            KEPT.name: f"{KEPT.name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {bertscore}",
             ARTICLE_SIMILARITY: f"{ARTICLE_SIMILARITY}|anchor:the article's first {ANCHOR_SENTENCES} sentences|"
             f"F1:{bertscore}",
         }

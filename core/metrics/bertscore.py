@@ -1,15 +1,19 @@
 """BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), without idf weights.
 
+Its recalls for content kept (`core.metrics.kept`) have idf weights, and see the embedding layer, too.
+
 The numbers are those of the `bert_score` library called with one pair at a time. Called with many pairs it masks
 padding with similarity 0, which lifts negative maxima: its batched scores differ by up to 0.03 for one-word
 summaries. Here nothing is padded when tokens are matched, so many pairs can be scored together without that.
 """
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
@@ -36,16 +40,18 @@ from core.models.batching import (
 )
 from core.models.loading import load_model, put_fast_on
 from core.models.tokens import IntArray, Tokens, tokenized
+from core.text.length import idf_of
 from core.types import Score
 
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")
+Value = TypeVar("Value", np.int64, np.float64)
 # A text, or what was made of one: vectors that are embedded already are the same in whatever company.
 Reference: TypeAlias = str | TokenVectors
 # (candidate, references)
 Pair = tuple[str, Sequence[Reference]]
-# Candidates, each to be matched with every reference.
-Crossed = tuple[Sequence[str], Sequence[Reference]]
+# Candidates, each to be matched with every reference, and the idf of each token of the vocabulary.
+Crossed = tuple[Sequence[str], Sequence[Reference], FloatArray]
 
 
 class BertScorer:
@@ -77,9 +83,7 @@ class BertScorer:
     def recalls(self, crossed: Sequence[Crossed]) -> list[FloatArray]:
         """The recalls of each crossing, (candidates, references): of every candidate against every reference.
 
-        The recall is 0 where one of the two is empty.
-
-        They are those of `score` to rounding, and take less time than as many pairs.
+        They are not those of `score`: see `begin_recalls`. The recall is 0 where one of the two is empty.
         """
         _, recalls = self.begin_with_recalls((), crossed)
         return recalls()
@@ -90,7 +94,7 @@ class BertScorer:
         """`score` and `recalls` together, every text embedded once. The functions returned wait for a GPU."""
         both = (
             *((candidate, *references) for candidate, references in pairs),
-            *((*candidates, *references) for candidates, references in crossed),
+            *((*candidates, *references) for candidates, references, _ in crossed),
         )
         texts = list(dict.fromkeys(text.strip() for group in both for text in group if isinstance(text, str)))
         embedded = zip(texts, self.embed(texts), strict=True)
@@ -114,20 +118,20 @@ class BertScorer:
                 scores.update(zip(filled, map(_score, new), strict=True))
             return [over_references([candidates[key][text] for key in keys if key], "best") for text, keys in keyed]
 
-        return best, self._begin_recalls(crossed, {key: value for key, value in tokens.items() if isinstance(key, str)})
+        return best, self.begin_recalls(crossed, {key: value for key, value in tokens.items() if isinstance(key, str)})
 
-    def _begin_recalls(
+    def begin_recalls(
         self, crossed: Sequence[Crossed], tokens: Mapping[str, TokenVectors]
     ) -> Callable[[], list[FloatArray]]:
-        """`tokens` are those of texts that have any."""
-        recalls_by_crossing = [np.zeros((len(candidates), len(references))) for candidates, references in crossed]
+        """`recalls` of texts that are embedded: `tokens` are those of texts that have any."""
+        recalls_by_crossing = [np.zeros((len(candidates), len(references))) for candidates, references, _ in crossed]
         crossings, places = [], []
-        for recalls, (candidates, references) in zip(recalls_by_crossing, crossed, strict=True):
+        for recalls, (candidates, references, idf) in zip(recalls_by_crossing, crossed, strict=True):
             rows = {i: vectors for i, text in enumerate(candidates) if (vectors := tokens.get(text.strip()))}
             embedded = [tokens.get(ref.strip()) if isinstance(ref, str) else ref for ref in references]
             columns = {i: vectors for i, vectors in enumerate(embedded) if vectors}
             if rows and columns:
-                crossings.append(Crossing(list(columns.values()), list(rows.values())))
+                crossings.append(Crossing(list(columns.values()), list(rows.values()), idf))
                 places.append((recalls, np.ix_(list(rows), list(columns))))
         begun = begin_recalls(crossings)
 
@@ -148,24 +152,36 @@ class BertScorer:
         filled = [i for i, text in enumerate(texts) if text]
         tokens = self._tokenized([texts[i] for i in filled])
         self.tokens += int(tokens.lengths.sum())
-        weights = np.split(self._weights(tokens.inputs["input_ids"]), np.cumsum(tokens.lengths[:-1]))
+        ids = _by_text(tokens.inputs["input_ids"], tokens)
+        weights = _by_text(self._weights(tokens.inputs["input_ids"]), tokens)
         token_vectors: list[TokenVectors | None] = [None] * len(texts)
 
         def forward(batch: list[int]) -> None:
             inputs = padded(tokens, batch, self._tokenizer, self._budget.device)
-            hidden = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"])[0].float()
-            hidden = hidden / hidden.norm(dim=-1, keepdim=True)
+            read = self._model(inputs["input_ids"], attention_mask=inputs["attention_mask"], output_hidden_states=True)
             # Without the padding, by indices: a mask on a GPU would make everything wait for it.
             lengths = tokens.lengths[batch]
-            real = np.flatnonzero(np.arange(hidden.shape[1]) < lengths[:, None])
-            unpadded = hidden.flatten(0, 1)[to_device(real, self._budget.device)]
-            for i, vectors in zip(batch, unpadded.split(lengths.tolist()), strict=True):
+            places = np.flatnonzero(np.arange(lengths.max()) < lengths[:, None])
+            real = to_device(places, self._budget.device)
+            layers = [
+                (hidden / hidden.norm(dim=-1, keepdim=True)).flatten(0, 1)[real].split(lengths.tolist())
+                for hidden in (read[0].float(), read.hidden_states[0].float())
+            ]
+            for i, vectors, embeddings in zip(batch, *layers, strict=True):
                 if weights[i].any():  # none for a text of control characters alone
-                    token_vectors[filled[i]] = TokenVectors(vectors, weights[i])
+                    token_vectors[filled[i]] = TokenVectors(vectors, weights[i], embeddings, ids[i])
 
         with torch.inference_mode():
             self._budget.run(tokens.lengths.tolist(), forward, batches)
         return token_vectors
+
+    def idf(self, texts: Sequence[str]) -> FloatArray:
+        """The idf of each token of the vocabulary among texts, (vocabulary,); that of one in none of N is ln(N + 1)."""
+        tokens = self._tokenized([text.strip() for text in texts])
+        found = idf_of([set(ids.tolist()) for ids in _by_text(tokens.inputs["input_ids"], tokens)])
+        idf = np.full(self._model.config.vocab_size, math.log(len(texts) + 1))
+        idf[list(found)] = list(found.values())
+        return idf
 
     def _tokenized(self, texts: Sequence[str]) -> Tokens:
         # As bert_score does: byte-level BPE reads a word without the space before it as another word.
@@ -214,6 +230,18 @@ class ReferenceScorer:
             scores_by_group.append([[] if tokens is None else list(next(of_candidates, ())) for tokens in vectors])
         return scores_by_group
 
+    def recalls(
+        self, groups: Sequence[tuple[Sequence[str], Sequence[str]]], idfs: Sequence[FloatArray]
+    ) -> list[FloatArray]:
+        """The recalls of each group with its idf, (texts, references): see `BertScorer.recalls`."""
+        begun = []
+        for (references, texts), vectors, idf in zip(groups, self._embedded(groups), idfs, strict=True):
+            of_references = [self._references[text.strip()] for text in references]
+            embedded = zip((*texts, *references), (*vectors, *of_references), strict=True)
+            tokens = {text.strip(): value for text, value in embedded if value is not None}
+            begun.append(self._scorer.begin_recalls([(texts, references, idf)], tokens))
+        return [recalls for wait in begun for recalls in wait()]
+
     def _embedded(self, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[list[TokenVectors | None]]:
         """The token vectors of each text of each group. References are embedded, too, where they were not before."""
         embedded: list[list[TokenVectors | None]] = []
@@ -254,6 +282,11 @@ class AnchorScorer:
         best = (over_references(scores, "best") for scores in scores_by_text)
         self._known |= zip(((anchors, text) for text in new), best, strict=True)
         return [self._known[anchors, text] for text in texts]
+
+
+def _by_text(values: npt.NDArray[Value], tokens: Tokens) -> list[npt.NDArray[Value]]:
+    """A value for each token of all texts as an array for each text."""
+    return np.split(values, np.cumsum(tokens.lengths[:-1]))
 
 
 def _key(reference: Reference) -> str | int:

@@ -63,7 +63,10 @@ class StandardMetrics:
                 to_recall[article].append(text)
         bertscores, recalls = self._bertscore.begin_with_recalls(
             [(text, references[article]) for article, text in new],
-            [(texts, against[article]) for article, texts in to_recall.items()],
+            [
+                (texts, against[article], self.content_kept.token_idf(article.dataset))
+                for article, texts in to_recall.items()
+            ],
         )
         # What needs no model, while a GPU works.
         from_text = []

@@ -16,14 +16,24 @@ from core.arithmetic import multiply_rows
 from core.models.batching import to_device
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """The token vectors of one text, each of length 1, and which of them count (special tokens only match)."""
+    """The token vectors of one text, each of length 1, and which of them count (special tokens only match).
 
-    vectors: torch.Tensor  # (tokens, dimensions) float32
-    weights: FloatArray  # (tokens,) float64, 0 or 1
+    Attributes:
+        vectors: of BERTScore's layer, (tokens, dimensions) float32.
+        weights: (tokens,) float64, 0 or 1.
+        embeddings: of layer 0, before any token has seen another one; of the same shape as `vectors`.
+        ids: (tokens,) int64, in the vocabulary.
+    """
+
+    vectors: torch.Tensor
+    weights: FloatArray
+    embeddings: torch.Tensor
+    ids: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +102,23 @@ def on_device(matching: Matching) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Candidates, each of which is matched with every reference; at least one of both."""
+    """Candidates, each of which is matched with every reference; at least one of both.
+
+    Attributes:
+        references, candidates: their tokens.
+        idf: what each token of the vocabulary weighs in a reference.
+    """
 
     references: Sequence[TokenVectors]
     candidates: Sequence[TokenVectors]
+    idf: FloatArray
 
 
 def begin_recalls(crossings: Sequence[Crossing]) -> Callable[[], list[FloatArray]]:
     """The recalls of each crossing, (candidates, references). A GPU is not waited for, but by the function returned.
 
-    They are those of `begin_matching` to rounding, in one product for all references: what a pair takes besides is
-    saved, and so is precision.
+    Tokens are weighed by their idf, and matched by the mean of two cosines, of BERTScore's layer and of layer 0. All
+    references are in one product of each layer. On a CPU a recall depends on no other candidate, to the last bit.
     """
     if not crossings or crossings[0].candidates[0].vectors.device.type == "cpu":
         recalls_by_crossing = [recalls_on_cpu(crossing) for crossing in crossings]
@@ -124,28 +140,37 @@ def begin_recalls_on_device(crossings: Sequence[Crossing]) -> Callable[[], list[
 
 def recalls_on_cpu(crossing: Crossing) -> FloatArray:
     """(candidates, references), by NumPy."""
-    similarities = _similarities(crossing.candidates, crossing.references).numpy()
+    similarities = _mean_similarities(crossing).numpy()
     best = np.maximum.reduceat(similarities, _starts(crossing.candidates), axis=0)
-    return np.asarray(best @ _shares(crossing.references))
+    return np.add.reduceat(best * _shares(crossing), _starts(crossing.references), axis=1)
 
 
 def recalls_on_device(crossing: Crossing) -> torch.Tensor:
     """The recalls of a crossing, (candidates, references) float64, computed where the vectors are, in a fixed order."""
-    similarities = _similarities(crossing.candidates, crossing.references)
+    similarities = _mean_similarities(crossing)
     rows, _ = _rows_of(crossing.candidates)
     best = similarities[to_device(rows, similarities.device)].amax(dim=1).double()
-    return best @ to_device(_shares(crossing.references), similarities.device)
+    lengths = [len(reference.weights) for reference in crossing.references]
+    columns = np.repeat(np.eye(len(lengths)), lengths, axis=0)  # which reference each token is of
+    return best @ to_device(_shares(crossing)[:, None] * columns, similarities.device)
 
 
-def _shares(references: Sequence[TokenVectors]) -> FloatArray:
-    """The weight of each token in the recall of each reference, (tokens of all references, references)."""
-    shares = np.zeros((sum(len(reference.weights) for reference in references), len(references)))
-    start = 0
-    for i, reference in enumerate(references):
-        end = start + len(reference.weights)
-        shares[start:end, i] = reference.weights / reference.weights.sum()
-        start = end
-    return shares
+def _shares(crossing: Crossing) -> FloatArray:
+    """The weight of each token in the recall of its reference, (tokens of all references,)."""
+    shares = []
+    for reference in crossing.references:
+        weights = reference.weights * crossing.idf[reference.ids]
+        # Where all references have all of its tokens, none weighs anything: then they count alike.
+        weights = weights if weights.any() else reference.weights
+        shares.append(weights / weights.sum())
+    return np.concatenate(shares)
+
+
+def _mean_similarities(crossing: Crossing) -> torch.Tensor:
+    """As `_similarities`, the mean of both layers."""
+    of_layer = _similarities(crossing.candidates, crossing.references)
+    embeddings = ([text.embeddings for text in texts] for texts in (crossing.candidates, crossing.references))
+    return of_layer.add_(multiply_rows(*map(torch.cat, embeddings))).div_(2)
 
 
 def _similarities(candidates: Sequence[TokenVectors], references: Sequence[TokenVectors]) -> torch.Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import RecipeError
 from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
-from core.metrics.kept import PANEL, Panel, draw_panel
+from core.metrics.kept import KEPT_RECALL, PANEL, Panel, draw_panel
 from core.metrics.specs import BY_MODEL
 from core.models import ModelRef, is_folder, parse_model, resolve_model
 from core.provenance import library_versions
@@ -179,6 +179,7 @@ def build_plan(
         **{f"{metric.name}_model": str(metric.model) for metric in by_models},
         "datasets": dataset_revisions(corpora),
         "segmentation": pipeline_revision(stage.pipeline, stage.units),
+        "content_kept": KEPT_RECALL,
         "random": f"mean of {DRAWS} draws, seeded by content",
         "libraries": library_versions(),
     }
@@ -302,7 +303,7 @@ def require_same_revisions(recorded: Mapping[str, Any], now: Mapping[str, Any], 
         RecipeError: a model, dataset or pipeline is not what it was.
     """
     for kind in sorted(now.keys() - {"libraries"}):
-        was, is_now = _differing(recorded.get(kind), now[kind])
+        was, is_now = _differing(recorded.get(kind, "none recorded"), now[kind])
         if was != is_now:
             raise RecipeError(
                 f"Run {run_id} cannot be resumed: its {kind} changed from {was} to {is_now}. "

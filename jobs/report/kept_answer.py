@@ -21,9 +21,9 @@ from jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (
-    "Content kept is BERTScore recall, scaled so that texts about other things have 0 % on average, and the whole "
-    "reference 100 %. It measures neither truth nor how well a text reads: the reference has 99 % with “not” put in, "
-    "and 98 % with changed numbers."
+    "Content kept is BERTScore recall with rare words weighing more, scaled so that texts about other things have 0 % "
+    "on average, and the whole reference 100 %. It measures neither truth nor how well a text reads: the reference has "
+    "99 % with “not” put in, and 97 % with changed numbers."
 )
 HOW_SURE = (
     "In brackets behind a share: its 95 % interval over articles. “Sure from n on” is claimed of this n and of every "

@@ -53,46 +53,44 @@ def test_how_often_systems_are_wrongly_said_to_have_stopped_is_that_measured() -
 
 
 def test_no_claim_errs_more_often_than_is_said() -> None:
-    rates = [
-        float(row["most"].strip("%"))
+    rates = {
+        (name, row["of"], row["articles"]): float(row["most"].strip("%"))
         for name in ("", *DATA.values())
         for row in tables(name)["Claims that are wrong"]
         if "sigma 1.5" not in row["of"]
-    ]
-    assert 3 < max(rates) <= 5
+    }
+    more = {("_dialogsum", "longest", articles) for articles in ("12", "24")}  # as the page says
+    assert {of for of, rate in rates.items() if rate > 5} == more
+    assert max(rates.values()) < 7
 
 
-def test_the_agreement_with_people_is_that_measured() -> None:
-    text = (ROOT / "bench" / "results" / "realsumm.txt").read_text(encoding="utf-8")
-    levels = [re.findall(r"^(\S+_\S+) +(\.\d.*)$", part, re.MULTILINE) for part in text.split("level: mean")[1:]]
-    by_metric: dict[str, list[str]] = defaultdict(list)
-    for metric, numbers in (row for level in levels for row in level[:5]):
-        value, interval = re.findall(r"(\.\d+) +(\.\d+ to \.\d+)", numbers)[2]  # behind Pearson and Spearman: Kendall
-        by_metric[metric].append(f"{value} ({interval})")
-    rows = [f"| `{metric}` | {' | '.join(cells)} |" for metric, cells in by_metric.items()]
-    assert len(rows) == 5
-    assert [row for row in rows if row not in PAGE] == []
-
-
-SETTINGS = {
-    "layer 6, 12 others": "as the report has it: layer 6 of MiniLM, 12 others",
-    "layer 5": "layer 5",
-    "layer 3": "layer 3",
-    "content words": "content words (`kept_words`)",
-    "every other n": "n = 1, 5, 9, 13, 17, 21",
+PEOPLE = {
+    "kept": "**`kept`**",
+    "layers 0 and 6, one matching, idf": "layers 0 and 6, idf (floor of all other documents)",
+    "layers 0 and 6, mean of recalls, idf": "the same, but the mean of two recalls",
+    "layers 0 and 6, one matching, content": "layers 0 and 6, content tokens alone",
+    "layers 4 and 6, one matching, idf": "layers 4 and 6, idf",
+    "layer 0, idf": "layer 0, idf",
+    "layer 6, idf": "layer 6, idf",
+    "layer 6, equal": "layer 6, equal weights",
+    "kept_words": "`kept_words`",
+    "bertscore recall": "BERTScore recall",
+    "bertscore F1": "BERTScore F1",
+    "rouge1 recall": "ROUGE-1 recall",
+    "rouge1 F1": "ROUGE-1 F1",
+    "words": "number of words",
 }
 
 
-def test_the_answer_by_setting_is_that_measured() -> None:
-    cells: dict[str, list[str]] = defaultdict(list)
-    for data, shown in (("cnn_dailymail", "lexrank"), ("dialogsum", "position")):
-        text = (ROOT / "bench" / "results" / f"kept_settings_{data}.txt").read_text(encoding="utf-8")
-        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[4:]]
-        for setting, system, kept, smallest, _ in rows:
-            if system == shown:
-                cells[setting] += [kept.split(", ")[1].replace("%", " %"), smallest]
-    lines = [f"| {called} | {' | '.join(cells[setting])} |" for setting, called in SETTINGS.items()]
-    assert [line for line in lines if line not in PAGE] == []
+def test_the_agreement_with_people_is_that_measured() -> None:
+    text = (ROOT / "bench" / "results" / "kept_weights.txt").read_text(encoding="utf-8")
+    dialogues, short, news = (
+        {cells[1].strip(): [cells[2].strip(), cells[4].strip()] for cells in map(lambda row: row.split("|"), table)}
+        for table in (part.strip().splitlines() for part in re.findall(r"equal length \|\n.*\n((?:\|.*\n)+)", text))
+    )
+    rows = [[*dialogues[name], short[name][1], *news[name]] for name in PEOPLE]
+    lines = [f"| {called} | {' | '.join(cells)} |" for called, cells in zip(PEOPLE.values(), rows, strict=True)]
+    assert [line for line in lines if line.replace("| 0.", "| .") not in PAGE] == []
 
 
 def test_the_cost_is_that_measured_and_within_bounds() -> None:

