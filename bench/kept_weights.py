@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from core.arithmetic import one_thread
+from core.arithmetic import find_device, one_thread
 from core.metrics.bertscore import BertScorer
 from core.metrics.config import MINILM, BertScoreConfig
 from core.metrics.metric import FloatArray, Row
@@ -78,7 +78,7 @@ class Kept:
 
     def __init__(self, texts: Sequence[str], references: Sequence[str]) -> None:
         model, both, count = resolve_model(parse_model(MINILM)), [*references, *texts], len(references)
-        four, six = (BertScorer(BertScoreConfig(model, layer), torch.device("cpu")).embed(both) for layer in (4, 6))
+        four, six = (BertScorer(BertScoreConfig(model, layer), find_device("cpu")).embed(both) for layer in (4, 6))
         vectors = {4: [text.vectors for text in four if text], 6: [text.vectors for text in six if text]}
         vectors[0] = [text.embeddings for text in six if text]
         self._references = [text for text in six[:count] if text]

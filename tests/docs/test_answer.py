@@ -53,15 +53,13 @@ def test_how_often_systems_are_wrongly_said_to_have_stopped_is_that_measured() -
 
 
 def test_no_claim_errs_more_often_than_is_said() -> None:
-    rates = {
-        (name, row["of"], row["articles"]): float(row["most"].strip("%"))
+    rates = [
+        float(row["most"].strip("%"))
         for name in ("", *DATA.values())
         for row in tables(name)["Claims that are wrong"]
         if "sigma 1.5" not in row["of"]
-    }
-    more = {("_dialogsum", "longest", articles) for articles in ("12", "24")}  # as the page says
-    assert {of for of, rate in rates.items() if rate > 5} == more
-    assert max(rates.values()) < 7
+    ]
+    assert 3 < max(rates) <= 5
 
 
 PEOPLE = {
