@@ -269,7 +269,8 @@ class ActorPool(Actors):
                 ray.kill(slot.actor, no_restart=True)
                 for call in slot.calls.values():
                     if call.before is not None:
-                        ray.cancel(call.before, force=True)
+                        # Not by force: where its answer is just arriving, Ray would end this process, too.
+                        ray.cancel(call.before)
         self._slots, self._slot_of = [], {}
 
 
