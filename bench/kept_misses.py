@@ -2,8 +2,8 @@
 
     python -m bench.kept_misses ../shared/data sqlite:///nws.db RUN > bench/results/kept_misses.txt
 
-The folder has FRANK (articles of XSum and CNN/DailyMail, what systems wrote of them, and the share of sentences that
-people found factual) and 60 articles of CNN/DailyMail. The articles of the run have several references.
+The folder has FRANK (articles of XSum and CNN/DailyMail, what systems wrote of them, and how factual people found it)
+and 60 articles of CNN/DailyMail. The articles of the run have several references.
 """
 
 import json
