@@ -100,7 +100,6 @@ audit: constraints.txt
 bench: setup
 	$(BIN)/python -m bench.sweep
 	$(BIN)/python -m bench.kept_cost
-	$(BIN)/python -m bench.waiting
 	$(BIN)/python -m bench.overhead
 	$(BIN)/python -m bench.update
 

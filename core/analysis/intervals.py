@@ -108,7 +108,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 ALPHA = (1 - CONFIDENCE) / 2
 """Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""
-_DOUBT = 2.0
+_DOUBT = 2.5
 """Standard errors by which a skewness is taken to be more unfavourable than it looks."""
 _EQUAL = 1e-12
 """Values that spread less, relative to the largest, differ by rounding alone."""
