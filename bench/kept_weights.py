@@ -3,7 +3,8 @@
     python -m bench.kept_weights ../shared/data/dialsummeval.jsonl:relevance realsumm.jsonl:litepyramid_recall
 
 A file has a summary a line, as docs/correlate.md has them, and what people say of it by the name behind the colon. Of
-settings, the floor is of all other documents. `kept` is what `nws score` makes of the file.
+settings, the floor is of all other documents. `kept` is what `nws score` makes of the file. If the rows have the field
+`source`, an article or the turns of a dialogue on a line each, content is also kept of that, without a reference.
 """
 
 import itertools
@@ -22,9 +23,12 @@ from core.metrics.bertscore import BertScorer
 from core.metrics.config import MINILM, BertScoreConfig
 from core.metrics.metric import FloatArray, Row
 from core.metrics.registry import make_metric
+from core.metrics.token_matching import TokenVectors
 from core.models import model_folder, parse_model, resolve_model
 from core.models.loading import load_tokenizer
-from core.text.length import idf_of
+from core.systems.importance import lexrank, ranking
+from core.text.length import bare_words, idf_of
+from core.text.segmentation import sentences_of
 
 EQUAL, CHOSEN = "layer 6, equal", "layers 0 and 6, one matching, idf"
 JOINED: Mapping[str, Sequence[tuple[int, ...]]] = {
@@ -63,6 +67,8 @@ def judged(path: Path, human: str) -> Measures:
     measures = {f"{layers}, {how}": kept(layers, how, np.arange(len(said))) for layers, how in settings}
     for name, part in BESIDE.items():
         measures[name] = make_metric(name.split()[0]).statistics(measured)[:, part].reshape(said.shape)
+    if all("source" in row for row in rows):
+        measures |= kept_of_articles(rows)
     measures["people"] = said
     measures["words"] = np.array([float(len(row.prediction.split())) for row in measured]).reshape(said.shape)
     print(f"\n{path.stem}: r within so many documents less that of equal weights, mean (least) of 50 draws\n")
@@ -102,9 +108,42 @@ class Kept:
             weights = text.weights * np.array([float(of_token(token)) for token in text.ids.tolist()])
             best = [self._best[one][:, ends[i] - len(weights) : ends[i]] for one in JOINED[layers]]
             recalls.append((np.mean(best, axis=0) @ weights).reshape(len(ends), -1)[panel] / max(weights.sum(), 1e-12))
-        own = np.stack([of_all[i] for i, of_all in enumerate(recalls)])
-        floors = (np.sum(recalls, axis=0) - own) / (len(panel) - 1)
-        return np.asarray(np.maximum(-1.0, (own - floors) / (1 - floors)))
+        return above_floor(recalls)
+
+
+def above_floor(recalls: Sequence[FloatArray]) -> FloatArray:
+    """Content kept of each document by its own summaries, from its recall by the summaries of all, (all, systems)."""
+    own = np.stack([of_all[i] for i, of_all in enumerate(recalls)])
+    floors = (np.sum(recalls, axis=0) - own) / (len(recalls) - 1)
+    return np.asarray(np.maximum(-1.0, (own - floors) / (1 - floors)))
+
+
+def kept_of_articles(rows: Sequence[Mapping[str, str]]) -> Measures:
+    """Content kept of articles in place of references: tokens by idf among articles, by how sentences are weighed."""
+    articles = list({row["document"]: row["source"] for row in rows}.values())
+    scorer = BertScorer(BertScoreConfig(resolve_model(parse_model(MINILM)), 6), find_device("cpu"))
+    summaries = [_both(text) for text in scorer.embed([row["prediction"].strip() for row in rows]) if text]
+    cut = [text.split("\n") if "\n" in text else sentences_of(text, "blank") for text in articles]
+    parts = [[part for part in scorer.embed([sentence.strip() for sentence in of]) if part] for of in cut]
+    idf = idf_of([{token for part in of for token in part.ids.tolist()} for of in parts])
+    recalls: dict[str, list[FloatArray]] = {}
+    for sentences, of in zip(cut, parts, strict=True):
+        places, tokens = np.arange(len(of)), torch.cat([_both(part) for part in of]).T
+        best = np.stack([(summary @ tokens).amax(dim=0).double().numpy() for summary in summaries])
+        central = lexrank([bare_words(sentence) for sentence in sentences])
+        ways = {f"its first {k} sentences": places < k for k in (3, 8)}
+        ways["its 5 most central"] = np.isin(places, ranking(central)[:5])
+        ways["all sentences"] = places >= 0
+        for way, weights in {**ways, "all, by centrality": central}.items():
+            by_token = [np.array([idf[i] for i in part.ids.tolist()]) * part.weights for part in of]
+            weighed = np.concatenate([one * weight for one, weight in zip(by_token, weights, strict=True)])
+            recalls.setdefault(way, []).append((best @ weighed / weighed.sum()).reshape(len(articles), -1))
+    return {f"article: {way}": above_floor(of_all) for way, of_all in recalls.items()}
+
+
+def _both(text: TokenVectors) -> torch.Tensor:
+    """Vectors of layers 0 and 6, whose products are mean cosines."""
+    return torch.cat([text.embeddings, text.vectors], dim=1) / 2**0.5
 
 
 def within(scores: FloatArray, human: FloatArray) -> FloatArray:

@@ -6,6 +6,9 @@ systems of one document, then the mean over documents. A document on which eithe
 no correlation, and is left out. Scores may have gaps (NaN), a metric where the human scores have theirs: a mean is that
 of the scores that are there, and a document is correlated over the systems that have it.
 
+Pair level: two summaries of one document, of equal length, that people tell apart. Length explains nothing there.
+The number is the share of these pairs in which the metric prefers the summary that people prefer; a tie is half.
+
 Intervals are their Boot-Both: systems and documents are drawn with replacement, percentiles of the correlations.
 They are a little too narrow for few systems: on normal scores of 100 documents the 95 % interval of the system-level
 Pearson covered the true 0.7 in 92, 90, 93 and 96 % of 400 trials with 5, 10, 20 and 50 systems.
@@ -19,25 +22,26 @@ sign(y_i - y_j) over all pairs of units. Spearman's rho is the cosine of the row
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.intervals import CONFIDENCE
 
-Coefficient = Literal["pearson", "spearman", "kendall"]
-COEFFICIENTS: tuple[Coefficient, ...] = get_args(Coefficient)
+Coefficient = Literal["pearson", "spearman", "kendall", "share"]
+COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")
 FloatArray = NDArray[np.float64]
-Level = Literal["system", "summary"]
-LEVELS: tuple[Level, ...] = get_args(Level)
+Level = Literal["system", "summary", "pair"]
+LEVELS: tuple[Level, ...] = ("system", "summary")
+"""Those with all coefficients."""
 PLACES = 12
 """Decimal places of standardised means that count. A difference in later places is rounding, and counts as a tie."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The correlation of a metric with human scores, and the ends of its bootstrap interval.
+    """The correlation of a metric with human scores, or its share of pairs, and the ends of its bootstrap interval.
 
     All three are None where the correlation is undefined. `documents_left_out` counts the documents without a
     correlation of their own, at the summary level. `resamples` counts the resamples with a correlation: the interval
@@ -98,6 +102,34 @@ def correlations(
             out = left_out if level == "summary" else 0
             results.append(Correlation(name, level, coefficient, value, low, high, out, int(counts[i, j])))
     return tuple(results)
+
+
+def shares_of_pairs(
+    metrics: Mapping[str, FloatArray], human: FloatArray, words: FloatArray, apart: int, *, seed: int, resamples: int
+) -> tuple[int, tuple[Correlation, ...]]:
+    """How many pairs of equal length there are, and in what share of them each metric prefers what people prefer.
+
+    Args:
+        metrics: by name, the scores: float64 of shape (systems, documents), NaN where `human` is.
+        human: the human scores, of the same shape.
+        words: how many the summaries have, of the same shape.
+        apart: by how many words the two summaries of a pair differ at most.
+        seed: as of `resampled_correlations`; the resamples are the same.
+        resamples: how many times systems and documents are drawn with replacement.
+    """
+    rng = np.random.default_rng(seed)
+    systems, documents = (np.vstack([np.ones(size), _drawn(rng, resamples, size)]) for size in human.shape)
+    i, j = np.triu_indices(len(human), 1)
+    drawn = systems[:, i] * systems[:, j]
+    preferred = np.where(np.abs(words[i] - words[j]) <= apart, np.sign(human[i] - human[j]), 0)
+    pairs = ((drawn @ np.abs(preferred)) * documents).sum(axis=1)
+    results = []
+    for name, scores in metrics.items() if pairs[0] else ():
+        agreed = np.nan_to_num(preferred * np.sign(scores[i] - scores[j]))
+        shares = ((drawn @ agreed) * documents).sum(axis=1)[pairs > 0] / pairs[pairs > 0] / 2 + 0.5
+        low, high = interval_ends(shares[None, None, 1:])[:, 0, 0].tolist()
+        results.append(Correlation(name, "pair", "share", float(shares[0]), low, high, 0, len(shares) - 1))
+    return int(pairs[0]), tuple(results)
 
 
 def interval_ends(resampled: FloatArray) -> FloatArray:

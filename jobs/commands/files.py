@@ -239,6 +239,9 @@ def correlate(
         ),
     ],
     human: Annotated[str, typer.Option(metavar="NAME", help="Name of the field of human scores.")],
+    equal_length: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Look at pairs of summaries at most N words apart, too.")
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the resamples and of the tests.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -250,7 +253,7 @@ def correlate(
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
-        result = correlate_file(file, names, human, seed)
+        result = correlate_file(file, names, human, seed, equal_length)
     print_result(as_json, result.as_dict(), lambda: print_correlation(result, PrintableConsole()))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from core.errors import CorpusError, RecipeError
+from core.text.length import count_words
 from jobs.report.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
@@ -75,10 +76,10 @@ def score(
     >>> scores.signatures["rouge1"]
     'rouge1|tok:rouge_score-0.1.2|stem:no|version:rouge_score-0.1.2|refs:best-f1'
     >>> scores.rows().round(3)
-       rouge1_precision  rouge1_recall  rouge1_f1  bleu_score
-    0              0.75            0.6      0.667       0.000
-    1              0.60            0.6      0.600       0.000
-    2              0.80            1.0      0.889       0.537
+       words  rouge1_precision  rouge1_recall  rouge1_f1  bleu_score
+    0      4              0.75            0.6      0.667       0.000
+    1      5              0.60            0.6      0.600       0.000
+    2      5              0.80            1.0      0.889       0.537
 
     With a metric of one's own:
 
@@ -159,13 +160,14 @@ class ScoreResult:
         return pd.DataFrame(rows, columns=_COLUMNS)
 
     def rows(self) -> pd.DataFrame:
-        """A row for each prediction, with a column for each metric and part, such as `rouge1_f1`."""
+        """A row for each prediction: its number of `words`, and a column for each metric and part, as `rouge1_f1`."""
+        words = {"words": [count_words(prediction.row.prediction) for prediction in self.found.predictions]}
         columns = {
             f"{name}_{part}": metric.rows[:, i]
             for name, metric in self.found.metrics.items()
             for i, part in enumerate(metric.intervals)
         }
-        return pd.DataFrame(columns)
+        return pd.DataFrame(words | columns)
 
     def __repr__(self) -> str:
         means = [f"{name} {[*metric.intervals.values()][-1].mean:.4f}" for name, metric in self.found.metrics.items()]

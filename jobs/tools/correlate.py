@@ -1,5 +1,6 @@
 """`nws correlate`: how well metrics agree with human scores, and which of them does so best."""
 
+import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,18 +20,25 @@ from core.analysis.correlation import (
     Level,
     correlations,
     resampled_correlations,
+    shares_of_pairs,
 )
 from core.analysis.intervals import CONFIDENCE
 from core.analysis.paired import ALPHA
 from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from core.errors import CorpusError, RecipeError
+from core.text.length import count_words
+from core.text.model_outputs import DEFAULT_CLEANING, clean_output
 from core.text.reader import naming, read_rows
-from core.text.rows import name_of, shown, value_of
+from core.text.rows import joined_text_of, name_of, shown, value_of
 from jobs.report.numerals import counted, decimals, p_text, signed
 from jobs.report.printed_lines import print_line
 from jobs.report.table import MISSING, Cell, Mark, Table
 
 SYSTEM, DOCUMENT = "system", "document"
+WORDS = "words"
+"""How many words a summary has: beside the metrics, since it shows what length alone explains."""
+TEXTS = ("prediction", "summary")
+"""Fields whose words are counted where there is no field `WORDS`; the first that is there."""
 GAPS = ("", "nan", "null", "none", "na", "n/a", "<na>", "#n/a")
 """What stands in a cell without a score, in small letters."""
 FEWEST = 3
@@ -49,6 +57,7 @@ SIGNATURE = "|".join(
 )
 _LEVELS = {"system": "System level: mean scores of systems", "summary": "Summary level: mean over documents"}
 _FEW_SYSTEMS = 30
+_HOW_TO_HAVE = f"The file must have the summaries as {TEXTS[0]!r}, or their numbers of words as {WORDS!r}."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +75,7 @@ class ScoreTable:
     scores: Mapping[str, FloatArray]
 
     def filled(self, columns: Sequence[str]) -> "ScoreTable":
-        """These columns with a gap in all where one has it, without systems and documents that are all gaps then.
+        """With a gap in every column where one of these has it, without systems and documents that are all gaps then.
 
         Raises:
             CorpusError: too few systems or documents are left.
@@ -80,12 +89,14 @@ class ScoreTable:
                 f"{len(systems)} systems ({', '.join(systems)}) and {len(documents)} documents have a score of each of "
                 f"{', '.join(columns)}; a correlation needs {FEWEST} of both."
             )
-        scores = {name: np.where(there, self.scores[name], np.nan)[np.ix_(*kept)] for name in columns}
+        scores = {name: np.where(there, values, np.nan)[np.ix_(*kept)] for name, values in self.scores.items()}
         return ScoreTable(systems, documents, scores)
 
 
 def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     """Read a JSONL, CSV or Parquet file with the fields `system`, `document` and `columns`, one row a summary.
+
+    The column `WORDS` is read in any case. It is NaN where a row has neither a number nor a text for it.
 
     Raises:
         RecipeError: a column is named twice.
@@ -93,21 +104,32 @@ def read_scores(path: Path, columns: Sequence[str]) -> ScoreTable:
     """
     if twice := [column for column in columns if columns.count(column) > 1]:
         raise RecipeError(f"Column {twice[0]!r} is named twice.")
+    others = [column for column in columns if column != WORDS]
     cells: dict[tuple[str, str], tuple[float, ...]] = {}
     lines: dict[tuple[str, str], str] = {}
-    for where, row in read_rows(path, (SYSTEM, DOCUMENT, *columns)):
+    for where, row in read_rows(path, (SYSTEM, DOCUMENT, *others, WORDS, *TEXTS)):
         with naming(path, where):
             key = name_of(row, SYSTEM), name_of(row, DOCUMENT)
             if key in cells:
                 raise CorpusError(f"System {key[0]!r} has document {key[1]!r} in {lines[key]} already.")
-            cells[key] = tuple(_number(row, column) for column in columns)
+            cells[key] = *(_number(row, column) for column in others), _words(row, is_needed=WORDS in columns)
             lines[key] = where
     if not cells:
         raise CorpusError(f"{path} holds no row.")
     systems, documents = (tuple(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
-    gaps = (math.nan,) * len(columns)
+    gaps = (math.nan,) * (len(others) + 1)
     values = np.array([[cells.get((system, document), gaps) for document in documents] for system in systems])
-    return ScoreTable(systems, documents, {name: values[:, :, i] for i, name in enumerate(columns)})
+    return ScoreTable(systems, documents, {name: values[:, :, i] for i, name in enumerate([*others, WORDS])})
+
+
+def _words(row: dict[str, object], is_needed: bool) -> float:
+    """The field `WORDS` of a row, or the number of words of its text; NaN where it has neither and need not."""
+    field = next((name for name in (WORDS, *TEXTS) if name in row), WORDS)
+    with contextlib.suppress(*() if is_needed else (CorpusError,)):
+        if field == WORDS:
+            return _number(row, WORDS)
+        return float(count_words(clean_output(joined_text_of(row, field), DEFAULT_CLEANING)[0] or ""))
+    return math.nan
 
 
 def _number(row: dict[str, object], field: str) -> float:
@@ -132,6 +154,8 @@ class FileCorrelation:
         table: the scores of pairs of a system and a document that have one in each column.
         pairs: by column, how many pairs have a score.
         possible: how many pairs there could be.
+        equal_length: `words_apart`, the most in a pair of equal length, and `pairs`, how many people tell apart; None
+            where nobody asked.
     """
 
     human: str
@@ -141,6 +165,7 @@ class FileCorrelation:
     correlations: tuple[Correlation, ...]
     differences: tuple[Difference, ...]
     seed: int
+    equal_length: Mapping[str, int] | None
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as `nws correlate --json` prints them."""
@@ -151,6 +176,7 @@ class FileCorrelation:
             "pairs": self.pairs,
             "possible_pairs": self.possible,
             "metrics": _by_metric(self.correlations),
+            "equal_length": self.equal_length,
             "differences": [asdict(row) | {"significant": row.significant} for row in self.differences],
             "holm_family": "all pairs of metrics at one level, for one coefficient",
             "signature": SIGNATURE if min(self.pairs.values()) == self.possible else f"{SIGNATURE}|gaps:by-pair",
@@ -158,8 +184,17 @@ class FileCorrelation:
         }
 
 
-def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) -> FileCorrelation:
+def correlate_file(
+    path: Path, metrics: Sequence[str], human: str, seed: int, equal_length: int | None = None
+) -> FileCorrelation:
     """Correlate columns of a JSONL, CSV or Parquet file with its column of human scores.
+
+    Args:
+        path: the file.
+        metrics: columns. `WORDS` stands beside them if every summary has it, and is tested only where it is named.
+        human: the column of human scores.
+        seed: of resamples and exchanges.
+        equal_length: how many words the summaries of a pair are apart at most; None: no pair level.
 
     Raises:
         RecipeError: no metric is named, or a column twice.
@@ -169,21 +204,26 @@ def correlate_file(path: Path, metrics: Sequence[str], human: str, seed: int) ->
         raise RecipeError("--metrics names no column.")
     table = read_scores(path, [*metrics, human])
     shared = table.filled([*metrics, human])
-    scores, gold = {name: shared.scores[name] for name in metrics}, shared.scores[human]
+    scores, gold, words = {name: shared.scores[name] for name in metrics}, shared.scores[human], shared.scores[WORDS]
+    measured = scores if human == WORDS or np.isnan(words[~np.isnan(gold)]).any() else scores | {WORDS: words}
     with threadpool_limits(1, user_api="blas"):  # the products are so small that threads would wait for each other
-        resampled = resampled_correlations(scores, gold, seed=seed, resamples=RESAMPLES)
-        agreement = correlations(scores, gold, resampled)
+        resampled = resampled_correlations(measured, gold, seed=seed, resamples=RESAMPLES)
+        agreement = correlations(measured, gold, resampled)
         compared = differences(scores, gold, resampled, seed=seed)
-    pairs = {name: int((~np.isnan(values)).sum()) for name, values in table.scores.items()}
-    return FileCorrelation(human, shared, pairs, table.scores[human].size, agreement, compared, seed)
+        equal = None
+        if equal_length is not None:
+            count, shares = shares_of_pairs(measured, gold, words, equal_length, seed=seed, resamples=RESAMPLES)
+            agreement, equal = agreement + shares, {"words_apart": equal_length, "pairs": count}
+    pairs = {name: int((~np.isnan(table.scores[name])).sum()) for name in (*metrics, human)}
+    return FileCorrelation(human, shared, pairs, table.scores[human].size, agreement, compared, seed, equal)
 
 
 def _by_metric(correlations: Sequence[Correlation]) -> dict[str, Any]:
     """Metric, level, coefficient: the value, its interval, and what they are made of."""
     nested: dict[str, Any] = {}
     for correlation in correlations:
-        of_metric = nested.setdefault(correlation.metric, {level: {} for level in LEVELS})
-        of_metric[correlation.level][correlation.coefficient] = {
+        of_level = nested.setdefault(correlation.metric, {}).setdefault(correlation.level, {})
+        of_level[correlation.coefficient] = {
             "value": correlation.value,
             "interval": None if correlation.value is None else [correlation.low, correlation.high],
             "documents_left_out": correlation.documents_left_out,
@@ -197,7 +237,7 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
     table = result.table
     size = f"{len(table.systems)} systems, {len(table.documents)} documents"
     print_line(console, f"Correlation with {result.human}: {size}, seed {result.seed}")
-    for level in LEVELS:
+    for level in dict.fromkeys(row.level for row in result.correlations):
         _values_table(result, level).print(console)
     for level in LEVELS if result.differences else ():
         _differences_table(result, level).print(console)
@@ -209,10 +249,10 @@ def print_correlation(result: FileCorrelation, console: Console) -> None:
 
 
 def _values_table(result: FileCorrelation, level: Level) -> Table:
-    cells = {(row.metric, row.coefficient): _value_cell(row) for row in result.correlations if row.level == level}
-    metrics = dict.fromkeys(metric for metric, _ in cells)
-    rows = [(metric, *(cells[metric, name] for name in COEFFICIENTS)) for metric in metrics]
-    return Table(("metric", *map(str.capitalize, COEFFICIENTS)), rows, _LEVELS[level])
+    of_level = [row for row in result.correlations if row.level == level]
+    names = dict.fromkeys(row.coefficient.capitalize() for row in of_level)
+    rows = [(metric, *map(_value_cell, row)) for metric, row in itertools.groupby(of_level, lambda row: row.metric)]
+    return Table(("metric", *names), rows, _LEVELS.get(level, "Pairs of equal length"))
 
 
 def _value_cell(correlation: Correlation) -> Cell:
@@ -246,6 +286,8 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
         if pairs < result.possible:
             kind = "human" if name == result.human else name
             yield f"{pairs} of {result.possible} pairs of a system and a document have a {kind} score."
+    if missing := int(np.isnan(result.table.scores[WORDS]).sum() - np.isnan(result.table.scores[result.human]).sum()):
+        yield f"No row {WORDS!r}: of {missing:,} summaries the length is unknown. {_HOW_TO_HAVE}"
     for one in result.correlations:
         if one.documents_left_out and one.coefficient == COEFFICIENTS[0]:
             yield (
@@ -267,6 +309,9 @@ def _notes(result: FileCorrelation) -> Iterator[str]:
 
 def _how_to_read(result: FileCorrelation) -> Iterator[str]:
     yield f"Intervals: systems and documents resampled {RESAMPLES:,} times (Boot-Both). Not corrected."
+    if equal := result.equal_length:
+        pairs = f"{equal['pairs']:,} pairs of one document, at most {counted(equal['words_apart'], 'word')} apart"
+        yield f"Share: {pairs}, of which people prefer one. So often the metric does, too; a tie is half."
     if result.differences:
         yield f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A agrees better; below 0, B does."
         drawn = "all" if len(result.table.systems) <= COUNTED else "drawn until every verdict is clear"

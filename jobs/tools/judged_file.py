@@ -18,6 +18,7 @@ from core.errors import CorpusError, EndpointError, NwsError, RecipeError
 from core.metrics.judge import MOST_TOKENS, Judge, without_score
 from core.models.endpoint import USAGE, EndpointAnswer
 from core.models.request_parameters import token_limit
+from core.text.length import count_words
 from core.text.reader import is_file, naming, read_rows
 from core.text.rows import cleaned, name_of, text_of
 from core.text.text_marks import AS_IT_IS, Preparation
@@ -229,6 +230,7 @@ class Judging:
         return [
             {
                 **text.fields,
+                "words": text.fields.get("words", count_words(text.fields["prediction"])),
                 _JUDGE: score,
                 f"{_JUDGE}_model": self.judge.endpoint.model,
                 f"{_JUDGE}_answered_by": _answered_by(self.replies[text.key]),

@@ -18,7 +18,7 @@ from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metri
 from core.systems.prediction_rows import USUAL, prediction_rows
 from core.text.data_files import REFERENCES, DataFiles
 from core.text.language import ASKED, Language, check_language, find_foreign
-from core.text.length import require_summary_length
+from core.text.length import count_words, require_summary_length
 from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from core.text.oddities import told_of
 from core.text.reader import PlacedRow, naming
@@ -284,13 +284,14 @@ def _references(row: dict[str, object], preparation: Preparation) -> tuple[str, 
 
 
 def row_lines(score: FileScore) -> Iterator[Mapping[str, Any]]:
-    """The scores of each row as `{"row", "id", "metrics"}`, which `--per-row` writes."""
+    """The scores of each row as `{"row", "id", "words", "metrics"}`, which `--per-row` writes."""
     for index, prediction in enumerate(score.predictions):
         metrics = {
             name: dict(zip(metric.intervals, metric.rows[index].tolist(), strict=True))
             for name, metric in score.metrics.items()
         }
-        yield {"row": index + 1, "id": prediction.id, "metrics": metrics}
+        words = count_words(prediction.row.prediction)
+        yield {"row": index + 1, "id": prediction.id, "words": words, "metrics": metrics}
 
 
 def print_score(score: FileScore, console: Console) -> None:

@@ -34,6 +34,20 @@ def test_speed_is_what_was_measured() -> None:
     assert f"is {float(ray[1]):.1f} times as fast as one process" in told
 
 
+def test_people_agree_as_was_measured() -> None:
+    measured = (ROOT / "bench" / "results" / "realsumm.txt").read_text(encoding="utf-8").splitlines()
+    example = (ROOT / "docs" / "correlate.md").read_text(encoding="utf-8").split("```")[-2].split("\n")
+    assert [line for line in example if line not in (*measured, "…")] == []
+    tables = re.findall(
+        r"\n\| setting .*\n.*\n((?:\|.*\n)+)", (ROOT / "bench/results/kept_weights.txt").read_text("utf-8")
+    )
+    cells = [{row.split(" | ")[0]: row.split(" | ") for row in table.splitlines()} for table in tables[:3]]
+    for name in [name for name in cells[0] if name.startswith("| article: ")] + ["| kept", "| words"]:
+        each = [table[name] for table in cells]
+        figures = " | ".join(f"{row[3].removeprefix('0')} | {row[6].removesuffix(' |')}" for row in each)
+        assert f"| {figures} |" in page("docs/decisions/metrics.md"), name
+
+
 def test_the_readme_says_what_the_page_on_speed_says() -> None:
     told, news = page("README.md"), results("sweep")[1]
     assert f"needs {news['arms']['NWS']['cpu']:.2f} s of CPU" in told

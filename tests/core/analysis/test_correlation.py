@@ -13,6 +13,7 @@ from core.analysis.correlation import (
     coefficients_of_draws,
     observed,
     resampled_correlations,
+    shares_of_pairs,
 )
 from core.analysis.correlation import correlations as correlated
 
@@ -78,6 +79,36 @@ def test_resamples_are_those_of_the_paper():
         low, high = np.nanquantile([values[i, j] for values in by_hand], [0.025, 0.975])
         one = found["m", level, name]
         assert (one.low, one.high) == (pytest.approx(low, abs=0.12), pytest.approx(high, abs=0.06))
+
+
+def share_by_hand(metric, human, words, apart, systems, documents):
+    """Of all pairs of drawn systems on drawn documents, one after another."""
+    told = [
+        np.sign(metric[i, d] - metric[j, d]) * np.sign(human[i, d] - human[j, d]) / 2 + 0.5
+        for d in documents
+        for k, i in enumerate(systems)
+        for j in systems[:k]
+        if abs(words[i, d] - words[j, d]) <= apart and abs(human[i, d] - human[j, d]) > 0
+    ]
+    return len(told), np.mean(told) if told else np.nan
+
+
+@pytest.mark.parametrize("apart", [0, 2])
+def test_the_share_of_pairs_of_equal_length(apart):
+    rng = np.random.default_rng(8)
+    metric, human = (scores.round(1) for scores in made(5, 9, 0.6, rng))  # some are ties
+    words = rng.integers(5, 9, size=human.shape).astype(float)
+    human[1, 4] = human[3, 7] = np.nan
+    metric[np.isnan(human)] = words[np.isnan(human)] = np.nan
+    pairs, (one, length) = shares_of_pairs({"m": metric, "words": words}, human, words, apart, seed=3, resamples=60)
+    assert (pairs, one.value) == pytest.approx(share_by_hand(metric, human, words, apart, range(5), range(9)))
+    draws = np.random.default_rng(3)
+    systems, documents = (draws.multinomial(size, np.full(size, 1 / size), size=60) for size in human.shape)
+    drawn = [np.repeat(np.arange(5), s) for s in systems], [np.repeat(np.arange(9), d) for d in documents]
+    shares = [share_by_hand(metric, human, words, apart, *both)[1] for both in zip(*drawn, strict=True)]
+    assert [one.low, one.high] == pytest.approx(np.nanquantile(shares, [0.025, 0.975]))
+    assert one.resamples == np.isfinite(shares).sum()
+    assert (length.value == 0.5) == (apart == 0), "of equal numbers, each is a tie"
 
 
 def test_the_seed_decides_and_other_metrics_do_not():

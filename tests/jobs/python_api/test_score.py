@@ -28,6 +28,7 @@ def test_the_scores_are_those_of_nws_score(nws_command, tmp_path: Path) -> None:
         assert ends == told["intervals"][row["metric"]][row["part"]]
         assert row["interval"] == told["interval_methods"][row["metric"]]
         assert row["signature"] == told["signatures"][row["metric"]]
+    assert found.rows()["words"].tolist() == [4, 5, 4]
     assert found.rows()["rouge2_f1"].mean() == pytest.approx(told["metrics"]["rouge2"]["f1"])
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,48 @@ def test_the_page(nws, scores: Path) -> None:
     value = found["metrics"]["near"]["system"]["pearson"]["value"]
     assert f"{value:.3f}".removeprefix("0") in page.out
     assert (found["pairs"], found["possible_pairs"]) == ({"near": 47, "human": 47}, 48)
+
+
+TEXT = {1: "<think>Long thoughts.</think> A -- b.", 2: ["A b", "c."], 3: "A b c d."}  # of 2, 3 and 4 words
+
+
+@pytest.mark.parametrize(
+    ("field", "suffix"), [("prediction", "jsonl"), ("summary", "jsonl"), ("words", "csv"), ("words", "parquet")]
+)
+def test_what_length_alone_explains(nws, tmp_path: Path, field: str, suffix: str) -> None:
+    rows = rows_of("abcd", range(5))
+    for i, row in enumerate(rows):
+        row |= {"m": row["m"] + i % 3, field: i % 3 + 2 if field == "words" else TEXT[i % 3 + 1]}
+    frame, path = pandas.DataFrame(rows), tmp_path / f"s.{suffix}"
+    {"jsonl": lambda to: written(to, rows), "csv": frame.to_csv, "parquet": frame.to_parquet}[suffix](path)
+    found = nws("correlate", str(path), "-m", "m", "--human", "human", "--equal-length", "0", "--json").json
+    counted = [row | {"words": i % 3 + 2} for i, row in enumerate(rows)]
+    for (level, name), value in by_scipy(counted, "words").items():
+        assert found["metrics"]["words"][level][name]["value"] == pytest.approx(value)
+    assert (found["pairs"], found["differences"]) == ({"m": 20, "human": 20}, []), "not tested, since nobody named it"
+    assert found["equal_length"]["words_apart"] == 0 < found["equal_length"]["pairs"]
+    assert found["metrics"]["words"]["pair"]["share"]["value"] == 0.5
+    page = nws("correlate", str(path), "-m", "m,words", "--human", "human", "--equal-length", "1").out
+    assert re.search(r"Pairs of equal length\nmetric +Share\nm ", page)
+    assert "m − words" in page, "where it is named, it is tested"
+
+
+@pytest.mark.parametrize(
+    ("field", "values"), [("x", [1]), ("words", ["many"]), ("prediction", [4.5]), ("words", [3, None])]
+)
+def test_words_that_are_not_known_take_nothing_away(nws, tmp_path: Path, field: str, values: list[object]) -> None:
+    rows = rows_of("abcd", range(5))
+    bare = correlate_file(written(tmp_path / "b.jsonl", rows), ["m"], "human", 0)
+    path = written(tmp_path / "s.jsonl", [row | {field: values[i % len(values)]} for i, row in enumerate(rows)])
+    assert correlate_file(path, ["m"], "human", 0).correlations == bare.correlations
+    page = " ".join(nws("correlate", str(path), "-m", "m", "--human", "human", "--equal-length", "2").out.split())
+    missing = 20 if len(values) == 1 else 10
+    assert f"No row 'words': of {missing} summaries the length is unknown. The file must have" in page
+    if None in values:  # gaps, as in any column
+        assert correlate_file(path, ["m", "words"], "human", 0).pairs["words"] == 10
+    else:
+        with pytest.raises(CorpusError, match=r"line 1: Field '(words|prediction)' (is missing|holds)"):
+            correlate_file(path, ["m", "words"], "human", 0)
 
 
 def test_errors_name_the_columns(nws, scores: Path) -> None:

@@ -96,7 +96,7 @@ def test_summaries_are_scored_once_and_correlated_with_people(
     assert judged[0]["judge"] == 5
     assert judged[0]["judge_answered_by"] == "tiny-2026"
     assert judged[0]["judge_signature"] == again["signature"]
-    assert judged[0]["rouge"] == 0.5
+    assert (judged[0]["rouge"], judged[0]["words"]) == (0.5, 4)
     held = nws("correlate", "judged.jsonl", "--metrics", "judge,rouge", "--human", "people", "--json").json
     assert held["metrics"]["judge"]["system"]["pearson"]["value"] == pytest.approx(1)
 

@@ -192,7 +192,7 @@ def test_each_row_has_its_scores_and_a_row_alone_no_interval(tmp_path: Path) -> 
     rows = [{"id": "한", "prediction": "a b", "reference": "a b"}, {"prediction": "a", "reference": "b"}]
     one, other = row_lines(score_file(written(tmp_path / "p.jsonl", *rows), ["rouge1", "bleu2"], Options(), 0))
     rouge = {"precision": 1.0, "recall": 1.0, "f1": 1.0}
-    assert one == {"row": 1, "id": "한", "metrics": {"rouge1": rouge, "bleu2": {"score": 1.0}}}
+    assert one == {"row": 1, "id": "한", "words": 2, "metrics": {"rouge1": rouge, "bleu2": {"score": 1.0}}}
     assert (other["row"], other["id"], other["metrics"]["bleu2"]) == (2, None, {"score": 0.0})
     alone = score_file(written(tmp_path / "p.jsonl", rows[0]), ["rouge1"], Options(), 0)
     assert alone.as_dict()["intervals"]["rouge1"]["f1"] == [None, None]
