@@ -71,7 +71,6 @@ _PAGE_COLOURS = {
     **{BLACK: "var(--upper)", "#ffffff": "var(--paper)", "#e6e6e6": "var(--rule)"},
 }
 """Variables of the page's style sheet, which has a light and a dark value for each."""
-_MOST_TICKS, _TICK = 12, 0.35  # a number of ticks, and inches that one takes
 _SIDE_BY_SIDE = 0.016
 """The share of the distance from the first n to the last over which the intervals of one n are spread."""
 
@@ -238,7 +237,7 @@ def _draw_chart(panel: Axes, chart: Chart, layout: _Layout, *, has_labels: bool)
     xs = sorted({at.x for line in chart.series for at in line.points})
     for i, line in enumerate(chart.series):
         _draw_line(panel, line, xs, i, len(chart.series))
-    _set_axes(panel, chart, xs, min(_MOST_TICKS, max(1, int(layout.width / _TICK))))
+    _set_axes(panel, chart, xs, layout.width)
     if has_labels:
         _draw_labels(panel, chart.series, layout)
 
@@ -250,9 +249,12 @@ def _write_above(panel: Axes, chart: Chart) -> None:
         panel.set_title(chart.note, loc="left", fontsize=8, fontweight="normal", color="#444444")
 
 
-def _set_axes(panel: Axes, chart: Chart, xs: Sequence[float], most_ticks: int) -> None:
+def _set_axes(panel: Axes, chart: Chart, xs: Sequence[float], width: float) -> None:
+    """Axes with a tick at each x whose label, in a panel of so many inches, is clear of the one before."""
     if all(x == int(x) for x in xs):
-        panel.set_xticks(xs[:: -(-len(xs) // most_ticks)])
+        # A digit takes 0.08 inches, and so does the gap between two labels.
+        least = (len(f"{xs[-1]:.0f}") + 1) * 0.08 / width * (xs[-1] - xs[0])
+        panel.set_xticks(list(dict.fromkeys(itertools.accumulate(xs, lambda at, x: x if x - at >= least else at))))
     else:
         panel.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     if len(xs) == 1:

@@ -96,7 +96,7 @@ def lead_overtakes(answer: Answer, dataset: str, names: SystemNames) -> Iterator
     if shown:
         yield f"{names[LEAD]} is shown to overtake {listed(shown)}."
     if unclear := [one.a for one in found if one.since is None]:
-        yield f"That {names[LEAD]} overtakes {some(names, unclear, 'or')} at the longest n is not shown."
+        yield f"{names[LEAD]} is ahead of {some(names, unclear, 'and')} at the longest n, but not significantly."
 
 
 def lead_is_low(answer: Answer, dataset: str, names: SystemNames) -> Iterator[str]:
@@ -105,7 +105,7 @@ def lead_is_low(answer: Answer, dataset: str, names: SystemNames) -> Iterator[st
         worse = tuple(at.n for at in pair.lengths if at.worse)
         if pair.dataset == dataset and worse and not any(at.better for at in pair.lengths):
             where = lengths_text(tuple(at.n for at in pair.lengths), worse)
-            yield f"{names[LEAD]} keeps less than {names[RANDOM]} at n = {where}: to keep more than it is no praise."
+            yield f"{names[LEAD]} keeps less than {names[RANDOM]} at n = {where}: to beat it there is no praise."
 
 
 def systems_are_the_limit(answer: Answer, dataset: str, names: SystemNames) -> Iterator[str]:

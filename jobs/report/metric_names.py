@@ -116,7 +116,7 @@ SKEWED = "Less sure, because the differences are skewed (wrong in perhaps more t
 def not_equal(unit: LengthUnit) -> str:
     """The caution where systems do not all write equally many words at n."""
     if unit == "words":
-        return "Where systems do not write n words, a longer summary scores higher because of its length alone."
+        return "Where systems do not write n words, a longer summary may score higher because of its length alone."
     return "Summaries have at most n characters: a part of a difference may be one of length."
 
 

@@ -44,7 +44,7 @@ def test_long_names_are_broken_and_lose_nothing():
     assert label_text("textrank (upper bound)", 18) == "textrank (upper\nbound)"
 
 
-def drawn(count: int, lengths=(1, 3, 5), hollow=(), ringed=()):
+def drawn(count: int, lengths=(1, 3, 5), hollow=(), ringed=(), paper=None):
     lines = tuple(
         Series(
             f"system-{i}",
@@ -53,7 +53,7 @@ def drawn(count: int, lengths=(1, 3, 5), hollow=(), ringed=()):
         )
         for i in range(count)
     )
-    figure = draw(Sheet("t", ((Chart("c", "t", "h", "n", "F1", lines),),), (), ()))
+    figure = draw(Sheet("t", ((Chart("c", "t", "h", "n", "F1", lines),),), (), ()), paper)
     (panel,) = figure.axes
     return figure, panel
 
@@ -67,6 +67,15 @@ def test_no_label_lies_on_another_though_all_lines_end_alike(count, lengths):
     assert len(boxes) == count
     assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
     assert all(box.x0 > panel.get_window_extent().x1 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+@pytest.mark.parametrize("lengths", [(10, 11, 12, 13, 48), tuple(range(5, 1000, 5))])
+def test_no_n_is_written_on_another(lengths):
+    figure, panel = drawn(1, lengths, paper=3.35)
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in panel.get_xticklabels()]
+    assert len(boxes) > 1
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_intervals_of_few_lines_are_bars_at_every_n_and_of_many_one_bar_each():

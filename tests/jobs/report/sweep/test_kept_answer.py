@@ -224,7 +224,7 @@ def test_where_the_first_words_overtake_systems_that_are_not_the_best():
     points.scores["kept"][is_late] += np.random.default_rng(0).normal(0, 0.4, is_late.sum())
     told = dict(sentences(answer_of(points), "news"))[COMPARED]
     assert "lead is shown to overtake b near 11 words (less up to 9, more from 11)." in told
-    assert told.endswith("That lead overtakes c at the longest n is not shown.")
+    assert told.endswith("lead is ahead of c at the longest n, but not significantly.")
     # A system that writes no more than 9 words is behind at 21 because it is shorter.
     stopped = [
         replace(of, words=min(of.words, 9)) if of.system == "b" else of
@@ -234,7 +234,7 @@ def test_where_the_first_words_overtake_systems_that_are_not_the_best():
 
 
 def test_to_beat_first_words_that_are_below_random_ones_is_no_praise():
-    praise = "lead keeps less than random at n = 1–21: to keep more than it is no praise."
+    praise = "lead keeps less than random at n = 1–21: to beat it there is no praise."
     shares = {"a": shifted(0.2), "lead": shifted(-0.1)}
     assert said(shares | {"random": NEWS}, spread=0.05)[COMPARED].endswith(praise)
     assert praise not in said(shares | {"random": shifted(-0.2)}, spread=0.05)[COMPARED]
