@@ -249,12 +249,16 @@ def _write_above(panel: Axes, chart: Chart) -> None:
         panel.set_title(chart.note, loc="left", fontsize=8, fontweight="normal", color="#444444")
 
 
-def _set_axes(panel: Axes, chart: Chart, xs: Sequence[float], width: float) -> None:
+def _set_axes(panel: Axes, chart: Chart, xs: list[float], width: float) -> None:
     """Axes with a tick at each x whose label, in a panel of so many inches, is clear of the one before."""
     if all(x == int(x) for x in xs):
         # A digit takes 0.08 inches, and so does the gap between two labels.
         least = (len(f"{xs[-1]:.0f}") + 1) * 0.08 / width * (xs[-1] - xs[0])
-        panel.set_xticks(list(dict.fromkeys(itertools.accumulate(xs, lambda at, x: x if x - at >= least else at))))
+        ticks = xs[:1]
+        for x in xs:
+            if x - ticks[-1] >= least:
+                ticks.append(x)
+        panel.set_xticks(ticks)
     else:
         panel.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     if len(xs) == 1:
