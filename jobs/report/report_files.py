@@ -113,7 +113,7 @@ def write_sweep_report(
         parts.append(_Part("own_length", numbers.kept.own_length_rows()))
     if numbers.scores:
         parts.append(_Part("curves", curve_rows(numbers), curves_sheet(numbers), means_latex(numbers)))
-    told = asked_json(asked or Asked()) | {"claims": claims_json(claims, run.length_unit)}
+    told = asked_json(asked or Asked()) | ({"claims": claims_json(claims, run.length_unit)} if claims else {})
     files = _write(report_json(numbers) | told, parts, out_dir, how.style)
     print_sweep(numbers, console, how.where)
     print_asked(asked or Asked(), console)
