@@ -7,7 +7,7 @@ What is told instead:
   shown to be behind is tested (`core.analysis.gain_over_random`);
 - the smallest n that keeps `OF_LONGEST` of what the longest n keeps, as if the lengths had ended earlier;
 - what a word more keeps at each step of n. Two families of tests, `above_zero_p` corrected by Holm: that a step keeps
-  more, and that a word of it keeps less than a word of the step before. Of each, at most 5 % of studies err anywhere
+  more, and that a word of it keeps less than a word of the step before. Of each, about 5 % of studies err at most
   (docs/magic-number.md);
 - the share of what the longest n keeps that the claimed n keep.
 """
