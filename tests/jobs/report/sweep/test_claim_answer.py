@@ -9,32 +9,22 @@ from core.errors import RecipeError
 from jobs.report.claim_answer import claims_of, headline, sentences
 
 CURVE = {1: 0.10, 3: 0.30, 5: 0.40, 7: 0.44, 9: 0.46}
-RANDOM = {1: 0.05, 3: 0.14, 5: 0.22, 7: 0.29, 9: 0.35}
 
 
 def claimed(system, claim: str):
-    points = kept_points({"a": system, "random": RANDOM})
-    (found,) = claims_of(answer_of(points), points, claim)
-    return found
+    points = kept_points({"a": system, "random": {1: 0.05, 3: 0.14, 5: 0.22, 7: 0.29, 9: 0.35}})
+    return claims_of(answer_of(points), points, claim)[0]
 
 
 @pytest.mark.parametrize(
     ("system", "claim", "told"),
     [
-        (
-            CURVE,
-            "3-5",
-            "Every word adds content, and each adds less than the one before. 3 to 5 words keep 65 to 87 % ",
-        ),
-        (CURVE, "3-5", " % of what 9 keep (63–67 % and 86–88 %): nothing is shown to single this out."),
+        (CURVE, "3-5", "Every word adds content, and each adds less than the one before. 3 to 5 words keep 65 to "),
+        (CURVE, "3-5", " to 87 % of what 9 keep (63–67 % and 86–88 %): nothing is shown to single this out."),
         (CURVE, "1", ". 1 word keeps 22 % of what 9 keep (17–27 %): nothing"),
         (CURVE, "9", ". 9 words keep 100 % of what 9 keep: nothing"),
-        (CURVE | {9: 0.44}, "3", "That more words add content is shown only at n = 3–7; that each adds less than the "),
-        (
-            CURVE | {9: 0.6},
-            "3",
-            "Every word adds content; that each adds less than the one before is shown only at n = 5",
-        ),
+        (CURVE | {9: 0.44}, "3", "That more words add content is shown only at n = 3–7; that each adds less than "),
+        (CURVE | {9: 0.6}, "3", "Every word adds content; that each adds less than the one before is shown only at"),
         ({3: 0.2, 9: 0.1}, "3-9", "That more words add content is not shown; that each adds less "),
     ],
 )
