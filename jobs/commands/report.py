@@ -44,6 +44,7 @@ class ReportOptions:
         "metric than the default go to reports/RUN/METRIC.",
         "bertscore_f1",
     )
+    claim: str | None = plain("--claim N-N", "Also say what the run shows of a claim, such as 7-13 words, or 9.")
     labels: list[str] | None = plain(*LABEL)
     style: Literal["screen", "paper"] = plain(
         "--style NAME",
@@ -70,6 +71,8 @@ def report(
     instead, which also shows the articles and their summaries.
     """
     if options.out is not None and options.out.suffix.lower() in (".html", ".htm"):
+        if options.claim is not None:
+            raise RecipeError("--claim is answered in the terminal and in report.json, not on a page: leave one out.")
         _write_page(options.out, runs or [], options, store, as_json)
         return
     if options.open_page or len(runs or ()) > 1:
@@ -88,9 +91,8 @@ def _write_files(run: str | None, options: ReportOptions, store: str, as_json: b
         chosen = find_metric(options.metric, "report", info)
         folder = options.out or Path("reports") / info.id / ("" if options.metric == "bertscore_f1" else options.metric)
         console = err if as_json else PrintableConsole()
-        written = REPORTS[info.job](
-            opened, info, chosen, folder, console, ReportStyle(labels, store_flag(store), options.style)
-        )
+        how = ReportStyle(labels, store_flag(store), options.style, options.claim)
+        written = REPORTS[info.job](opened, info, chosen, folder, console, how)
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
         return

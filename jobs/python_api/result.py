@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 
 from core.analysis import PARTS, Interval, Points
+from core.analysis.claimed_lengths import COMPARED
 from core.analysis.content_kept import KEPT
 from jobs.python_api.answer import ShownAnswer
+from jobs.report.claim_answer import claims_json, claims_of
 from jobs.report.metric_names import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
 from jobs.report.numerals import counted
 from jobs.report.result_tables import means_table
@@ -117,6 +119,18 @@ class Result:
         """How many words keep how much of the content, and how sure that is: print the answer, or read its frames."""
         names = names_of([self.run], self._store.systems(self.run.id), self._labels)
         return ShownAnswer(self._store.answer(self.run.id), names)
+
+    def claim(self, lengths: str) -> list[dict[str, Any]]:
+        """What the run says of a claim about the right number of words, such as "7-13" or "9", for each dataset.
+
+        As `claims` in report.json of `nws report --claim`; `answer` says it in words.
+
+        Raises:
+            RecipeError: the run does not have these n, or no content kept.
+        """
+        metrics = [name for name in metrics_of([self.run]) if name in COMPARED]
+        points, answer = self._store.points(self.run.id, metrics), self._store.answer(self.run.id)
+        return claims_json(claims_of(answer, points, lengths), self.run.length_unit)
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
         """The n of each system that may have the largest gain over `random`: where choosing words pays most.

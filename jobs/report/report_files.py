@@ -10,10 +10,12 @@ from rich.console import Console
 
 from core.analysis import Metric, Points
 from core.analysis.answer import Answer
+from core.analysis.claimed_lengths import COMPARED
 from core.analysis.content_kept import KEPT
-from core.errors import NwsError
+from core.errors import NwsError, RecipeError
 from core.whole_files import replacing
 from jobs.report.charts import Sheet
+from jobs.report.claim_answer import claims_json, claims_of, print_claims
 from jobs.report.console import busy, printable
 from jobs.report.drawing import draw
 from jobs.report.figure_files import PAPER_WIDTHS, save
@@ -49,11 +51,13 @@ class ReportStyle:
         labels: of systems, over those of the recipe.
         where: what commands that it names need to find the run, such as ` --store URL`.
         style: of figures: for `paper` they are written as PDF, too, as wide as a column and as a page.
+        claim: about the right number of words, such as `7-13`, of which is told what the run says.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
     style: Style = "screen"
+    claim: str | None = None
 
 
 PLAIN = ReportStyle()
@@ -95,12 +99,13 @@ def write_sweep_report(
     stored.
 
     Raises:
-        RecipeError: a label is of no system, or another system is called so.
+        RecipeError: a label is of no system, or another system is called so, or the run does not have the claimed n.
         StoreError: the run has no summaries yet, or the points are not those of one run.
         NwsError: `out_dir` cannot be written.
     """
     with busy("Computing intervals"):
         numbers = analyse(run, points, metric, how.labels, answer=answer)
+        claims = claims_of(numbers.kept, points, how.claim) if how.claim is not None else ()
     parts = []
     if numbers.kept.of_systems:
         parts.append(_Part("kept", kept_rows(numbers), kept_sheet(numbers), kept_latex(numbers)))
@@ -108,9 +113,11 @@ def write_sweep_report(
         parts.append(_Part("own_length", numbers.kept.own_length_rows()))
     if numbers.scores:
         parts.append(_Part("curves", curve_rows(numbers), curves_sheet(numbers), means_latex(numbers)))
-    files = _write(report_json(numbers) | asked_json(asked or Asked()), parts, out_dir, how.style)
+    told = asked_json(asked or Asked()) | ({"claims": claims_json(claims, run.length_unit)} if claims else {})
+    files = _write(report_json(numbers) | told, parts, out_dir, how.style)
     print_sweep(numbers, console, how.where)
     print_asked(asked or Asked(), console)
+    print_claims(claims, console, numbers.names, run.length_unit)
     return files
 
 
@@ -223,7 +230,8 @@ def _report_sweep(
 ) -> ReportFiles:
     with busy("Reading summaries"):
         answer = store.stored_answer(run.id)
-        points = store.points(run.id, metrics_read(run, metric, answer))
+        of_claim = [name for name in metrics_of([run]) if how.claim is not None and name in COMPARED]
+        points = store.points(run.id, list(dict.fromkeys((*metrics_read(run, metric, answer), *of_claim))))
         asked = read_asked(store, run, names_of([run], points.systems, how.labels))
     return write_sweep_report(run, points, out_dir, console, metric, how, asked, answer)
 
@@ -231,6 +239,8 @@ def _report_sweep(
 def _report_policies(
     store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: ReportStyle
 ) -> ReportFiles:
+    if how.claim is not None:
+        raise RecipeError("--claim is about runs of phase1 and baselines: name one of these.")
     with busy("Reading summaries"):
         results = policy_results(store, run, [*dict.fromkeys((*metrics_of([run]), metric))])
     return write_policy_report(run, results, out_dir, console, metric, how)

@@ -1,0 +1,80 @@
+"""What runs say of "7 to 13 words", and how often such verdicts are wrong: the tables of docs/magic-number.md.
+
+    python -m bench.claimed_lengths STORE RUN [STORE RUN …] > bench/results/claimed_lengths.txt
+
+The articles of a run are the truth, and studies are drawn from them, with replacement. Each step in turn is made to add
+nothing, or no less than the one before, by taking its mean away, while all others are taken to be shown; and all are at
+once. An interval of the best n is missed most where others are nearly as good: each is raised until it gains most.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from core.analysis.claimed_lengths import COMPARED, ClaimedLengths, best_n, by_article
+from core.analysis.content_kept import KEPT, Floats
+from core.analysis.intervals import ALPHA, above_zero_p, moments
+from core.analysis.points import RANDOM, Points
+from jobs.report.claim_answer import claims_of
+from jobs.report.metric_names import metric_name
+from jobs.report.numerals import decimals, percent, percent_interval
+from jobs.store import open_store
+
+CLAIM, ARTICLES, STUDIES, BEST_STUDIES = "7-13", (12, 24, 60, 200), 10_000, 300
+WRONG = "adds content", "adds less", "bracket misses", "the same, another n raised"
+
+
+def cells(claim: ClaimedLengths) -> Iterator[tuple[str, str]]:
+    yield "", f"{claim.dataset.removesuffix('.jsonl')}, {claim.articles} articles, `{claim.system}`"
+    for best in claim.best:
+        yield f"most over `random`: {metric_name(best.metric)}", f"{best.n} ({best.low}–{best.high})"
+    yield "80 % of the longest n", ", ".join(f"{at.n} of {end}" for end, at in claim.elbows.items())
+    steps = (f"{at.end}: {decimals(100 * at.per_word.mean, 1)}" for at in claim.steps)
+    yield "a word more adds, to n", ", ".join(steps)
+    for n, share in zip((claim.low, claim.high), claim.shares, strict=True):
+        yield f"{n} words, of the longest n", f"{percent(share.mean)} ({percent_interval(share)})"
+
+
+def wrong(tested: Floats, articles: int) -> float:
+    """The share of studies in which one of the columns without a mean is shown, in the worst case."""
+    centred, rng = tested - tested.mean(axis=0), np.random.default_rng(0)
+    p = np.array([above_zero_p(articles, moments(rng.choice(centred, articles))) for _ in range(STUDIES)])
+    return float(max((p <= ALPHA).mean(axis=0).max(), (p.min(axis=1) <= ALPHA / p.shape[1]).mean()))
+
+
+def missed(lengths: Sequence[int], gains: Floats, articles: int) -> float:
+    truth, rng = lengths[int(gains.mean(axis=0).argmax())], np.random.default_rng(0)
+    drawn = (best_n(lengths, rng.choice(gains, articles)) for _ in range(BEST_STUDIES))
+    return float(np.mean([not low <= truth <= high for _, low, high in drawn]))
+
+
+def rates(points: Points, system: str, articles: int) -> list[float]:
+    lengths, kept = by_article(points, KEPT, system)
+    per_word = np.diff(kept, axis=1) / np.diff(lengths)
+    gains = [by_article(points, metric, system, minus=RANDOM)[1] for metric in COMPARED]
+    raised = [of + just for of in gains for just in np.diag(of.mean(axis=0).max() - of.mean(axis=0) + 1e-9)]
+    best = (max(missed(lengths, of, articles) for of in some) for some in (gains, raised))
+    return [wrong(per_word, articles), wrong(-np.diff(per_word, axis=1), articles), *best]
+
+
+def print_table(rows: Iterable[Sequence[str]]) -> None:
+    head, *others = (f"| {' | '.join(row)} |" for row in rows)
+    print("\n".join((head, "| --- " * (head.count("|") - 1) + "|", *others)), flush=True)
+
+
+def main() -> None:
+    found: list[tuple[ClaimedLengths, Points]] = []
+    for url, run in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        with open_store(url, read_only=True) as store:
+            points = store.points(run, COMPARED)
+            found += [(claim, points.take(points.n > 0)) for claim in claims_of(store.answer(run), points, CLAIM)]
+    print_table((row[0][0], *(cell for _, cell in row)) for row in zip(*(cells(of) for of, _ in found), strict=True))
+    worst = np.max([[rates(points, of.system, size) for of, points in found] for size in ARTICLES], axis=1).T.tolist()
+    rows = [(what, *(decimals(100 * at, 1) for at in row)) for what, row in zip(WRONG, worst, strict=True)]
+    print("\nWrong in the worst case, in % of studies:\n")
+    print_table([("articles", *map(str, ARTICLES)), *rows])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Is there a magic number? What one system's articles say of a claim such as "7 to 13 words".
+
+Content kept rises with n, so no n is best by itself, and an elbow of its curve lies elsewhere once longer n are tried.
+What is told instead:
+
+- in each metric, the n with the largest gain over `random`: its interval is of resampled articles, and which n are
+  shown to be behind is tested (`core.analysis.gain_over_random`);
+- the smallest n that keeps `OF_LONGEST` of what the longest n keeps, as if the lengths had ended earlier;
+- what a word more keeps at each step of n. Two families of tests, `above_zero_p` corrected by Holm: that a step keeps
+  more, and that a word of it keeps less than a word of the step before. Of each, about 5 % of studies err at most
+  (docs/magic-number.md);
+- the share of what the longest n keeps that the claimed n keep.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from core.analysis.content_kept import KEPT, SHARES, Floats, KeptByArticle
+from core.analysis.gain_over_random import magic_numbers
+from core.analysis.grids import build_grids
+from core.analysis.intervals import Interval, above_zero_p, moments, score_intervals, skewed_intervals
+from core.analysis.points import RANDOM, Metric, Points
+from core.analysis.sign_flip import holm
+from core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN, smallest_n
+from core.errors import RecipeError
+
+COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
+"""The metrics whose best n are told."""
+OF_LONGEST = SHARES["longest"][0]
+_ENDS = (0.4, 0.6, 1.0)
+"""Of the longest n: where the lengths might have ended."""
+_SEED = 20_261_127
+
+
+@dataclass(frozen=True, slots=True)
+class BestN:
+    """The n at which a system gains most over `random` in one metric, over the articles that have every n.
+
+    Between `low` and `high` it lies in 95 % of resamples of these articles. `may_be` are the n that are not shown to
+    gain less than another (`MagicNumber.recommended`).
+    """
+
+    metric: Metric
+    n: int
+    low: int
+    high: int
+    may_be: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What each word more keeps from `start` to `end` words: 0.01 is a hundredth of the reference.
+
+    `p_more` is of the test that this is above 0, `p_less` that it is less than in the step before (1 for the first).
+    Both are corrected over the steps; what is at most `ALPHA` is shown.
+    """
+
+    start: int
+    end: int
+    per_word: Interval
+    p_more: float
+    p_less: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedLengths:
+    """What is told of the claim that `low` to `high` words are the right number.
+
+    Attributes:
+        longest: the longest n tried.
+        shares: what `low` and `high` keep, as shares of what `longest` keeps.
+        best: by metric; empty without `random`.
+        elbows: by where the lengths end, the smallest n that keeps `OF_LONGEST` of what that n keeps.
+        steps: between neighbouring n. These three are empty with fewer than `FEWEST_ARTICLES`.
+    """
+
+    dataset: str
+    system: str
+    articles: int
+    low: int
+    high: int
+    longest: int
+    shares: tuple[Interval, Interval]
+    best: tuple[BestN, ...] = ()
+    elbows: Mapping[int, SmallestN] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def is_singled_out(self) -> bool:
+        """Whether every metric is shown to gain most over `random` at a claimed n.
+
+        It errs only if the test of a metric does that gains most elsewhere: in at most 5 % of studies.
+        """
+        claimed = set(range(self.low, self.high + 1))
+        return bool(self.best) and all(best.may_be and claimed.issuperset(best.may_be) for best in self.best)
+
+
+def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int, int]) -> ClaimedLengths:
+    """What the articles of a dataset say of the claim, over those that have a summary by the system at every n.
+
+    Args:
+        points: of one run, with scores by those of `COMPARED` that it has; `KEPT` is one.
+        dataset: one of those with content kept.
+        system: one with content kept at some n.
+        claim: the fewest and the most words.
+
+    Raises:
+        RecipeError: the system has one n alone, lacks a claimed one, or keeps nothing.
+        StoreError: the points are not those of one run (see `build_grids`).
+    """
+    is_chosen = np.array([name in (system, RANDOM) for name in points.systems])[points.system] & (points.n > 0)
+    chosen = points.take(is_chosen & np.array([name == dataset for name, _ in points.articles])[points.article])
+    lengths, values = by_article(chosen, KEPT, system)
+    if len(lengths) < 2:
+        raise RecipeError(f"A claim compares several n, and {dataset} has n = {lengths[0]} alone: try more.")
+    if missing := [n for n in claim if n not in lengths]:
+        nearest, tried = min(lengths, key=lambda n: abs(n - missing[0])), ", ".join(map(str, lengths))
+        raise RecipeError(f"{dataset} has no n = {missing[0]} to claim: the nearest is {nearest}, of {tried}.")
+    if values[:, -1].mean() <= 0:
+        raise RecipeError(f"Of {dataset} {system} keeps nothing with n = {lengths[-1]}, of which others were shares.")
+    kept = KeptByArticle(values, values[:, -1])
+    shares = skewed_intervals(kept.shares + kept.influence)
+    low, high = (shares[lengths.index(n)] for n in claim)
+    told = ClaimedLengths(dataset, system, len(values), *claim, lengths[-1], (low, high))
+    if len(values) < FEWEST_ARTICLES:
+        return told
+    best, elbows, steps = _best(chosen, system), _elbows(lengths, values), _steps(lengths, values)
+    return replace(told, best=tuple(best), elbows=dict(elbows), steps=tuple(steps))
+
+
+def by_article(points: Points, metric: Metric, system: str, minus: str | None = None) -> tuple[list[int], Floats]:
+    """The n of a system, and its scores at these, minus another's: (articles, lengths), of articles that have all."""
+    (grid,) = build_grids(points, metric)
+    scores = grid.values[grid.systems.index(system)]
+    if minus is not None:
+        scores = scores - grid.values[grid.systems.index(minus)]
+    present = ~np.isnan(scores)
+    tried = np.flatnonzero(present.any(axis=1))
+    return [grid.lengths[i] for i in tried], scores[tried][:, present[tried].all(axis=0)].T
+
+
+def best_n(lengths: Sequence[int], gains: Floats) -> tuple[int, int, int]:
+    """The n with the largest mean of gains (articles, lengths), and between which n it is in 95 % of resamples."""
+
+    def place(rows: Floats) -> Floats:
+        return np.array([rows.mean(axis=0).argmax()])
+
+    (found,) = score_intervals(place, gains, _SEED)
+    low, high = (found.mean if end is None else end for end in (found.low, found.high))
+    return lengths[round(found.mean)], lengths[math.floor(low)], lengths[math.ceil(high)]
+
+
+def _best(points: Points, system: str) -> Iterator[BestN]:
+    for metric in COMPARED:
+        scored = points.take(~np.isnan(points.scores[metric])) if metric in points.scores else Points.none()
+        for number in magic_numbers(scored, metric):
+            if number.system == system and number.largest_gain:
+                found = best_n(*by_article(scored, metric, system, minus=RANDOM))
+                yield BestN(metric, *found, number.recommended)
+
+
+def _elbows(lengths: Sequence[int], values: Floats) -> Iterator[tuple[int, SmallestN]]:
+    ends = {min(range(1, len(lengths)), key=lambda i: abs(lengths[i] - part * lengths[-1])) for part in _ENDS}
+    for end in sorted(ends):
+        if values[:, end].mean() > 0:
+            kept = KeptByArticle(values[:, : end + 1], values[:, end])
+            found = smallest_n(lengths[: end + 1], kept.shares, kept.above(OF_LONGEST), OF_LONGEST)
+            yield lengths[end], found
+
+
+def _steps(lengths: Sequence[int], values: Floats) -> Iterator[Step]:
+    per_word = np.diff(values, axis=1) / np.diff(lengths)
+    more, less = (
+        holm(above_zero_p(len(values), moments(tested)).tolist()) for tested in (per_word, -np.diff(per_word, axis=1))
+    )
+    columns = zip(lengths, lengths[1:], skewed_intervals(per_word), more, [1.0, *less], strict=False)
+    return (Step(*column) for column in columns)

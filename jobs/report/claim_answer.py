@@ -1,0 +1,116 @@
+"""What a run says of a claim such as "7 to 13 words", in plain sentences and as JSON: `nws report --claim`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
+from typing import Any
+
+from rich.console import Console
+
+from core.analysis import RANDOM, Points, lengths_text
+from core.analysis.answer import Answer
+from core.analysis.claimed_lengths import OF_LONGEST, ClaimedLengths, Step, claimed_lengths
+from core.analysis.intervals import ALPHA
+from core.analysis.smallest_n import FEWEST_ARTICLES
+from core.errors import RecipeError
+from core.text.length import LengthUnit
+from jobs.report.kept_answer import ranked_systems
+from jobs.report.kept_limits import in_brackets
+from jobs.report.metric_names import metric_name
+from jobs.report.numerals import counted, decimals, listed, of_length, percent, percent_interval
+from jobs.report.printed_lines import print_line, print_sentence, print_title
+from jobs.report.system_names import SystemNames
+
+HOW_SURE = (
+    "In brackets: 95 % intervals over articles; of a largest gain, the n that have it in 95 % of resamples. What is "
+    "shown is tested at all steps together (Holm; named by the n where they end): about 5 % of studies err at most."
+)
+
+
+def claims_of(answer: Answer, points: Points, claim: str) -> tuple[ClaimedLengths, ...]:
+    """What the best system of each dataset says of a claim, such as "7-13" or "9".
+
+    Raises:
+        RecipeError: it is no claim, there is no content kept by n, or it is not of the claimed n.
+    """
+    ends = claim.split("-")
+    if not all(map(str.isdecimal, ends)) or len(ends) > 2 or int(ends[0]) > int(ends[-1]):
+        raise RecipeError(f"A claim is an n, such as 9, or from one to another, such as 7-13, not {claim!r}.")
+    if not answer.datasets:
+        lack = "its systems wrote at their own length" if answer.uncut else "it lacks references of other articles"
+        raise RecipeError(f"A claim is about content kept by n, which this run does not have: {lack}.")
+    return tuple(
+        claimed_lengths(points, dataset, ranked[0], (int(ends[0]), int(ends[-1])))
+        for dataset in answer.datasets
+        if (ranked := ranked_systems(answer, dataset))
+    )
+
+
+def headline(claim: ClaimedLengths, unit: LengthUnit) -> str:
+    """The verdict: what is shown of words more, what the claimed n keep, and whether anything singles them out."""
+    shares = dict.fromkeys(percent(share.mean).removesuffix(" %") for share in claim.shares)
+    sure = in_brackets(" and ".join(dict.fromkeys(filter(None, map(percent_interval, claim.shares)))))
+    keep = f"{'keeps' if claim.high == 1 else 'keep'} {' to '.join(shares)} % of what {claim.longest} keep{sure}"
+    if not claim.steps:
+        few = f"With {counted(claim.articles, 'article')} nothing is tested: take at least {FEWEST_ARTICLES}."
+        return f"{_span(claim, unit)} {keep}. {few}"
+    there = f"by every metric, the gain over {RANDOM} is shown to be largest there"
+    singled = there if claim.is_singled_out else "nothing is shown to single this out"
+    return f"{_shown(claim.steps, unit.removesuffix('s'))}. {_span(claim, unit)} {keep}: {singled}."
+
+
+def sentences(claim: ClaimedLengths, unit: LengthUnit) -> Iterator[tuple[str, str]]:
+    """What the verdict rests on: best n by metric, elbows, and steps, each behind what it is about."""
+    by_n = sorted(claim.best, key=lambda at: at.n)
+    if best := [f"{at.n} by {metric_name(at.metric)} ({_between(at.low, at.high)})" for at in by_n]:
+        yield f"Largest gain over {RANDOM}", f"at n = {listed(best)}."
+    if elbows := [f"{at.n} ({_between(at.low, at.high)}) if n ends at {end}" for end, at in claim.elbows.items()]:
+        yield f"An elbow, {percent(OF_LONGEST)} of what the longest n keeps", f"at n = {listed(elbows)}."
+    added = []
+    for at in claim.steps:
+        mean, *ends = (decimals(100 * end, 1) for end in astuple(at.per_word) if end is not None)
+        added.append(f"{mean}{in_brackets(' to '.join(ends))} from {at.start} to {at.end}")
+    if added:
+        yield f"Points that one {unit.removesuffix('s')} more adds", f"{listed(added)}."
+
+
+def print_claims(claims: Sequence[ClaimedLengths], console: Console, names: SystemNames, unit: LengthUnit) -> None:
+    """Print what is said of a claim for each dataset, and how to read it."""
+    for claim in claims:
+        rests_on = f"{names[claim.system]}, {counted(claim.articles, 'article')}"
+        print_title(console, f"{claim.dataset}: {_span(claim, unit)}? ({rests_on})")
+        print_line(console, headline(claim, unit), style="bold")
+        for name, sentence in sentences(claim, unit):
+            print_sentence(console, name, sentence)
+    if claims:
+        print_line(console, HOW_SURE, style="dim")
+
+
+def claims_json(claims: Sequence[ClaimedLengths], unit: LengthUnit) -> list[dict[str, Any]]:
+    """The same as plain JSON values. Elbows are by the longest n; shares and `per_word` have 1 as all of it."""
+    return [
+        asdict(claim) | {"is_singled_out": claim.is_singled_out, "answer": headline(claim, unit)} for claim in claims
+    ]
+
+
+def _span(claim: ClaimedLengths, unit: LengthUnit) -> str:
+    return f"{claim.low} to " * (claim.low < claim.high) + of_length(claim.high, unit)
+
+
+def _between(low: int | None, high: int | None) -> str:
+    return f"{low}" if low == high else f"{low}–{high}"
+
+
+def _shown(steps: Sequence[Step], word: str) -> str:
+    more, less = [at.end for at in steps if at.p_more <= ALPHA], [at.end for at in steps if at.p_less <= ALPHA]
+    adds, slower = f"Every {word} adds content", "each adds less than the one before"
+    if len(more) < len(steps):
+        adds = f"That more {word}s add content {_where(steps, more)}"
+    if len(more) == len(steps) == len(less) + 1 > 1:
+        return f"{adds}, and {slower}"
+    return f"{adds}; that {slower} {_where(steps[1:], less)}"
+
+
+def _where(steps: Sequence[Step], shown: Sequence[int]) -> str:
+    """At which of the n where steps end something is shown, of all of them."""
+    at = lengths_text(tuple(step.end for step in steps), tuple(shown))
+    return f"is shown {'only ' * (len(shown) < len(steps))}at n = {at}" if shown else "is not shown"

@@ -1,0 +1,60 @@
+"""What is said of a claim about lengths, in words and on the command line."""
+
+import pytest
+from made_scores import kept_points
+
+from core.analysis.answer import answer_of
+from core.analysis.points import Points
+from core.errors import RecipeError
+from jobs.report.claim_answer import claims_of, headline, sentences
+
+CURVE = {1: 0.10, 3: 0.30, 5: 0.40, 7: 0.44, 9: 0.46}
+
+
+def claimed(system, claim: str):
+    points = kept_points({"a": system, "random": {1: 0.05, 3: 0.14, 5: 0.22, 7: 0.29, 9: 0.35}})
+    return claims_of(answer_of(points), points, claim)[0]
+
+
+@pytest.mark.parametrize(
+    ("system", "claim", "told"),
+    [
+        (CURVE, "3-5", "Every word adds content, and each adds less than the one before. 3 to 5 words keep 65 to "),
+        (CURVE, "3-5", " to 87 % of what 9 keep (63–67 % and 86–88 %): nothing is shown to single this out."),
+        (CURVE, "1", ". 1 word keeps 22 % of what 9 keep (17–27 %): nothing"),
+        (CURVE, "9", ". 9 words keep 100 % of what 9 keep: nothing"),
+        (CURVE | {9: 0.44}, "3", "That more words add content is shown only at n = 3–7; that each adds less than "),
+        (CURVE | {9: 0.6}, "3", "Every word adds content; that each adds less than the one before is shown only at"),
+        ({3: 0.2, 9: 0.1}, "3-9", "That more words add content is not shown; that each adds less "),
+    ],
+)
+def test_what_is_shown_is_said_and_what_is_not_too(system, claim, told) -> None:
+    assert told in headline(claimed(system, claim), "words")
+
+
+def test_what_it_rests_on() -> None:
+    assert [text for _, text in sentences(claimed(CURVE, "3-5"), "words")] == [
+        "at n = 1 by ROUGE-1 F1 (1), 5 by content kept (5) and 5 by BERTScore F1 (5).",
+        "at n = 3 (3) if n ends at 3, 5 (5) if n ends at 5 and 5 (5) if n ends at 9.",
+        "10.0 from 1 to 3, 5.0 from 3 to 5, 2.0 from 5 to 7 and 1.0 from 7 to 9.",
+    ]
+
+
+def test_what_is_no_claim_is_refused() -> None:
+    own = kept_points({"a": {0: 0.5}})
+    for typed in ("", "7-", "-7", "13-7", "7-13-20", "7,13", "half"):
+        with pytest.raises(RecipeError, match="A claim is an n, such as 9, or from one to another, such as 7-13, not"):
+            claims_of(answer_of(own), own, typed)
+    for points, lack in ((Points.none(), "it lacks references of other"), (own, "its systems wrote at their own")):
+        with pytest.raises(RecipeError, match=f"about content kept by n, which this run does not have: {lack}"):
+            claims_of(answer_of(points), points, "7-13")
+
+
+def test_it_is_printed_and_written(nws) -> None:
+    assert not nws("submit", "baselines", "--engine", "inline", "--limit", "2", "--system", "lead", "--n", "3,5").code
+    told = nws("report", "--claim", "3-5", "--out", "out").out
+    assert "sample: 3 to 5 words? (lead, 2 articles)" in told
+    assert "With 2 articles nothing is tested: take at least 12." in " ".join(told.split())
+    assert nws("report", "--claim", "3", "--json", "--out", "out").json["claims"][0]["low"] == 3
+    assert "has no n = 7 to claim: the nearest is 5, of 3, 5." in " ".join(nws("report", "--claim", "7").err.split())
+    assert "not on a page" in nws("report", "--claim", "3", "-o", "x.html").err
