@@ -22,7 +22,8 @@ from jobs.report.system_names import SystemNames
 
 HOW_SURE = (
     "In brackets: 95 % intervals over articles; of a largest gain, the n that have it in 95 % of resamples. What is "
-    "shown is tested at all steps together (Holm; named by the n where they end): about 5 % of studies err at most."
+    "shown is tested at all steps together (Holm), named by the n where they end, and wrong in about 5 % of studies at "
+    "most."
 )
 
 
