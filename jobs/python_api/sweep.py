@@ -110,6 +110,9 @@ def sweep(
     'Trams will run through the night in'
     >>> print(sweep.recommended().answer[0])
     unknown: 6 articles cannot tell 3 n apart
+    >>> print(sweep.claim("7-9")[0]["answer"])
+    7 to 9 words keep 89 to 98 % of what 11 keep (-1 to 176 % and 51–146 %). With 6 articles nothing is tested: take at
+    least 12.
     >>> sweep.compare("textrank", "lead")[["n", "wins", "losses"]]
         n  wins  losses
     0   7     3       3
