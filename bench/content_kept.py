@@ -29,7 +29,7 @@ from core.analysis.smallest_n import FEWEST_ARTICLES, POWER, first_kept, interva
 from core.systems.rulers import OTHER_ARTICLE, PERSON
 from jobs.store import open_store
 
-ARTICLES = (12, 24, 60, 200)
+ARTICLES = (20, 24, 60, 200)
 SEED = 0
 SIGMAS = (0.25, 0.5, 0.75, 1.0, 1.5)
 MOST_ADVISED = 2_000

@@ -20,7 +20,7 @@ from core.analysis.late_gains import AT_LEAST, AT_MOST, LateGain, late_gains, p_
 from core.systems.rulers import REFERENCE_WORDS
 from jobs.store import open_store
 
-ARTICLES = (12, 24, 60, 200)
+ARTICLES = (20, 24, 60, 200)
 STUDIES = 10_000
 
 

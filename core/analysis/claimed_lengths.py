@@ -3,8 +3,8 @@
 Content kept rises with n, so no n is best by itself, and an elbow of its curve lies elsewhere once longer n are tried.
 What is told instead:
 
-- in each metric, the n with the largest gain over `random`: its interval is of resampled articles, and which n are
-  shown to be behind is tested (`core.analysis.gain_over_random`);
+- in each metric, the n with the largest gain over `random`, and which n are not shown to be behind
+  (`core.analysis.gain_over_random`);
 - the smallest n that keeps `OF_LONGEST` of what the longest n keeps, as if the lengths had ended earlier;
 - what a word more keeps at each step of n. Two families of tests, `above_zero_p` corrected by Holm: that a step keeps
   more, and that a word of it keeps less than a word of the step before. Of each, about 5 % of studies err at most
@@ -12,7 +12,6 @@ What is told instead:
 - the share of what the longest n keeps that the claimed n keep.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +20,7 @@ import numpy as np
 from core.analysis.content_kept import KEPT, SHARES, Floats, KeptByArticle
 from core.analysis.gain_over_random import magic_numbers
 from core.analysis.grids import build_grids
-from core.analysis.intervals import Interval, above_zero_p, moments, score_intervals, skewed_intervals
+from core.analysis.intervals import Interval, above_zero_p, moments, skewed_intervals
 from core.analysis.points import RANDOM, Metric, Points
 from core.analysis.sign_flip import holm
 from core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN, smallest_n
@@ -32,21 +31,18 @@ COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
 OF_LONGEST = SHARES["longest"][0]
 _ENDS = (0.4, 0.6, 1.0)
 """Of the longest n: where the lengths might have ended."""
-_SEED = 20_261_127
 
 
 @dataclass(frozen=True, slots=True)
 class BestN:
     """The n at which a system gains most over `random` in one metric, over the articles that have every n.
 
-    Between `low` and `high` it lies in 95 % of resamples of these articles. `may_be` are the n that are not shown to
-    gain less than another (`MagicNumber.recommended`).
+    `may_be` are the n that are not shown to gain less than another; none where no gain is shown
+    (`MagicNumber.recommended`).
     """
 
     metric: Metric
     n: int
-    low: int
-    high: int
     may_be: tuple[int, ...]
 
 
@@ -89,6 +85,11 @@ class ClaimedLengths:
     steps: tuple[Step, ...] = ()
 
     @property
+    def lengths(self) -> tuple[int, ...]:
+        """The n between which there are steps."""
+        return tuple(dict.fromkeys(n for step in self.steps for n in (step.start, step.end)))
+
+    @property
     def is_singled_out(self) -> bool:
         """Whether every metric is shown to gain most over `random` at a claimed n.
 
@@ -119,6 +120,8 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     if missing := [n for n in claim if n not in lengths]:
         nearest, tried = min(lengths, key=lambda n: abs(n - missing[0])), ", ".join(map(str, lengths))
         raise RecipeError(f"{dataset} has no n = {missing[0]} to claim: the nearest is {nearest}, of {tried}.")
+    if claim == (lengths[0], lengths[-1]):
+        raise RecipeError(f"A claim leaves out some n, and {dataset} has n = {claim[0]} to {claim[1]} alone: try more.")
     if values[:, -1].mean() <= 0:
         raise RecipeError(f"Of {dataset} {system} keeps nothing with n = {lengths[-1]}, of which others were shares.")
     kept = KeptByArticle(values, values[:, -1])
@@ -131,26 +134,13 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     return replace(told, best=tuple(best), elbows=dict(elbows), steps=tuple(steps))
 
 
-def by_article(points: Points, metric: Metric, system: str, minus: str | None = None) -> tuple[list[int], Floats]:
-    """The n of a system, and its scores at these, minus another's: (articles, lengths), of articles that have all."""
+def by_article(points: Points, metric: Metric, system: str) -> tuple[list[int], Floats]:
+    """The n of a system, and its scores at these, (articles, lengths), of the articles that have all."""
     (grid,) = build_grids(points, metric)
     scores = grid.values[grid.systems.index(system)]
-    if minus is not None:
-        scores = scores - grid.values[grid.systems.index(minus)]
     present = ~np.isnan(scores)
     tried = np.flatnonzero(present.any(axis=1))
     return [grid.lengths[i] for i in tried], scores[tried][:, present[tried].all(axis=0)].T
-
-
-def best_n(lengths: Sequence[int], gains: Floats) -> tuple[int, int, int]:
-    """The n with the largest mean of gains (articles, lengths), and between which n it is in 95 % of resamples."""
-
-    def place(rows: Floats) -> Floats:
-        return np.array([rows.mean(axis=0).argmax()])
-
-    (found,) = score_intervals(place, gains, _SEED)
-    low, high = (found.mean if end is None else end for end in (found.low, found.high))
-    return lengths[round(found.mean)], lengths[math.floor(low)], lengths[math.ceil(high)]
 
 
 def _best(points: Points, system: str) -> Iterator[BestN]:
@@ -158,8 +148,7 @@ def _best(points: Points, system: str) -> Iterator[BestN]:
         scored = points.take(~np.isnan(points.scores[metric])) if metric in points.scores else Points.none()
         for number in magic_numbers(scored, metric):
             if number.system == system and number.largest_gain:
-                found = best_n(*by_article(scored, metric, system, minus=RANDOM))
-                yield BestN(metric, *found, number.recommended)
+                yield BestN(metric, number.largest_gain.n, number.recommended)
 
 
 def _elbows(lengths: Sequence[int], values: Floats) -> Iterator[tuple[int, SmallestN]]:

@@ -110,6 +110,8 @@ ALPHA = (1 - CONFIDENCE) / 2
 """Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""
 _DOUBT = 2.5
 """Standard errors by which a skewness is taken to be more unfavourable than it looks."""
+_MOST_TAIL = 0.3
+"""Of a skewness, by √articles, in an interval: beyond, few articles make Hall's correction many times as wide."""
 _EQUAL = 1e-12
 """Values that spread less, relative to the largest, differ by rounding alone."""
 
@@ -135,7 +137,9 @@ def above_zero_p(articles: int, columns: "Moments") -> Floats:
 
 
 def skewed_intervals(values: Floats) -> list[Interval]:
-    """The mean of every column with its 95 % interval: the means that no test of `above_zero_p` excludes.
+    """The mean of every column with its 95 % interval: the means that the tests of `above_zero_p` do not exclude.
+
+    Of few articles, tests exclude even less: there a skewness counts as `_MOST_TAIL` at most.
 
     Args:
         values: (articles, columns).
@@ -144,8 +148,10 @@ def skewed_intervals(values: Floats) -> list[Interval]:
     if articles < 2:
         return [Interval(float(value), None, None) for value in values[0]]
     means, spreads, skewness = moments(values)
+    least = _DOUBT * math.sqrt(6 / articles) - _MOST_TAIL * math.sqrt(articles)
     lows, highs = (
-        means + side * least_t(-side * skewness, articles) * spreads / math.sqrt(articles) for side in (-1, 1)
+        means + side * least_t(np.maximum(-side * skewness, least), articles) * spreads / math.sqrt(articles)
+        for side in (-1, 1)
     )
     return [
         Interval(float(mean), float(low) if low < high else None, float(high) if low < high else None)

@@ -16,7 +16,7 @@ from core.analysis.intervals import ALPHA, Moments, above_zero_p, least_t, momen
 
 Floats: TypeAlias = NDArray[np.float64]
 
-FEWEST_ARTICLES = 12
+FEWEST_ARTICLES = 20
 """With fewer, no n is claimed: with so few, skewness cannot be estimated."""
 POWER = 0.8
 """How often a study with so many articles as are advised is sure."""

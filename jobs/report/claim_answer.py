@@ -21,9 +21,8 @@ from jobs.report.printed_lines import print_line, print_sentence, print_title
 from jobs.report.system_names import SystemNames
 
 HOW_SURE = (
-    "In brackets: 95 % intervals over articles; of a largest gain, the n that have it in 95 % of resamples. What is "
-    "shown is tested at all steps together (Holm), named by the n where they end, and wrong in about 5 % of studies at "
-    "most."
+    "In brackets: 95 % intervals over articles; of a largest gain, all n not shown to gain less. What is shown is "
+    "tested at all steps together (Holm), named by the n where they end, and wrong in at most 5 % of studies."
 )
 
 
@@ -33,7 +32,7 @@ def claims_of(answer: Answer, points: Points, claim: str) -> tuple[ClaimedLength
     Raises:
         RecipeError: it is no claim, there is no content kept by n, or it is not of the claimed n.
     """
-    ends = claim.split("-")
+    ends = str(claim).replace("–", "-").split("-")
     if not all(map(str.isdecimal, ends)) or len(ends) > 2 or int(ends[0]) > int(ends[-1]):
         raise RecipeError(f"A claim is an n, such as 9, or from one to another, such as 7-13, not {claim!r}.")
     if not answer.datasets:
@@ -62,7 +61,8 @@ def headline(claim: ClaimedLengths, unit: LengthUnit) -> str:
 def sentences(claim: ClaimedLengths, unit: LengthUnit) -> Iterator[tuple[str, str]]:
     """What the verdict rests on: best n by metric, elbows, and steps, each behind what it is about."""
     by_n = sorted(claim.best, key=lambda at: at.n)
-    if best := [f"{at.n} by {metric_name(at.metric)} ({_between(at.low, at.high)})" for at in by_n]:
+    may_be = {at.metric: lengths_text(claim.lengths, at.may_be) or "unclear" for at in by_n}
+    if best := [f"{at.n} by {metric_name(at.metric)} ({may_be[at.metric]})" for at in by_n]:
         yield f"Largest gain over {RANDOM}", f"at n = {listed(best)}."
     if elbows := [f"{at.n} ({_between(at.low, at.high)}) if n ends at {end}" for end, at in claim.elbows.items()]:
         yield f"An elbow, {percent(OF_LONGEST)} of what the longest n keeps", f"at n = {listed(elbows)}."

@@ -231,8 +231,8 @@ def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
     if reached:
         if not (is_first and reached[-1] == half and _is_inside(kept, half)):
             yield _smallest_text(held, "reference", reached[-1], _called(reached[-1].x))
-    elif half.low is not None and len(kept.lengths) > 1 and kept.articles >= FEWEST_ARTICLES:
-        yield f"{of_length(half.low, kept.length_unit)} may keep half."
+    elif len(kept.lengths) > 1 and (may := next((at for at in kept.lengths if (at.share.high or 0) >= HALF), None)):
+        yield f"{of_length(may.n, kept.length_unit)} may keep half."
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:

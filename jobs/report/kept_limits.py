@@ -105,7 +105,7 @@ def lead_is_low(answer: Answer, dataset: str, names: SystemNames) -> Iterator[st
         worse = tuple(at.n for at in pair.lengths if at.worse)
         if pair.dataset == dataset and worse and not any(at.better for at in pair.lengths):
             where = lengths_text(tuple(at.n for at in pair.lengths), worse)
-            yield f"{names[LEAD]} keeps less than {names[RANDOM]} at n = {where}: to beat it there is no praise."
+            yield f"{names[LEAD]} keeps less than {names[RANDOM]} at n = {where}: beating it there means little."
 
 
 def systems_are_the_limit(answer: Answer, dataset: str, names: SystemNames) -> Iterator[str]:

@@ -128,7 +128,8 @@ def _words(row: dict[str, object], is_needed: bool) -> float:
     with contextlib.suppress(*() if is_needed else (CorpusError,)):
         if field == WORDS:
             return _number(row, WORDS)
-        return float(count_words(clean_output(joined_text_of(row, field), DEFAULT_CLEANING)[0] or ""))
+        if text := joined_text_of(row, field):
+            return float(count_words(clean_output(text, DEFAULT_CLEANING)[0] or ""))
     return math.nan
 
 
@@ -212,6 +213,8 @@ def correlate_file(
         compared = differences(scores, gold, resampled, seed=seed)
         equal = None
         if equal_length is not None:
+            if WORDS not in measured:
+                raise CorpusError(f"Pairs of equal length need the length of every summary. {_HOW_TO_HAVE}")
             count, shares = shares_of_pairs(measured, gold, words, equal_length, seed=seed, resamples=RESAMPLES)
             agreement, equal = agreement + shares, {"words_apart": equal_length, "pairs": count}
     pairs = {name: int((~np.isnan(table.scores[name])).sum()) for name in (*metrics, human)}

@@ -107,14 +107,19 @@ def test_what_length_alone_explains(nws, tmp_path: Path, field: str, suffix: str
 
 
 @pytest.mark.parametrize(
-    ("field", "values"), [("x", [1]), ("words", ["many"]), ("prediction", [4.5]), ("words", [3, None])]
+    ("field", "values"),
+    [("x", [1]), ("words", ["many"]), ("prediction", [4.5]), ("words", [3, None]), ("prediction", ["a b c", None])],
 )
 def test_words_that_are_not_known_take_nothing_away(nws, tmp_path: Path, field: str, values: list[object]) -> None:
     rows = rows_of("abcd", range(5))
     bare = correlate_file(written(tmp_path / "b.jsonl", rows), ["m"], "human", 0)
     path = written(tmp_path / "s.jsonl", [row | {field: values[i % len(values)]} for i, row in enumerate(rows)])
     assert correlate_file(path, ["m"], "human", 0).correlations == bare.correlations
-    page = " ".join(nws("correlate", str(path), "-m", "m", "--human", "human", "--equal-length", "2").out.split())
+    page = " ".join(nws("correlate", str(path), "-m", "m", "--human", "human").out.split())
+    assert (
+        "need the length of every"
+        in nws("correlate", str(path), "-m", "m", "--human", "human", "--equal-length", "2").err
+    )
     missing = 20 if len(values) == 1 else 10
     assert f"No row 'words': of {missing} summaries the length is unknown. The file must have" in page
     if None in values:  # gaps, as in any column
