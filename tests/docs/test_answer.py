@@ -40,7 +40,7 @@ def said(sentence: str) -> bool:
 
 
 def test_the_rates_are_those_measured() -> None:
-    wrong = cells_of("Claims that are wrong", "most", {"12", "24", "60", "200"})
+    wrong = cells_of("Claims that are wrong", "most", {"20", "24", "60", "200"})
     rows = [f"| {what} | {' | '.join(rates)} |" for what, rates in wrong.items()]
     assert len(rows) == 7
     assert [row for row in rows if row not in PAGE] == []
@@ -56,7 +56,7 @@ def test_how_sure_it_is_to_be_sure_is_that_measured() -> None:
     wide, above = of_all(n, "steps wide", "60"), of_all(n, "claimed, steps above", "60")
     assert said(f"hold the truth in {min(held)} % of studies or more, those of $n^*$ in {min(at_edge)} %")
     assert said(f"{min(wide)} to {max(wide)} steps of the grid wide, and claims lie {min(above)} to {max(above)} steps")
-    few, wide = of_all(shares, "least", "12"), of_all(n, "steps wide", "12")
+    few, wide = of_all(shares, "least", "20"), of_all(n, "steps wide", "20")
     assert said(f"hold it in {min(few)} % or more, those of $n^*$ are {min(wide)} to {max(wide)} steps wide")
 
 
