@@ -192,7 +192,7 @@ def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
 def _row(article: Article, origin: Mapping[str, str], draft: Draft) -> dict[str, Any]:
     counts = {"n": draft.n, "words": count_words(draft.text), "characters": count_characters(draft.text)}
     answers = {name: draft.extra[name] for name in BACKEND if name in draft.extra}
-    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": draft.text, **origin, **answers}
+    return {"id": article.key, "summary": draft.text, **counts, "text_hash": article.content_hash, **origin, **answers}
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:

@@ -47,10 +47,10 @@ def test_every_article_gets_a_summary_of_every_length(nws, news: str, system: st
     assert done.code == 0, done.err
     found = rows(done.out)
     assert [(row["id"], row["n"]) for row in found] == [(f"a{i}", n) for i in range(3) for n in (3, 7)]
-    assert all(row["words"] == count_words(row["text"]) <= row["n"] for row in found)
+    assert all(row["words"] == count_words(row["summary"]) <= row["n"] for row in found)
     assert {(row["system"], row["unit"]) for row in found} == {(found[0]["system"], "words")}
     found = rows(nws("write", news, "--system", system, "--max-chars", "30").out)
-    assert all(row["characters"] == count_characters(row["text"]) <= 30 for row in found)
+    assert all(row["characters"] == count_characters(row["summary"]) <= 30 for row in found)
     assert {row["unit"] for row in found} == {"characters"}
 
 
@@ -61,8 +61,39 @@ def test_they_are_the_texts_of_a_run(nws, news: str, tmp_path: Path) -> None:
     assert nws(*submit, "--system", "lexrank", "--system", "lead3-search").code == 0
     stored = rows(nws("export", "--rows", "-").out)
     for system in ("lexrank", "lead3-search"):
-        written = {row["id"]: row["text"] for row in rows(nws("write", news, "--system", system, "--n", "5").out)}
+        written = {row["id"]: row["summary"] for row in rows(nws("write", news, "--system", system, "--n", "5").out)}
         assert written == {row["key"]: row["text"] for row in stored if row["system"] == system and row["n"] == 5}
+
+
+@pytest.mark.parametrize("name", ["news.jsonl", "news.csv", "news.txt"])
+def test_what_was_written_is_scored_and_is_a_system_of_a_run(nws, news: str, tmp_path: Path, name: str) -> None:
+    """As it is, with references that have the articles' ids, in another order, or lines."""
+    references = ["Trams run all night.", "Schools closed in town.", "Harbour bridge opens."]
+    scored = [{"id": f"a{i}", "text": TEXTS[i], "summary": text} for i, text in enumerate(references)]
+    assert nws("write", news, "--system", "lead", "--n", "5", "-o", "headlines.jsonl").code == 0
+    written = rows((tmp_path / "headlines.jsonl").read_text("utf-8"))
+    assert {"id", "summary", "made_by"} <= written[0].keys()
+    if name == "news.jsonl":
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in scored[::-1]), encoding="utf-8")
+    else:
+        lines = (
+            references if name == "news.txt" else ["id;reference", *(f"{row['id']};{row['summary']}" for row in scored)]
+        )
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    pairs = [{"prediction": row["summary"], "reference": text} for row, text in zip(written, references, strict=True)]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
+    asked = ("score", "headlines.jsonl", "-m", "rouge1", "--json")
+    assert nws(*asked, "--references-file", name).json == nws("score", "pairs.jsonl", *asked[2:]).json
+    assert "There is no reference" in nws(*asked).err, "it is no reference of its own"
+    if name == "news.jsonl":
+        submit = ("submit", "baselines", "--engine", "inline", "--dataset", name, "--n", "5", "--system", "lead")
+        assert nws(*submit, "--predictions", "headlines.jsonl").code == 0
+        stored = {(row["system"], row["key"], row["n"]): row for row in rows(nws("export", "--rows", "-").out)}
+        assert all(stored["headlines", row["id"], 0]["text"] == row["summary"] for row in written)
+        (tmp_path / name).write_text(json.dumps(scored[0]) + "\n", encoding="utf-8")
+        assert f"line 2: {name} has no row whose id is 'a1'" in " ".join(
+            nws(*asked, "--references-file", name).err.split()
+        )
 
 
 def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> None:
