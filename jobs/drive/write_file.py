@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 from core.article import Article, SegmentedArticle
 from core.errors import CorpusError, EndpointError, NwsError
 from core.models.endpoint import BACKEND
+from core.models.generators import DRAFTS_ENDED
 from core.provenance import library_versions
 from core.stage import Stage
 from core.systems.system import Draft
@@ -191,7 +192,7 @@ def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
 
 def _row(article: Article, origin: Mapping[str, str], draft: Draft) -> dict[str, Any]:
     counts = {"n": draft.n, "words": count_words(draft.text), "characters": count_characters(draft.text)}
-    answers = {name: draft.extra[name] for name in BACKEND if name in draft.extra}
+    answers = {name: draft.extra[name] for name in (*BACKEND, DRAFTS_ENDED) if name in draft.extra}
     return {"id": article.key, "summary": draft.text, **counts, "text_hash": article.content_hash, **origin, **answers}
 
 
