@@ -123,7 +123,7 @@ def write_summaries(
     import torch
 
     from cluster.article_work import segment_bundle
-    from core.arithmetic import find_device
+    from core.arithmetic import find_device, one_thread
     from core.sweep import ArticleWriter
     from core.text.segmentation import Segmenter, require_same_data, unsegmented
     from core.worker_factories import checked
@@ -146,7 +146,8 @@ def write_summaries(
         segmented = segment_bundle(check_and_segment, batch)
         keys = {article.id: article.key for article in batch}
         failures += [(keys[failure.article_id], failure.message) for failure in segmented.failures]
-        drafts, unanswered = _drafts(writer, segmented.articles)
+        with one_thread():
+            drafts, unanswered = _drafts(writer, segmented.articles)
         failures += unanswered
         now += len(segmented.articles) - len(unanswered)
         in_a_row = in_a_row + len(unanswered) if len(unanswered) == len(segmented.articles) else 0

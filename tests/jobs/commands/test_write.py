@@ -65,35 +65,24 @@ def test_they_are_the_texts_of_a_run(nws, news: str, tmp_path: Path) -> None:
         assert written == {row["key"]: row["text"] for row in stored if row["system"] == system and row["n"] == 5}
 
 
-@pytest.mark.parametrize("name", ["news.jsonl", "news.csv", "news.txt"])
-def test_what_was_written_is_scored_and_is_a_system_of_a_run(nws, news: str, tmp_path: Path, name: str) -> None:
-    """As it is, with references that have the articles' ids, in another order, or lines."""
+def test_what_was_written_is_scored_and_is_a_system_of_a_run(nws, news: str, tmp_path: Path) -> None:
+    """As it is, with references that have the articles' ids, in another order."""
     references = ["Trams run all night.", "Schools closed in town.", "Harbour bridge opens."]
-    scored = [{"id": f"a{i}", "text": TEXTS[i], "summary": text} for i, text in enumerate(references)]
+    scored = [{"id": f"a{i}", "text": TEXTS[i], "summary": references[i]} for i in (2, 0, 1)]
     assert nws("write", news, "--system", "lead", "--n", "5", "-o", "headlines.jsonl").code == 0
     written = rows((tmp_path / "headlines.jsonl").read_text("utf-8"))
     assert {"id", "summary", "made_by"} <= written[0].keys()
-    if name == "news.jsonl":
-        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in scored[::-1]), encoding="utf-8")
-    else:
-        lines = (
-            references if name == "news.txt" else ["id;reference", *(f"{row['id']};{row['summary']}" for row in scored)]
-        )
-        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    pairs = [{"prediction": row["summary"], "reference": text} for row, text in zip(written, references, strict=True)]
-    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
+    pairs = [{"prediction": row["summary"], "reference": references[i]} for i, row in enumerate(written)]
+    for name, lines in (("pairs.jsonl", pairs), ("scored.jsonl", scored), ("one.jsonl", scored[:1])):
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     asked = ("score", "headlines.jsonl", "-m", "rouge1", "--json")
-    assert nws(*asked, "--references-file", name).json == nws("score", "pairs.jsonl", *asked[2:]).json
+    assert nws(*asked, "--references-file", "scored.jsonl").json == nws("score", "pairs.jsonl", *asked[2:]).json
     assert "There is no reference" in nws(*asked).err, "it is no reference of its own"
-    if name == "news.jsonl":
-        submit = ("submit", "baselines", "--engine", "inline", "--dataset", name, "--n", "5", "--system", "lead")
-        assert nws(*submit, "--predictions", "headlines.jsonl").code == 0
-        stored = {(row["system"], row["key"], row["n"]): row for row in rows(nws("export", "--rows", "-").out)}
-        assert all(stored["headlines", row["id"], 0]["text"] == row["summary"] for row in written)
-        (tmp_path / name).write_text(json.dumps(scored[0]) + "\n", encoding="utf-8")
-        assert f"line 2: {name} has no row whose id is 'a1'" in " ".join(
-            nws(*asked, "--references-file", name).err.split()
-        )
+    assert "has no row whose id is 'a0'" in " ".join(nws(*asked, "--references-file", "one.jsonl").err.split())
+    submit = ("submit", "baselines", "--engine", "inline", "--dataset", "scored.jsonl", "--n", "5", "--system", "lead")
+    assert nws(*submit, "--predictions", "headlines.jsonl").code == 0
+    stored = {(row["system"], row["key"], row["n"]): row["text"] for row in rows(nws("export", "--rows", "-").out)}
+    assert all(stored["headlines", row["id"], 0] == row["summary"] for row in written)
 
 
 def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> None:
@@ -153,6 +142,20 @@ def test_what_makes_no_sense_is_refused(nws, news: str, words: tuple[str, ...], 
 
 
 BY_ENDPOINT = ("write", "news.jsonl", "--system", "openai:tiny", "--n", "3,5")
+
+
+def test_models_are_asked_for_headlines_of_at_most_n(
+    nws, news: str, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    assert all(row["system"].endswith("|at_most") for row in rows(nws(*BY_ENDPOINT).out))
+    messages = [asked["messages"][0]["content"] for asked in server.asked]
+    assert {message[:36] for message in messages} == {f"Write a headline of at most {n} words " for n in (3, 5)}
+    for more, least, mark in (((), 1, "|at_most"), (("--length", "exactly"), 3, "|exact")):
+        done = nws("write", news, "--system", str(tiny_models["llama"]), "--n", "3", *more)
+        found = rows(done.out)
+        assert [row["id"] for row in found] == ["a0", "a1", "a2"], done.err
+        assert all(least <= row["words"] <= 3 and row["system"].endswith(mark) for row in found)
+        assert all(("drafts_ended" in row) == (mark == "|at_most") for row in found)
 
 
 def answered(server: OpenAiServer, folder: Path) -> list[dict[str, Any]]:
