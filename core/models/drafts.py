@@ -7,6 +7,7 @@ beginning of a draft: the one after which an end was most probable.
 
 import copy
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,9 @@ import torch
 from transformers import LogitsProcessor
 
 from core.text.length import LengthUnit, count_words, length_of
+
+# Behind such a sign a text is not over, whatever the model says.
+_GOES_ON = re.compile(r"[,;:–—-]\s*$")
 
 
 @dataclass(slots=True)
@@ -90,13 +94,19 @@ class Drafting(LogitsProcessor):
 
     def best(self, count: int) -> list[tuple[str, int]]:
         """Of each `count` rows the text that is taken, and the number of rows that ended by themselves, with a word."""
-        return [_best(self._rows[start : start + count]) for start in range(0, len(self._rows), count)]
+        starts = range(0, len(self._rows), count)
+        return [_best(self._rows[start : start + count], self._n, self._unit) for start in starts]
 
 
-def _best(rows: Sequence[_Written]) -> tuple[str, int]:
-    ended = [row for row in rows if row.has_ended and count_words(row.text)]
+def _best(rows: Sequence[_Written], n: int, unit: LengthUnit) -> tuple[str, int]:
+    """The likeliest a word of the texts that ended by themselves; of half of n at least, where there is one.
+
+    Small models like titles of two words, which say little.
+    """
+    ended = [row for row in rows if row.has_ended and count_words(row.text) and not _GOES_ON.search(row.text)]
     if ended:
-        return max(ended, key=lambda row: row.log_likelihood / count_words(row.text)).text, len(ended)
+        long = [row for row in ended if 2 * length_of(row.text, unit) >= n] or ended
+        return max(long, key=lambda row: row.log_likelihood / count_words(row.text)).text, len(ended)
     ends = [row.likeliest_end for row in rows if count_words(row.likeliest_end[1])]
     return max(ends, default=(0.0, ""))[1], 0
 

@@ -29,7 +29,7 @@ DRAFTS, _AMONG, _TEMPERATURE = 8, 50, 0.3
 # Of a model with examples: they have 420, and with 350 words of an article headlines were no better than with 150.
 _EXAMPLES, _MOST_TOKENS = Path(__file__).with_name("headlines.txt"), 680
 DRAFTS_ENDED = "drafts_ended"  # the key of `Summary.extra` with the number of drafts that ended by themselves
-AT_MOST_RULE = f"at most n, rule 1, the likeliest a word of {DRAFTS} drafts"
+AT_MOST_RULE = f"at most n, rule 1, the likeliest a word of {DRAFTS} drafts, of n/2 or more if one is"
 
 
 # More tokens than the words of a language take on average: a model that writes too much is to be seen doing so.

@@ -17,7 +17,7 @@ from core.models.generation import load_generator
 from core.models.generators import HEADLINE_PROMPTS, PromptTemplate, parse_generator
 from core.text.length import LengthUnit, count_words, length_of
 
-WORDS = ["</s>", "Trams", "▁run", "▁all", "▁night", "s", "\n", ".", "▁—"]
+WORDS = ["</s>", "Trams", "▁run", "▁all", "▁night", "s", "\n", ".", "▁—", ","]
 END = 0
 
 
@@ -54,6 +54,8 @@ def written(rows: list[list[int]], likes_all: int, n: int, unit: LengthUnit = "w
     [
         ([[1, 2, 3, END], [1, 2, END]], 3, 3, "words", ("Trams run all", 2)),  # likelier a word
         ([[1, 2, 3, END], [1, 2, END]], -3, 3, "words", ("Trams run", 2)),
+        ([[1, 2, 3, END], [1, 2, END]], -3, 5, "words", ("Trams run all", 2)),  # half of n at least
+        ([[1, 2, 9, END], [1, 2, END]], -3, 5, "words", ("Trams run", 1)),  # the other ends with a comma
         ([[1, 2, 6, 4], [1, 2, 3, 4]], 3, 3, "words", ("Trams run", 1)),  # a new line is an end, word 4 none
         ([[1, 2, 3, 5, 7, END]], 0, 3, "words", ("Trams run alls.", 1)),  # signs are no words
         ([[END], [6, 1, END]], 0, 3, "words", ("Trams", 1)),  # no word; a new line before the text
@@ -99,7 +101,7 @@ def test_what_decides_the_drafts_is_recorded(tiny_models: dict[str, Path]) -> No
     generator, prompt = parse_generator(str(tiny_models["llama"]), length="at_most"), HEADLINE_PROMPTS["words"]
     assert (generator.signature, generator.prompt) == (f"tiny-llama|prompt={prompt.short_sha256}|at_most", prompt)
     assert "top_k=50, temperature=0.3" in generator.options
-    assert "|at most n, rule 1, the likeliest a word of 8 drafts|" in generator.options
+    assert "|at most n, rule 1, the likeliest a word of 8 drafts, of n/2 or more if one is|" in generator.options
     known = parse_generator("smollm2", length="at_most")
     assert (known.chat, known.signature.endswith("|at_most")) == (False, True)
     assert parse_generator("smollm2", prompt, "at_most").chat
