@@ -18,8 +18,10 @@ from transformers import LogitsProcessor
 
 from core.text.length import LengthUnit, count_words, length_of
 
-# Behind such a sign a text is not over, whatever the model says.
-_GOES_ON = re.compile(r"[,;:–—-]\s*$")
+# Behind such a sign, or such a word of English, a text is not over, whatever the model says.
+_GOES_ON = re.compile(
+    r"(?:[,;:–—-]|\b(?:an?|the|and|or|of|to|with|from|for|by|than|his|her|its|their))\s*$", re.IGNORECASE
+)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from core.models.generation import load_generator
 from core.models.generators import HEADLINE_PROMPTS, PromptTemplate, parse_generator
 from core.text.length import LengthUnit, count_words, length_of
 
-WORDS = ["</s>", "Trams", "▁run", "▁all", "▁night", "s", "\n", ".", "▁—", ","]
+WORDS = ["</s>", "Trams", "▁run", "▁all", "▁night", "s", "\n", ".", "▁—", ",", "▁to"]
 END = 0
 
 
@@ -56,6 +56,7 @@ def written(rows: list[list[int]], likes_all: int, n: int, unit: LengthUnit = "w
         ([[1, 2, 3, END], [1, 2, END]], -3, 3, "words", ("Trams run", 2)),
         ([[1, 2, 3, END], [1, 2, END]], -3, 5, "words", ("Trams run all", 2)),  # half of n at least
         ([[1, 2, 9, END], [1, 2, END]], -3, 5, "words", ("Trams run", 1)),  # the other ends with a comma
+        ([[1, 2, 10, END], [1, 2, END]], -3, 5, "words", ("Trams run", 1)),
         ([[1, 2, 6, 4], [1, 2, 3, 4]], 3, 3, "words", ("Trams run", 1)),  # a new line is an end, word 4 none
         ([[1, 2, 3, 5, 7, END]], 0, 3, "words", ("Trams run alls.", 1)),  # signs are no words
         ([[END], [6, 1, END]], 0, 3, "words", ("Trams", 1)),  # no word; a new line before the text
