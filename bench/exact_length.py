@@ -103,7 +103,7 @@ def main() -> None:
             generator = parse_generator(str(path), prompt)
             tokenizer = AutoTokenizer.from_pretrained(path)
             measure_random_scores(f"random scores, tokens of {name}", tokenizer, outputs * 14 // 100)
-            measure(f"tiny {name}", replace(generator, exact=False), texts, outputs // 200)
+            measure(f"tiny {name}", replace(generator, length="free"), texts, outputs // 200)
             measure(f"tiny {name}", generator, texts, outputs * 4 // 100)
     smollm2 = parse_generator("smollm2")
     try:
@@ -113,7 +113,7 @@ def main() -> None:
         return
     tokenizer = AutoTokenizer.from_pretrained(model_folder(smollm2.model))
     measure("SmolLM2", smollm2, texts, outputs // 100)
-    measure("SmolLM2", replace(smollm2, exact=False), texts, outputs // 500)
+    measure("SmolLM2", replace(smollm2, length="free"), texts, outputs // 500)
     measure_random_scores("random scores, tokens of SmolLM2", tokenizer, outputs * 3 // 100)
     started = time.perf_counter()
     WordTable(tokenizer)

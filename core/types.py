@@ -18,6 +18,10 @@ SystemKind: TypeAlias = Literal["system", "control", "upper bound"]
 # and multiplies them with 10 bits behind the point.
 Precision = Literal["float32", "tf32", "float16", "bfloat16"]
 
+LengthRule: TypeAlias = Literal["exactly", "at_most", "free"]
+"""How a generator keeps to n: it can write n words only, it ends by itself within n, or it is asked and then cut."""
+AT_MOST: Final = "at_most"
+"""Part of the signatures of systems that write at most n words, and often fewer."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
 OTHER_ARTICLE: Final = "other-article"

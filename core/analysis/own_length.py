@@ -1,16 +1,19 @@
 """Systems at their own length: against summaries of as many words that others wrote of the same article.
 
-A system that nobody gave a length (n = 0) has no n at which it could be compared. But each of its summaries has a
-number of words, and a sweep of n has other systems' summaries of nearly as many.
+A system that nobody gave a length (n = 0) has no n at which it could be compared, and one that writes at most n words
+often has fewer. But each of its summaries has a number of words, and a sweep of n has other systems' summaries of
+nearly as many.
 """
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.analysis.grids import Grid, build_grids
 from core.analysis.paired import Comparison, PairedScores, as_family, paired_lengths
 from core.analysis.points import LEAD, RANDOM, Metric, Points, kinds_of
+from core.types import AT_MOST
 
 MOST_OFF = 0.1
 """Of a summary's words: another one that differs by more is not compared with it."""
@@ -21,7 +24,7 @@ def pairs_at_own_length(points: Points) -> list[tuple[str, str]]:
 
     Where no other system was, the summaries that were cut to n stand in for them.
     """
-    own = {points.systems[i] for i in np.unique(points.system[points.n == 0])}
+    own = {points.systems[i] for i in np.unique(points.system[_is_own(points)])}
     swept = {points.systems[i] for i in np.unique(points.system[points.n > 0])}
     kinds = kinds_of(points)
     systems = [name for name, kind in kinds.items() if kind == "system" and name in swept]
@@ -35,13 +38,13 @@ def compare_at_own_length(
 ) -> tuple[Comparison, ...]:
     """The first system of each pair at its own length, minus the second with as many words, on each dataset.
 
-    Each has one length, with n = 0. For each article the second system's summary is the one whose number of words is
-    nearest; where two are as near, their mean. An article of which none is within `MOST_OFF` is left out, and counted
-    in `only_a`; `only_b` is 0. `p_holm` is corrected over the pairs of a dataset. A pair without articles has no
-    comparison.
+    Each has one length: n = 0, or the n that the first system writes at most. For each article the second system's
+    summary is the one whose number of words is nearest; where two are as near, their mean. An article of which none is
+    within `MOST_OFF` is left out, and counted in `only_a`; `only_b` is 0. `p_holm` is corrected over the pairs of a
+    dataset, with all n. A pair without articles has no comparison.
 
     Args:
-        own: the points of one run, with summaries of n = 0.
+        own: the points of one run, with summaries of n = 0 or of systems that write at most n words.
         swept: those of another run, or of the same.
         pairs: names of systems.
         metric: what is compared.
@@ -49,15 +52,22 @@ def compare_at_own_length(
     Raises:
         StoreError: `own` or `swept` are not the points of one run (see `build_grids`).
     """
-    by_dataset = {grid.dataset: grid for grid in build_grids(own, metric, own.n == 0)}
+    by_dataset = {grid.dataset: grid for grid in build_grids(own, metric, _is_own(own))}
     comparisons: list[Comparison] = []
     for grid in build_grids(swept, metric, swept.n > 0) if by_dataset else ():
         if grid.dataset in by_dataset:
             cells = [cell for cell in _cells(by_dataset[grid.dataset], grid, pairs) if cell.both.any()]
             tested = as_family(paired_lengths(cells)) if cells else ()
             found = zip(cells, tested, strict=True)
-            comparisons += [Comparison(grid.dataset, *cell.pair, (at,), (), {}) for cell, at in found]
+            comparisons += [Comparison(grid.dataset, *cell.pair, (at,), (), {}, True) for cell, at in found]
     return tuple(comparisons)
+
+
+def _is_own(points: Points) -> NDArray[np.bool_]:
+    """Whether the length of each summary was the system's own choice, (points,)."""
+    at_most = np.array([AT_MOST in system.split("|") for system in points.systems], dtype=np.bool_)
+    is_own: NDArray[np.bool_] = (points.n == 0) | at_most[points.system]
+    return is_own
 
 
 def _cells(own: Grid, swept: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator[PairedScores]:
@@ -66,13 +76,14 @@ def _cells(own: Grid, swept: Grid, pairs: Sequence[tuple[str, str]]) -> Iterator
         if a not in own.systems or b not in swept.systems:
             continue
         i, j = own.systems.index(a), swept.systems.index(b)
-        scores, words = own.values[i, 0][in_own], own.words[i, 0][in_own]
         tried, tried_words = swept.values[j][:, in_swept], swept.words[j][:, in_swept]
-        off = np.where(np.isnan(tried), np.inf, np.abs(tried_words - words))
-        is_nearest = (off == off.min(axis=0)) & (off <= MOST_OFF * words + 1e-9)
-        counts = np.where(is_nearest.any(axis=0), is_nearest.sum(axis=0), np.nan)
-        nearest, its_words = (np.where(is_nearest, of, 0).sum(axis=0) / counts for of in (tried, tried_words))
-        both = ~np.isnan(scores - nearest)
-        only_a = int((~np.isnan(own.values[i, 0])).sum() - both.sum())
-        means = (float(of[both].mean()) if both.any() else 0.0 for of in (words, its_words))
-        yield PairedScores((a, b), 0, scores, nearest, only_a, 0, None, *means)
+        for k, n in enumerate(own.lengths):
+            scores, words = own.values[i, k][in_own], own.words[i, k][in_own]
+            off = np.where(np.isnan(tried), np.inf, np.abs(tried_words - words))
+            is_nearest = (off == off.min(axis=0)) & (off <= MOST_OFF * words + 1e-9)
+            counts = np.where(is_nearest.any(axis=0), is_nearest.sum(axis=0), np.nan)
+            nearest, its_words = (np.where(is_nearest, of, 0).sum(axis=0) / counts for of in (tried, tried_words))
+            both = ~np.isnan(scores - nearest)
+            only_a = int((~np.isnan(own.values[i, k])).sum() - both.sum())
+            means = (float(of[both].mean()) if both.any() else 0.0 for of in (words, its_words))
+            yield PairedScores((a, b), n, scores, nearest, only_a, 0, None, *means)

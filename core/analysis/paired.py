@@ -32,7 +32,7 @@ class PairedLength:
     """A minus B at n words, over the `articles` for which both have a summary.
 
     Attributes:
-        n: 0 where A wrote what it likes, and B as many words (`core.analysis.own_length`).
+        n: 0 where A was given no length (`core.analysis.own_length`).
         only_a: articles that only A has, which are left out; `only_b` likewise.
         p_holm: `p` corrected over the n of one pair on one dataset, or by `compare_all_pairs` over the pairs at one n.
         exact: whether every sign pattern was counted for `p`.
@@ -99,6 +99,7 @@ class Comparison:
 
     `left_out` holds the n at which at least one of them has summaries but they share no article. `short` counts, by n,
     the articles with fewer words than n. These take no part there; an n without such articles is not in it.
+    `is_at_own_length` says that A chose its length, and B's summaries have as many words (`core.analysis.own_length`).
     """
 
     dataset: str
@@ -107,6 +108,7 @@ class Comparison:
     lengths: tuple[PairedLength, ...]
     left_out: tuple[int, ...]
     short: Mapping[int, int]
+    is_at_own_length: bool = False
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each n, with plain values."""
@@ -118,11 +120,6 @@ class Comparison:
                 | {"significant": at.significant, "wins": at.wins, "ties": at.ties, "losses": at.losses}
                 | {"words_a": at.words_a, "words_b": at.words_b, "only_a": at.only_a}
             )
-
-    @property
-    def is_at_own_length(self) -> bool:
-        """Whether A was given no length, and B has as many words."""
-        return [at.n for at in self.lengths] == [0]
 
     @property
     def overtaking(self) -> "Overtaking | None":

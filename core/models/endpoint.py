@@ -19,6 +19,7 @@ from core.models.request_parameters import filled, plain_parameters
 from core.text.length import require_summary_length
 from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark, joined_parts
 from core.text.rows import cleaned
+from core.types import AT_MOST, LengthRule
 
 PREFIX = "openai:"
 _URL_VARIABLE, _OPENAI = "OPENAI_BASE_URL", "https://api.openai.com/v1"
@@ -43,6 +44,8 @@ class Endpoint:
         parameters: what is sent in place of, and besides, the parameters that NWS computes, by name
             (`core.models.request_parameters`).
         clean_outputs: what is left out of its answers.
+        length: whether it is asked for exactly or at most n, see `core.models.generators.default_prompt`. What is
+            longer is cut, in any case.
 
     Raises:
         RecipeError: the URL is none, or holds a user name or a password; the model's name is no text; or a parameter
@@ -55,6 +58,7 @@ class Endpoint:
     concurrency: int = field(default=8, repr=False)
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)  # a dict has no hash
     clean_outputs: tuple[Cleaning, ...] = DEFAULT_CLEANING
+    length: LengthRule = "exactly"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", plain_parameters(self.parameters))
@@ -75,7 +79,7 @@ class Endpoint:
         """The name under which its summaries are stored."""
         sha256 = hashlib.sha256(json.dumps(self.parameters).encode()).hexdigest()[:8]
         parameters = f"|parameters={sha256}" if self.parameters else ""
-        mark = cleaning_mark(self.clean_outputs)
+        mark = f"|{AT_MOST}" * (self.length == AT_MOST and not self.has_uncut) + cleaning_mark(self.clean_outputs)
         return f"{PREFIX}{self.model}|prompt={self.prompt.short_sha256}{parameters}{mark}"
 
     @property

@@ -4,6 +4,7 @@ import copy
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ import torch
 from spacy.language import Language
 from transformers import LogitsProcessor, LogitsProcessorList
 
+from core.arithmetic import speed_up_linear_layers
 from core.errors import ModelError
 from core.models import model_folder
 from core.models.batching import TokenBudget, max_tokens, to_device, token_batches
+from core.models.drafts import Drafting, PromptReader, shared
 from core.models.exact_length import ExactLength, WordTable
-from core.models.generators import Generator, Half, complete, most_new_tokens
+from core.models.generators import DRAFTS, DRAFTS_ENDED, Generator, Half, complete, most_new_tokens
 from core.models.loading import load_model, only_errors
 from core.models.model_input import Prompt, prompt_maker
 from core.models.tokens import IntArray
@@ -58,10 +61,11 @@ class LoadedGenerator:
         self._model = model
         self._seed = seed
         self._words = WordTable(tokenizer) if generator.is_exact else None
+        self._drafts = DRAFTS if generator.drafts else 1
         self._budget = TokenBudget(
             generator.model.name, device, GPU_TOKEN_BUDGET if device.type == "cuda" else CPU_TOKEN_BUDGET
         )
-        self._window = max_tokens(tokenizer, model)
+        self._window = max_tokens(tokenizer, model, generator.most_tokens)
         self._make_prompt = prompt_maker(generator, tokenizer)
         # With an encoder, article and summary have a window each; without one they share it.
         self._encodes = bool(model.config.is_encoder_decoder)
@@ -71,6 +75,7 @@ class LoadedGenerator:
         self.config = functools.cache(
             functools.partial(generation_config, generator, *model_configs, tokenizer, self._window)
         )
+        self._reader = functools.cache(self._make_reader)
         first = self.prompt("a")  # so that a prompt too long for the window is refused before any article
         self._opened = opened_thoughts(tokenizer.decode(first.ids)) if "thoughts" in generator.clean_outputs else ""
 
@@ -142,7 +147,8 @@ class LoadedGenerator:
     ) -> None:
         """Generate the summaries of `n` words of the prompts at `places`, into `summaries`."""
         beams = self.config(n).num_beams or 1
-        lengths = [(self._source_length(prompts[i].ids) + self._new_tokens(n)) * beams for i in places]
+        rows_each = beams * self._drafts
+        lengths = [(self._source_length(prompts[i].ids) + self._new_tokens(n)) * rows_each for i in places]
 
         def write(batch: list[int]) -> None:
             indices = [places[j] for j in batch]
@@ -156,31 +162,47 @@ class LoadedGenerator:
         # It is the model's own, too, since transformers takes from there what another one leaves open.
         config = self._model.generation_config = self.config(n)
         width = self._source_length(max(rows, key=len))
-        inputs = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
+        arrays = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
+        rules = self._rules(keys, n)
         with torch.inference_mode(), only_errors():
-            output = self._model.generate(
-                **{name: to_device(array, self._budget.device) for name, array in inputs.items()},
-                generation_config=config,
-                logits_processor=self._rules(keys, n),
-            )
+            inputs = {name: to_device(array, self._budget.device) for name, array in arrays.items()}
+            if self._encodes:
+                inputs = {name: values.repeat_interleave(self._drafts, 0) for name, values in inputs.items()}
+            elif self.generator.drafts:
+                inputs = self._reader(n)(rows, self._drafts)
+            output = self._model.generate(**inputs, generation_config=config, logits_processor=rules)
         start = 0 if self._encodes else inputs["input_ids"].shape[1]
         self.tokens += sum(map(len, rows)) + int((output[:, start:] != config.pad_token_id).sum())
+        if self.generator.drafts:
+            return [self._cleaned(text, {DRAFTS_ENDED: ended}) for text, ended in rules[0].best(self._drafts)]
         # The clean-up of some tokenizers removes spaces, and so makes one word of two.
         without_cleanup = {"clean_up_tokenization_spaces": False} if self._words else {}
         texts = self._tokenizer.batch_decode(output[:, start:], skip_special_tokens=True, **without_cleanup)
-        outputs = [clean_output(self._opened + text, self.generator.clean_outputs) for text in texts]
-        return [(text if text is None else clean(text, self.generator), raw) for text, raw in outputs]
+        return [self._cleaned(text) for text in texts]
+
+    def _cleaned(self, text: str, extra: Mapping[str, float | str] = MappingProxyType({})) -> CleanOutput:
+        summary, raw = clean_output(self._opened + text, self.generator.clean_outputs)
+        return (summary if summary is None else clean(summary, self.generator)), {**raw, **extra}
+
+    def _make_reader(self, n: int) -> PromptReader:
+        """What reads the prompts for n: they have in common what those for two short articles have."""
+        one, other = (self.prompt(article, n).ids for article in ("a", "1"))
+        return PromptReader(self._model, self.config(n), one[: shared(one, other)], self._budget.device)
 
     def _rules(self, keys: Sequence[int], n: int) -> LogitsProcessorList:
         """The processors of the scores that the model gives to the next token."""
-        if top_k := self.generator.settings.top_k:
-            return LogitsProcessorList([TopKSampling(top_k, self._seed, keys)])
+        settings, config = self.generator.settings, self.config(n)
+        ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
+        if settings.top_k:
+            seeds = [key * self._drafts + draft for key in keys for draft in range(self._drafts)]
+            draw = TopKSampling(settings.top_k, self._seed, seeds, settings.temperature or 1)
+            prompt = self.generator.prompt
+            drawn = draw if prompt is None else Drafting(self._tokenizer, draw, ends, len(seeds), n, prompt.unit)
+            return LogitsProcessorList([drawn])
         if self._words is None:
             return LogitsProcessorList()
-        config = self.config(n)
         # The length of an encoder-decoder counts the token that it begins with.
         limit = config.max_new_tokens or config.max_length - 1
-        ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
         return LogitsProcessorList([ExactLength(self._words, n, ends, limit)])
 
 
@@ -196,7 +218,8 @@ def load_generator(generator: Generator, device: torch.device, seed: int) -> Loa
     folder = model_folder(generator.model)
     completed = complete(generator, folder)
     tokenizer, model = load_model(folder, "generator", _CURE, dtype)
-    return LoadedGenerator(completed, tokenizer, model.to(device), device, seed)
+    speed_up_linear_layers(model.to(device))
+    return LoadedGenerator(completed, tokenizer, model, device, seed)
 
 
 def choose_dtype(half: Half, device_type: str, has_bfloat16: bool) -> torch.dtype:
@@ -234,7 +257,7 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
     # Random draws come from `TopKSampling`.
     config.update(use_cache=True, do_sample=False, temperature=None, top_k=None, top_p=None)
     if not generator.checkpoint_first or (config.max_length is None and config.max_new_tokens is None):
-        settings = replace(generator.settings, top_k=None).stated()
+        settings = replace(generator.settings, top_k=None, temperature=None).stated()
         config.update(**({"max_new_tokens": None, "min_new_tokens": None} | settings))
     if generator.prompt is not None:
         tokens = most_new_tokens(n, generator.prompt.unit)
@@ -252,7 +275,7 @@ def generation_config(generator: Generator, model: Any, stated: Any, tokenizer: 
     ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
     fills = [config.pad_token_id, tokenizer.pad_token_id, *ends]
     config.pad_token_id = next(fill for fill in fills if fill is not None)
-    if generator.is_exact and config.eos_token_id is None:
+    if (generator.is_exact or generator.drafts) and config.eos_token_id is None:
         config.eos_token_id = config.pad_token_id  # a text that can have no end cannot have n words
     return config
 
@@ -284,16 +307,17 @@ class TopKSampling(LogitsProcessor):
     """Top-k sampling: of each row's k most probable tokens, Gumbel noise gives the highest score to a random one.
 
     The arg-max of log-probabilities plus Gumbel noise is distributed as the probabilities are (Gumbel 1954).
-    Each row has a source of noise of its own, so that a draw depends on its article, and not on the other rows.
+    Divided by a temperature below 1, what is probable becomes more so. Each row has a source of noise of its own, so
+    that a draw depends on its article, and not on the other rows.
     """
 
-    def __init__(self, k: int, seed: int, keys: Sequence[int]) -> None:
-        self._k = k
+    def __init__(self, k: int, seed: int, keys: Sequence[int], temperature: float = 1) -> None:
+        self._k, self._temperature = k, temperature
         self._sources = [np.random.default_rng([seed, key]) for key in keys]
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """From scores (rows, vocabulary) to scores of the same shape, float32."""
         values, tokens = scores.float().topk(min(self._k, scores.shape[1]))
         noise = np.stack([source.gumbel(size=values.shape[1]) for source in self._sources])
-        noisy = values + torch.from_numpy(noise).to(values)
+        noisy = values / self._temperature + torch.from_numpy(noise).to(values)
         return torch.full_like(scores, -torch.inf, dtype=torch.float32).scatter(1, tokens, noisy)

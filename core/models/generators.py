@@ -9,13 +9,14 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from core.errors import ModelError, RecipeError
 from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
 from core.text.length import UNCUT, LengthUnit
 from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, cleaning_mark
 from core.text.rows import storable
+from core.types import AT_MOST, LengthRule
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
 ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
@@ -24,6 +25,11 @@ _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
 # Recorded with a run: another rule of core/models/exact_length.py gets another number.
 EXACT_RULE = "exactly n words, rule 1"
+DRAFTS, _AMONG, _TEMPERATURE = 8, 50, 0.3
+# Of a model with examples: they have 420, and with 350 words of an article headlines were no better than with 150.
+_EXAMPLES, _MOST_TOKENS = Path(__file__).with_name("headlines.txt"), 680
+DRAFTS_ENDED = "drafts_ended"  # the key of `Summary.extra` with the number of drafts that ended by themselves
+AT_MOST_RULE = f"at most n, rule 1, the likeliest a word of {DRAFTS} drafts, of n/2 or more if one is"
 
 
 # More tokens than the words of a language take on average: a model that writes too much is to be seen doing so.
@@ -110,6 +116,20 @@ DEFAULT_PROMPTS: dict[LengthUnit, PromptTemplate] = {
     ),
 }
 """The prompts of a run that names none, by what n counts."""
+HEADLINE_PROMPTS: dict[LengthUnit, PromptTemplate] = {
+    unit: PromptTemplate(
+        f"Write a headline of at most {{n}} {unit} for the news article below, in the language of the article. "
+        "Write nothing but the headline.\n\n{article}\n\nHeadline:",
+        unit,
+    )
+    for unit in get_args(LengthUnit)
+}
+"""The same where texts end by themselves within n."""
+
+
+def default_prompt(unit: LengthUnit, length: LengthRule) -> PromptTemplate:
+    """The prompt of a run that names none."""
+    return (HEADLINE_PROMPTS if length == AT_MOST else DEFAULT_PROMPTS)[unit]
 
 
 def most_new_tokens(n: int, unit: LengthUnit) -> int:
@@ -126,7 +146,8 @@ class Settings:
     """Generation settings, named as in transformers' `GenerationConfig`. None: as the checkpoint states it.
 
     `min_length` and `max_length` count the tokens of a summary with its special ones, `max_new_tokens` what is added to
-    a prompt. `top_k`: each token is drawn among the k most probable ones; None: beam search.
+    a prompt. `top_k`: each token is drawn among the k most probable ones; None: beam search. `temperature`: what the
+    logarithms of their probabilities are divided by before.
     """
 
     num_beams: int | None = None
@@ -137,6 +158,7 @@ class Settings:
     no_repeat_ngram_size: int | None = None
     early_stopping: bool | None = None
     top_k: int | None = None
+    temperature: float | None = None
 
     def stated(self) -> dict[str, int | float | bool]:
         """The values that are not None, by name."""
@@ -154,12 +176,13 @@ class Generator:
     Attributes:
         model: the checkpoint.
         architecture: one of `ARCHITECTURES`, or with a prompt any other; "" until the files of a model from the Hub
-            have been read (`complete`). Until then only `model`, `prompt` and `exact` have a meaning.
+            have been read (`complete`). Until then only `model`, `prompt` and `length` have a meaning.
         prefix: stands before the article.
         suffix: stands after the article; never cut away.
         prompt: the instruction, in place of prefix and suffix.
         chat: whether the prompt is a user's message in the chat template of the checkpoint.
-        exact: whether decoding is restricted to texts of n words, where the prompt asks for n words (`is_exact`).
+        length: how it keeps to n, where the prompt asks for n (`is_exact`, `drafts`).
+        most_tokens: the window that is used, where it is smaller than the model's.
         settings: of generation.
         checkpoint_first: whether the checkpoint's own settings are used, and not `settings`, where it states how long
             its summaries may be.
@@ -175,7 +198,8 @@ class Generator:
     suffix: str = ""
     prompt: PromptTemplate | None = None
     chat: bool = False
-    exact: bool = True
+    length: LengthRule = "exactly"
+    most_tokens: int | None = None
     settings: Settings = Settings()
     checkpoint_first: bool = False
     sentences: int | None = None
@@ -187,7 +211,13 @@ class Generator:
     def signature(self) -> str:
         """The name under which its summaries are stored."""
         prompt = f"|prompt={self.prompt.short_sha256}" if self.prompt else ""
-        return self.model.name + prompt + "|exact" * self.is_exact + cleaning_mark(self.clean_outputs)
+        return (
+            self.model.name
+            + prompt
+            + "|exact" * self.is_exact
+            + f"|{AT_MOST}" * self.drafts
+            + cleaning_mark(self.clean_outputs)
+        )
 
     @property
     def has_uncut(self) -> bool:
@@ -197,7 +227,13 @@ class Generator:
     @property
     def is_exact(self) -> bool:
         """Whether its summaries have exactly n words (`core.models.exact_length`)."""
-        return self.exact and self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
+        asks = self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
+        return self.length == "exactly" and asks
+
+    @property
+    def drafts(self) -> bool:
+        """Whether it writes several drafts of at most n words or characters (`core.models.drafts`)."""
+        return self.length == AT_MOST and not self.has_uncut
 
     @property
     def models(self) -> tuple[ModelRef, ...]:
@@ -218,7 +254,8 @@ class Generator:
             template = "chat template of the checkpoint" if self.chat else "no chat template"
             settings = f"{self.settings}, max_new_tokens={self.prompt.tokens_text}"
             parts = [self.architecture, template, f"prompt={self.prompt.text!r}", settings]
-            parts += [EXACT_RULE] if self.is_exact else []
+            parts += [EXACT_RULE] if self.is_exact else [AT_MOST_RULE] if self.drafts else []
+            parts += [f"window of {self.most_tokens} tokens"] if self.most_tokens else []
             return "|".join([*parts, f"{self.half} where the device has it"])
         first = "settings of the checkpoint, or if it states no length " if self.checkpoint_first else ""
         parts = [self.architecture, f"prefix={self.prefix!r}", f"suffix={self.suffix!r}", f"{first}{self.settings}"]
@@ -258,11 +295,12 @@ def for_architecture(model: ModelRef, architecture: str) -> Generator:
 
 
 def _instructed(
-    model: ModelRef, architecture: str, prompt: PromptTemplate, chat: bool, exact: bool = True
+    model: ModelRef, architecture: str, prompt: PromptTemplate, chat: bool, length: LengthRule = "exactly"
 ) -> Generator:
-    """A checkpoint that follows instructions: greedy search, in bfloat16, in which such checkpoints are saved."""
-    settings = Settings(num_beams=1)
-    return Generator(model, architecture, prompt=prompt, chat=chat, exact=exact, settings=settings, half="bfloat16")
+    """A checkpoint with a prompt: greedy search or drafts, in bfloat16, in which such checkpoints are saved."""
+    generator = Generator(model, architecture, prompt=prompt, chat=chat, length=length, half="bfloat16")
+    drawn = Settings(num_beams=1, top_k=_AMONG, temperature=_TEMPERATURE)
+    return replace(generator, settings=drawn if generator.drafts else Settings(num_beams=1))
 
 
 # No commits could be verified when this was written: they are looked up at submission and recorded.
@@ -280,16 +318,16 @@ KNOWN_GENERATORS = {
 
 
 def parse_generator(
-    text: str, prompt: PromptTemplate | None = None, exact: bool = True, unit: LengthUnit = "words"
+    text: str, prompt: PromptTemplate | None = None, length: LengthRule = "exactly", unit: LengthUnit = "words"
 ) -> Generator:
     """The generator that a recipe or flag names: a known name, a local folder, or a Hub id (`org/name[@revision]`).
 
     Args:
         text: the name.
         prompt: for all but those of `KNOWN_GENERATORS` that have none. Without one, a checkpoint of `ARCHITECTURES` has
-            the prefix and suffix of its architecture, and any other one the prompt of `DEFAULT_PROMPTS`.
-        exact: as in `Generator`.
-        unit: which of `DEFAULT_PROMPTS`.
+            the prefix and suffix of its architecture, and any other one the `default_prompt`.
+        length: as in `Generator`; it decides which `default_prompt`, too.
+        unit: what n counts.
 
     Raises:
         ModelError: there is no such model, or the folder holds no generator.
@@ -299,15 +337,20 @@ def parse_generator(
     if known is not None and known.model.source == model.source:
         if known.prompt is None:
             return replace(known, model=model)
-        return replace(known, model=model, prompt=prompt or DEFAULT_PROMPTS[unit], exact=exact)
-    generator = Generator(model, prompt=prompt, exact=exact)
+        if prompt is None and length == AT_MOST:
+            # It is too small to follow an instruction, and goes on as examples do. All of them are invented.
+            examples = _EXAMPLES.read_text(encoding="utf-8").strip()
+            prompt = PromptTemplate(f"Headlines of at most {{n}} {unit}\n\n{examples}", unit)
+            return replace(_instructed(model, known.architecture, prompt, False, length), most_tokens=_MOST_TOKENS)
+        return _instructed(model, known.architecture, prompt or default_prompt(unit, length), known.chat, length)
+    generator = Generator(model, prompt=prompt, length=length)
     return complete(generator, Path(model.source), unit) if is_folder(model) else generator
 
 
 def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> Generator:
     """`generator` with all that follows from the configuration and the tokenizer of the checkpoint in `folder`.
 
-    `unit` says which of `DEFAULT_PROMPTS` it has, if it has no prompt.
+    `unit` says which `default_prompt` it has, if it has none.
 
     Raises:
         ModelError: the folder states no architecture, or one that does not generate text.
@@ -331,8 +374,8 @@ def complete(generator: Generator, folder: Path, unit: LengthUnit = "words") -> 
             f"a model that writes is called …{' or …'.join(_WRITES)}. Give such a checkpoint, or one of "
             f"{', '.join(KNOWN_GENERATORS)}."
         )
-    prompt = generator.prompt or DEFAULT_PROMPTS[unit]
-    return _instructed(generator.model, architecture, prompt, _has_chat_template(folder), generator.exact)
+    prompt = generator.prompt or default_prompt(unit, generator.length)
+    return _instructed(generator.model, architecture, prompt, _has_chat_template(folder), generator.length)
 
 
 def _has_chat_template(folder: Path) -> bool:

@@ -21,7 +21,9 @@ _PAIRS = (
     # Samples of lm-eval.
     *((key, text) for key in ("doc.id", "doc_id") for text in ("filtered_resps.0.0", "filtered_resps.0", "resps.0.0")),
 )
-USUAL = tuple(dict.fromkeys(field for pair in _PAIRS for field in pair))
+WRITTEN = "summary"
+"""The field of the texts that `nws write` has written. Where a row has a `prediction`, it is one of references."""
+USUAL = tuple(dict.fromkeys((*(field for pair in _PAIRS for field in pair), WRITTEN)))
 """What the fields of keys and predictions are called."""
 
 
@@ -48,6 +50,8 @@ def prediction_rows(file: Path, rows: Iterable[PlacedRow], named: Mapping[str, s
         with naming(file, place):
             found = {name: value_of(row, field) for name, field in named.items() if field is not None}
             renamed = row | _usual(row) | found
+            if TEXT_FIELD not in renamed and WRITTEN in row:
+                renamed |= {TEXT_FIELD: row[WRITTEN], WRITTEN: None}  # it is no reference of its own
             if TEXT_FIELD not in renamed and "custom_id" not in row:
                 fields = ", ".join(map(str, row))
                 raise CorpusError(

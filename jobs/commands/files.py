@@ -51,7 +51,9 @@ class ScoreOptions:
     )
     prediction_field: str | None = plain("--prediction-field NAME", "Field of predictions; default: a usual name.")
     reference_field: str | None = plain("--reference-field NAME", "Field of references; default: a usual name.")
-    references_file: str | None = plain("--references-file FILE", "Text with a reference for each row on a line.")
+    references_file: str | None = plain(
+        "--references-file FILE", "References: a line of text for each row, or rows with the same ids."
+    )
     clean_texts: str = plain(*_CLEAN_TEXTS, "")
     join_references: bool = plain("--join-references", "The references of a row are the sentences of one.", False)
     clean_outputs: str = plain(

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,6 +22,9 @@ class WriteOptions:
         "--system NAME", "A baseline or a generator: lexrank, smollm2, a folder, a Hub id, openai:MODEL."
     )
     n: str | None = plain("--n N,N", "At most so many words, e.g. 9 or 7,9.")
+    length: Literal["at_most", "exactly", "free"] = plain(
+        "--length RULE", "How a generator keeps to n: at_most (ends by itself), exactly, or free (is cut).", "at_most"
+    )
     max_chars: str | None = plain("--max-chars N,N", "In place of --n: at most so many characters, and whole words.")
     prompt: str | None = plain("--prompt TEXT", "What a generator is asked for, with {article} and {n}.")
     output: Path | None = plain(
@@ -72,6 +75,7 @@ def write(
         "n": options.n,
         "max_chars": options.max_chars,
         "prompt": options.prompt,
+        "length": options.length,
         "endpoint.parameters": parse_settings(options.parameters or (), "--parameters"),
     }
     with busy("Reading articles, and looking up models"):

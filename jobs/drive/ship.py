@@ -34,7 +34,10 @@ _SUBMISSION_FILE = ".nws_submission"
 # Plugins import `nws.plugins`.
 _OURS = ("core", "cluster", "jobs", "nws", "nws_start.py")
 # Code, and what it reads: all else stays here, whatever a checkout holds.
-_SHIPPED = ("*.py", "*.j2", "*.css", "*.js", "*.mako", "core/sample/*.jsonl", "jobs/recipes/bundled/*/*.yaml")
+_SHIPPED = (
+    *("*.py", "*.j2", "*.css", "*.js", "*.mako"),
+    *("core/models/*.txt", "core/sample/*.jsonl", "jobs/recipes/bundled/*/*.yaml"),
+)
 
 _PAUSE_SECONDS = 1.0
 _LAST_LINES = 20

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 from core.article import Article, SegmentedArticle
 from core.errors import CorpusError, EndpointError, NwsError
 from core.models.endpoint import BACKEND
+from core.models.generators import DRAFTS_ENDED
 from core.provenance import library_versions
 from core.stage import Stage
 from core.systems.system import Draft
@@ -122,7 +123,7 @@ def write_summaries(
     import torch
 
     from cluster.article_work import segment_bundle
-    from core.arithmetic import find_device
+    from core.arithmetic import find_device, one_thread
     from core.sweep import ArticleWriter
     from core.text.segmentation import Segmenter, require_same_data, unsegmented
     from core.worker_factories import checked
@@ -145,7 +146,8 @@ def write_summaries(
         segmented = segment_bundle(check_and_segment, batch)
         keys = {article.id: article.key for article in batch}
         failures += [(keys[failure.article_id], failure.message) for failure in segmented.failures]
-        drafts, unanswered = _drafts(writer, segmented.articles)
+        with one_thread():
+            drafts, unanswered = _drafts(writer, segmented.articles)
         failures += unanswered
         now += len(segmented.articles) - len(unanswered)
         in_a_row = in_a_row + len(unanswered) if len(unanswered) == len(segmented.articles) else 0
@@ -191,8 +193,8 @@ def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
 
 def _row(article: Article, origin: Mapping[str, str], draft: Draft) -> dict[str, Any]:
     counts = {"n": draft.n, "words": count_words(draft.text), "characters": count_characters(draft.text)}
-    answers = {name: draft.extra[name] for name in BACKEND if name in draft.extra}
-    return {"id": article.key, "text_hash": article.content_hash, **counts, "text": draft.text, **origin, **answers}
+    answers = {name: draft.extra[name] for name in (*BACKEND, DRAFTS_ENDED) if name in draft.extra}
+    return {"id": article.key, "summary": draft.text, **counts, "text_hash": article.content_hash, **origin, **answers}
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:

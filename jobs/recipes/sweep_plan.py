@@ -10,7 +10,7 @@ from core.errors import RecipeError
 from core.metrics.kept import Panel
 from core.models import ModelRef, model_folder, resolve_model
 from core.models.endpoint import PREFIX, Endpoint, default_url
-from core.models.generators import DEFAULT_PROMPTS, Generator, PromptTemplate, complete, parse_generator
+from core.models.generators import Generator, PromptTemplate, complete, default_prompt, parse_generator
 from core.stage import Stage
 from core.systems.chunk_systems import ChunkSystem
 from core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline
@@ -147,10 +147,10 @@ def _generator(name: str, recipe: BaselinesRecipe) -> Generator | Endpoint:
     if name.startswith(PREFIX):
         settings = recipe.endpoint or EndpointRecipe()
         url = settings.base_url or default_url()
-        name, prompt = name.removeprefix(PREFIX), prompt or DEFAULT_PROMPTS[unit]
+        name, prompt = name.removeprefix(PREFIX), prompt or default_prompt(unit, recipe.length)
         parameters = settings.parameters or {}
-        return Endpoint(name, url, prompt, settings.concurrency, parameters, recipe.clean_outputs)
-    generator = parse_generator(name, prompt, recipe.exact, unit)
+        return Endpoint(name, url, prompt, settings.concurrency, parameters, recipe.clean_outputs, recipe.length)
+    generator = parse_generator(name, prompt, recipe.length, unit)
     generator = replace(generator, model=resolve_model(generator.model))
     if not generator.architecture:
         generator = complete(generator, model_folder(generator.model, with_weights=False), unit)

@@ -15,6 +15,7 @@ from core.models.request_parameters import plain_parameters
 from core.systems.chunk_systems import IMPORTANCE
 from core.systems.extractive_baselines import BASELINES
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
+from core.types import LengthRule
 from jobs.recipes.base import (
     ENCODER,
     IF_SET,
@@ -97,7 +98,9 @@ class BaselinesRecipe(RunRecipe):
         prompt: prompt for generators that NWS does not know by name; the article replaces {article}. With {n} in it, a
             summary of each n is asked for; without, one uncut summary. Default: what checkpoints of BART, GPT-2,
             PEGASUS and T5 were trained with, and one of its own for others, see docs/generators.md.
-        exact: of checkpoints whose prompt asks for n words: they can write no other number of words. Endpoints can.
+        length: of generators whose prompt asks for n: `exactly` (checkpoints can write no other number of words),
+            `at_most` (they end by themselves within n, and are compared at their own length), or `free` (what is longer
+            is cut). Endpoints are asked for it, and cut.
         endpoint: how systems `openai:MODEL` are asked.
     """
 
@@ -109,7 +112,7 @@ class BaselinesRecipe(RunRecipe):
     encoder: Annotated[ModelText, ENCODER] = "all-MiniLM-L6-v2"
     prompt: Annotated[str | None, IF_SET, Flag("--prompt TEXT", "Systems")] = None
     seed: Annotated[Seed, SEED] = 0
-    exact: Annotated[bool, Field(exclude_if=lambda exact: exact)] = True
+    length: Annotated[LengthRule, Field(exclude_if=lambda length: length == "exactly")] = "exactly"
     endpoint: Annotated[EndpointRecipe | None, IF_SET] = None
 
     @property

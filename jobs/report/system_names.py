@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from core.errors import RecipeError, did_you_mean
 from core.text.model_outputs import CLEANING_MARK
-from core.types import POLICY
+from core.types import AT_MOST, POLICY
 from jobs.report.numerals import listed
 from jobs.store import RunInfo
 
@@ -177,7 +177,7 @@ def _family(body: str) -> str:
     parts = body.split("|")
     if body.startswith(POLICY):
         return "policies"
-    if any(part == _EXACT or part.startswith((_PROMPT, CLEANING_MARK)) for part in parts[1:]):
+    if any(part in (_EXACT, AT_MOST) or part.startswith((_PROMPT, CLEANING_MARK)) for part in parts[1:]):
         return "generators"
     return "segments" if len(parts) > 1 else ""
 

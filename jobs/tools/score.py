@@ -15,14 +15,14 @@ from core.errors import CorpusError, RecipeError
 from core.metrics.config import Options, text_tokenizer
 from core.metrics.metric import FloatArray, Metric, Row
 from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
-from core.systems.prediction_rows import USUAL, prediction_rows
+from core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
 from core.text.data_files import REFERENCES, DataFiles
 from core.text.language import ASKED, Language, check_language, find_foreign
 from core.text.length import count_words, require_summary_length
 from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
 from core.text.oddities import told_of
-from core.text.reader import PlacedRow, naming
-from core.text.rows import cleaned, joined_text_of, text_of, to_references
+from core.text.reader import PlacedRow, is_data_file, naming, read_rows
+from core.text.rows import KEY_FIELDS, cleaned, joined_text_of, key_of, text_of, to_references, value_of
 from core.text.text_marks import AS_IT_IS, Preparation
 from core.text.tokenizers import EnglishTokenizer, Tokenizer
 from jobs.report.metric_names import few, signature_lines
@@ -97,19 +97,42 @@ def read_scored(file: Path, fields: tuple[str | None, str | None], references_fi
     Args:
         file: JSONL, CSV or Parquet, or a text with a prediction on each line.
         fields: those of the predictions and of the references; None: a usual name.
-        references_file: text whose lines are the references of the rows.
+        references_file: text whose lines are the references of the rows, in order; or JSONL, CSV or Parquet, whose rows
+            are found by their ids.
 
     Raises:
-        CorpusError: a file cannot be read, or there are not as many lines as rows.
+        CorpusError: a file cannot be read, there are not as many lines as rows, or an id has no reference.
     """
     text, references = fields
     files = DataFiles(str(file), {file.name: lambda: file})
-    if references_file is not None:
+    known = None
+    if references_file is not None and is_data_file(references_file):
+        known, references = _references_by_id(Path(references_file), references), None
+    elif references_file is not None:
         files, references = files.with_references(references_file), REFERENCES
     columns = [*USUAL, "source", *REFERENCE_FIELDS, *filter(None, fields)]
     unused = set() if references is None else {*REFERENCE_FIELDS} - {REFERENCES}
     for place, row in prediction_rows(file, files.rows(columns), {"prediction": text, REFERENCES: references}):
+        if known is not None:
+            with naming(file, place):
+                if (key := key_of(row, KEY_FIELD)) not in known:
+                    raise CorpusError(f"{references_file} has no row whose id is {key!r}.")
+            row[REFERENCES] = known[key]
         yield place, {name: value for name, value in row.items() if name not in unused}
+
+
+def _references_by_id(file: Path, field: str | None) -> dict[str, tuple[str, ...]]:
+    """The references in the rows of a file, by the ids that `nws write` has for these rows.
+
+    Raises:
+        CorpusError: the file cannot be read, or a row has no reference.
+    """
+    known = {}
+    for index, (place, row) in enumerate(read_rows(file)):
+        with naming(file, place):
+            key = next((key_of(row, name) for name in KEY_FIELDS if name in row), f"row-{index}")
+            known[key] = _references(row if field is None else {REFERENCES: value_of(row, field)}, AS_IT_IS)
+    return known
 
 
 def score_rows(

@@ -65,6 +65,20 @@ def test_the_pairs_and_their_correction():
     assert compared(points_of([60, 70], ["a"])) == compared(kept_points({"a": {3: 0.1}})) == ()
 
 
+def test_a_system_of_at_most_n_words_is_compared_at_each_n_with_as_many_as_it_wrote():
+    name = "m|prompt=0f|at_most"
+    own = [point(name, i, n, words, 0.5) for i in range(3) for n, words in ((5, 4), (10, 9))]
+    others = [point("a", i, n, n, n / 100) for i in range(3) for n in (4, 5, 9, 10)]
+    points = in_columns(own + others)
+    assert pairs_at_own_length(points) == [(name, "a")]
+    found = compared(points)
+    assert all(pair.is_at_own_length for pair in found)
+    tests = [pair.lengths[0] for pair in found]
+    assert [(at.n, at.words_a, at.words_b, at.articles) for at in tests] == [(5, 4, 4, 3), (10, 9, 9, 3)]
+    assert [at.difference.mean for at in tests] == pytest.approx([0.46, 0.41])
+    assert [at.p_holm for at in tests] == holm([at.p for at in tests])
+
+
 @pytest.mark.parametrize(
     ("gain", "reference", "stopped"),
     [(0.03, 0.4, True), (-0.05, 0.4, True), (0.2, 0.4, False), (0.0, 0.03, False)],  # the last is at its end

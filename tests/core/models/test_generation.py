@@ -19,6 +19,7 @@ from core.models.generation import LoadedGenerator, TopKSampling, choose_dtype, 
 from core.models.generators import DEFAULT_PROMPT, Generator, PromptTemplate, for_architecture, parse_generator
 from core.text.length import UNCUT
 from core.text.rows import cleaned
+from core.types import LengthRule
 
 CPU = torch.device("cpu")
 ARCHITECTURES = ["bart", "gpt2-lm", "pegasus", "t5"]
@@ -202,8 +203,8 @@ def test_code_that_comes_with_a_model_is_not_run(tiny_models: dict[str, Path], t
     assert not (tmp_path / "ran").exists()
 
 
-def prompted(folder: Path, text: str = DEFAULT_PROMPT.text, exact: bool = True) -> Generator:
-    generator = parse_generator(str(folder), PromptTemplate(text), exact)
+def prompted(folder: Path, text: str = DEFAULT_PROMPT.text, length: LengthRule = "exactly") -> Generator:
+    generator = parse_generator(str(folder), PromptTemplate(text), length)
     return replace(generator, model=resolve_model(generator.model))
 
 
@@ -217,7 +218,7 @@ SHORT = "Say it in {n} words: {article}"
 def test_a_prompt_is_answered_as_by_transformers_own_greedy_search(
     tiny_models: dict[str, Path], name: str, prompt: str
 ) -> None:
-    loaded = load_generator(prompted(tiny_models[name], prompt, exact=False), CPU, 0)
+    loaded = load_generator(prompted(tiny_models[name], prompt, "free"), CPU, 0)
     tokenizer = AutoTokenizer.from_pretrained(tiny_models[name])
     kind = AutoModelForCausalLM if name == "llama" else AutoModelForSeq2SeqLM
     model = kind.from_pretrained(tiny_models[name])
@@ -288,7 +289,7 @@ def test_a_chat_template_that_asks_for_the_date_gets_the_same_one_on_any_day(
 def test_an_output_that_ends_within_its_thoughts_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Templates of models that always think open the tag themselves."""
     folder = make_llama(tmp_path / "thinks", chat_template=CHAT_TEMPLATE + "{{ '<think>\\n' }}")
-    generator = replace(resolved(folder), exact=False)
+    generator = replace(resolved(folder), length="free")
     loaded, plain = (load_generator(replace(generator, clean_outputs=c), CPU, 0) for c in (("thoughts",), ()))
     written = [f"Hm.</think> {output.text}" for output in plain(TEXTS[:2], KEYS[:2], [3, 3])]
     batches = [written[:1], ["never ended", written[0]]]  # the longer input comes last

@@ -47,10 +47,10 @@ def test_every_article_gets_a_summary_of_every_length(nws, news: str, system: st
     assert done.code == 0, done.err
     found = rows(done.out)
     assert [(row["id"], row["n"]) for row in found] == [(f"a{i}", n) for i in range(3) for n in (3, 7)]
-    assert all(row["words"] == count_words(row["text"]) <= row["n"] for row in found)
+    assert all(row["words"] == count_words(row["summary"]) <= row["n"] for row in found)
     assert {(row["system"], row["unit"]) for row in found} == {(found[0]["system"], "words")}
     found = rows(nws("write", news, "--system", system, "--max-chars", "30").out)
-    assert all(row["characters"] == count_characters(row["text"]) <= 30 for row in found)
+    assert all(row["characters"] == count_characters(row["summary"]) <= 30 for row in found)
     assert {row["unit"] for row in found} == {"characters"}
 
 
@@ -61,8 +61,28 @@ def test_they_are_the_texts_of_a_run(nws, news: str, tmp_path: Path) -> None:
     assert nws(*submit, "--system", "lexrank", "--system", "lead3-search").code == 0
     stored = rows(nws("export", "--rows", "-").out)
     for system in ("lexrank", "lead3-search"):
-        written = {row["id"]: row["text"] for row in rows(nws("write", news, "--system", system, "--n", "5").out)}
+        written = {row["id"]: row["summary"] for row in rows(nws("write", news, "--system", system, "--n", "5").out)}
         assert written == {row["key"]: row["text"] for row in stored if row["system"] == system and row["n"] == 5}
+
+
+def test_what_was_written_is_scored_and_is_a_system_of_a_run(nws, news: str, tmp_path: Path) -> None:
+    """As it is, with references that have the articles' ids, in another order."""
+    references = ["Trams run all night.", "Schools closed in town.", "Harbour bridge opens."]
+    scored = [{"id": f"a{i}", "text": TEXTS[i], "summary": references[i]} for i in (2, 0, 1)]
+    assert nws("write", news, "--system", "lead", "--n", "5", "-o", "headlines.jsonl").code == 0
+    written = rows((tmp_path / "headlines.jsonl").read_text("utf-8"))
+    assert {"id", "summary", "made_by"} <= written[0].keys()
+    pairs = [{"prediction": row["summary"], "reference": references[i]} for i, row in enumerate(written)]
+    for name, lines in (("pairs.jsonl", pairs), ("scored.jsonl", scored), ("one.jsonl", scored[:1])):
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    asked = ("score", "headlines.jsonl", "-m", "rouge1", "--json")
+    assert nws(*asked, "--references-file", "scored.jsonl").json == nws("score", "pairs.jsonl", *asked[2:]).json
+    assert "There is no reference" in nws(*asked).err, "it is no reference of its own"
+    assert "has no row whose id is 'a0'" in " ".join(nws(*asked, "--references-file", "one.jsonl").err.split())
+    submit = ("submit", "baselines", "--engine", "inline", "--dataset", "scored.jsonl", "--n", "5", "--system", "lead")
+    assert nws(*submit, "--predictions", "headlines.jsonl").code == 0
+    stored = {(row["system"], row["key"], row["n"]): row["text"] for row in rows(nws("export", "--rows", "-").out)}
+    assert all(stored["headlines", row["id"], 0] == row["summary"] for row in written)
 
 
 def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> None:
@@ -122,6 +142,20 @@ def test_what_makes_no_sense_is_refused(nws, news: str, words: tuple[str, ...], 
 
 
 BY_ENDPOINT = ("write", "news.jsonl", "--system", "openai:tiny", "--n", "3,5")
+
+
+def test_models_are_asked_for_headlines_of_at_most_n(
+    nws, news: str, server: OpenAiServer, tiny_models: dict[str, Path]
+) -> None:
+    assert all(row["system"].endswith("|at_most") for row in rows(nws(*BY_ENDPOINT).out))
+    messages = [asked["messages"][0]["content"] for asked in server.asked]
+    assert {message[:36] for message in messages} == {f"Write a headline of at most {n} words " for n in (3, 5)}
+    for more, least, mark in (((), 1, "|at_most"), (("--length", "exactly"), 3, "|exact")):
+        done = nws("write", news, "--system", str(tiny_models["llama"]), "--n", "3", *more)
+        found = rows(done.out)
+        assert [row["id"] for row in found] == ["a0", "a1", "a2"], done.err
+        assert all(least <= row["words"] <= 3 and row["system"].endswith(mark) for row in found)
+        assert all(("drafts_ended" in row) == (mark == "|at_most") for row in found)
 
 
 def answered(server: OpenAiServer, folder: Path) -> list[dict[str, Any]]:

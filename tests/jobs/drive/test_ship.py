@@ -78,6 +78,7 @@ def test_all_code_is_shipped_and_the_password_is_in_the_file_for_the_driver_alon
         assert code
         assert {str(path.relative_to(ROOT)) for path in code} <= shipped
     assert {"nws_start.py", "jobs/recipes/bundled/phase1/paper.yaml", "core/sample/korean.jsonl"} <= shipped
+    assert "core/models/headlines.txt" in shipped
     assert [name for name in shipped if PASSWORD in (tmp_path / name).read_text()] == [ship.URL_FILE]
     assert stat.S_IMODE((tmp_path / ship.URL_FILE).stat().st_mode) == 0o600
     assert (tmp_path / VERSION_FILE).read_text() == code_version()

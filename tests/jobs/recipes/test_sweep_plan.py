@@ -100,24 +100,27 @@ def test_changed_weights_are_refused_on_resume(store: Store, tiny_models: dict[s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(("length", "mark"), [("exactly", "|exact"), ("at_most", "|at_most"), ("free", "")])
 def test_an_instruct_checkpoint_is_asked_once_for_each_n(
-    store: Store, tiny_models: dict[str, Path], exact: bool
+    store: Store, tiny_models: dict[str, Path], length: str, mark: str
 ) -> None:
-    """With `exact: false` it writes as many words as it likes, and is cut."""
-    asked = {"prompt": "In {n} words: {article}", "exact": exact}
+    """With `length: free` it writes as many words as it likes, and is cut."""
+    asked = {"prompt": "In {n} words: {article}", "length": length}
     plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, str(tiny_models["llama"]), **asked)))
     (system,) = plan.systems
     assert system.startswith("tiny-llama|prompt=")
-    assert system.endswith("|exact") is exact
-    assert ("exact" in plan.recipe.model_dump(mode="json")) is not exact, "the hash of an exact one is what it was"
+    assert system.count("|") == 1 + bool(mark)
+    assert system.endswith(mark)
+    is_usual = length == "exactly"
+    assert ("length" in plan.recipe.model_dump(mode="json")) is not is_usual, "the hash of an exact one is what it was"
     assert f"|prompt={asked['prompt']!r}|" in plan.revisions["generators"][system]
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.failures, counts(store)) == ("done", 0, {system: 6})
     with store.query("select n, words, extra ->> 'words_written' from summaries") as answer:
         rows = [(n, words, int(written)) for n, words, written in answer.rows]
     assert all(words == min(n, written) for n, words, written in rows)
-    assert all(n == written for n, _, written in rows) is exact
+    assert all(n == written for n, _, written in rows) is (length == "exactly")
+    assert all(n >= written for n, _, written in rows) is (length != "free")
 
 
 def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(

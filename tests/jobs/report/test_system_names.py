@@ -11,7 +11,7 @@ from jobs.report.system_names import names_of, system_names
 SWEEP = (*(f"all-MiniLM-L6-v2|{name}|chunks" for name in ("lexrank", "position", "textrank")), "lead", "random")
 POLICIES = ("policy|joint|seed=0", "policy|joint|seed=1", "policy|joint", "lead")
 _PART = st.sampled_from(
-    ["policy", "m", "x", "lexrank", "textrank", "chunks", "lead", "prompt=0f", "exact", "seed=0", ""]
+    ["policy", "m", "x", "lexrank", "textrank", "chunks", "lead", "prompt=0f", "exact", "at_most", "seed=0", ""]
 )
 NAMES = st.one_of(st.text(max_size=12), st.lists(_PART, min_size=1, max_size=5).map("|".join))
 IN_TWO_RUNS = NAMES.flatmap(lambda name: st.sampled_from([name, f"{name} @run-1"]))

@@ -1,0 +1,162 @@
+"""Texts of at most n words: drafts that a model draws at random, of which the likeliest that ended by itself is taken.
+
+A draft ends where the model ends it: by its own token, or by a new line. It also ends before a word beyond n, but then
+the model would have gone on, and it is not taken where another one ended by itself. Where none did, the text is the
+beginning of a draft: the one after which an end was most probable.
+"""
+
+import copy
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import LogitsProcessor
+
+from core.text.length import LengthUnit, count_words, length_of
+
+# Behind such a sign, or such a word of English, a text is not over, whatever the model says.
+_GOES_ON = re.compile(
+    r"(?:[,;:–—-]|\b(?:an?|the|and|or|of|to|with|from|for|by|than|his|her|its|their))\s*$", re.IGNORECASE
+)
+
+
+@dataclass(slots=True)
+class _Written:
+    """A draft, as far as it is written.
+
+    Attributes:
+        text: its tokens, decoded.
+        log_likelihood: of its tokens and, once it is over, of its end, in nats.
+        is_over: whether nothing is added any more.
+        has_ended: whether the model ended it.
+        likeliest_end: the highest log-probability of an end so far, and the text before it.
+    """
+
+    tokens: list[int] = field(default_factory=list)
+    text: str = ""
+    log_likelihood: float = 0.0
+    is_over: bool = False
+    has_ended: bool = False
+    likeliest_end: tuple[float, str] = (-np.inf, "")
+
+
+class Drafting(LogitsProcessor):
+    """A processor of scores that lets each row draw a text of at most n words or characters.
+
+    The search is greedy, and the token that is drawn here is the only one with a score.
+
+    Args:
+        tokenizer: of the model.
+        draw: a processor that gives the token that is drawn the highest score.
+        ends: the ids of the tokens that end a text.
+        rows: the number of drafts.
+        n: the number of words or characters, at least 1.
+        unit: which of them.
+    """
+
+    def __init__(
+        self, tokenizer: Any, draw: LogitsProcessor, ends: Sequence[int], rows: int, n: int, unit: LengthUnit
+    ) -> None:
+        self._tokenizer, self._draw, self._n, self._unit = tokenizer, draw, n, unit
+        self._end = ends[0]
+        new_lines = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("\n", "\n\n"))
+        found = {ids[-1] for ids in new_lines if ids and "\n" in tokenizer.decode(ids[-1:])}
+        self._stops = {*ends, *tokenizer.all_special_ids}
+        self._ends = sorted({*self._stops, *found})
+        self._rows = [_Written() for _ in range(rows)]
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """From scores (rows, vocabulary) to scores of the same shape, -inf but for one token of each row."""
+        log_p = torch.log_softmax(scores.float(), dim=1)
+        drawn = self._draw(input_ids, log_p).argmax(1)
+        of_drawn, of_end = log_p.gather(1, drawn[:, None])[:, 0], log_p[:, self._ends].logsumexp(1)
+        values = zip(self._rows, drawn.tolist(), of_drawn.tolist(), of_end.tolist(), strict=True)
+        tokens = torch.tensor([self._next(*row) for row in values], device=scores.device)
+        return torch.full_like(scores, -torch.inf).scatter(1, tokens[:, None], 0.0)
+
+    def _next(self, row: _Written, drawn: int, log_p: float, log_p_end: float) -> int:
+        """The token that a row goes on with: the one that was drawn, or the end."""
+        if row.is_over:
+            return self._end
+        if row.text:
+            row.likeliest_end = max(row.likeliest_end, (log_p_end, row.text))
+        text = self._tokenizer.decode([*row.tokens, drawn], skip_special_tokens=True).lstrip()
+        row.has_ended = drawn in self._stops or "\n" in text  # not one before the text
+        row.is_over = row.has_ended or length_of(text, self._unit) > self._n
+        row.log_likelihood += log_p_end if row.is_over else log_p
+        if row.is_over:
+            return self._end
+        row.tokens.append(drawn)
+        row.text = text
+        return drawn
+
+    def best(self, count: int) -> list[tuple[str, int]]:
+        """Of each `count` rows the text that is taken, and the number of rows that ended by themselves, with a word."""
+        starts = range(0, len(self._rows), count)
+        return [_best(self._rows[start : start + count], self._n, self._unit) for start in starts]
+
+
+def _best(rows: Sequence[_Written], n: int, unit: LengthUnit) -> tuple[str, int]:
+    """The likeliest a word of the texts that ended by themselves; of half of n at least, where there is one.
+
+    Small models like titles of two words, which say little.
+    """
+    ended = [row for row in rows if row.has_ended and count_words(row.text) and not _GOES_ON.search(row.text)]
+    if ended:
+        long = [row for row in ended if 2 * length_of(row.text, unit) >= n] or ended
+        return max(long, key=lambda row: row.log_likelihood / count_words(row.text)).text, len(ended)
+    ends = [row.likeliest_end for row in rows if count_words(row.likeliest_end[1])]
+    return max(ends, default=(0.0, ""))[1], 0
+
+
+class PromptReader:
+    """Reads prompts for a model that goes on with them: each once for all drafts, and what all begin with only once.
+
+    Args:
+        model: one without an encoder.
+        config: its `GenerationConfig`.
+        beginning: the ids that all prompts begin with.
+        device: where the model is.
+    """
+
+    def __init__(self, model: Any, config: Any, beginning: Sequence[int], device: torch.device) -> None:
+        self._model, self._beginning, self._fill = model, list(beginning), config.pad_token_id
+        self._device = device
+        self._config = copy.deepcopy(config)
+        self._config.update(max_new_tokens=1, return_dict_in_generate=True)
+        ids = torch.tensor([self._beginning], device=device)
+        self._cache = self._read(ids, torch.ones_like(ids), None)
+
+    def _read(self, ids: torch.Tensor, mask: torch.Tensor, cache: Any) -> Any:
+        """What the model remembers of ids, of which it remembers the first ones already."""
+        asked = {"input_ids": ids, "attention_mask": mask, "past_key_values": cache, "generation_config": self._config}
+        return self._model.generate(**asked).past_key_values
+
+    def __call__(self, rows: Sequence[Sequence[int]], copies: int) -> dict[str, Any]:
+        """The inputs of `generate` for so many copies of each prompt, with all but their last tokens read."""
+        # A tokenizer may join the beginning of an article to what stands before it; and a token has to be left to read.
+        begun = min(shared(self._beginning, row[:-2]) for row in rows)
+        width = max(map(len, rows))
+        # Padding stands behind what is read already.
+        ids = torch.tensor([[*row[:begun], *[self._fill] * (width - len(row)), *row[begun:]] for row in rows])
+        lengths = torch.tensor([[len(row)] for row in rows])
+        places = torch.arange(width)
+        mask = ((places < begun) | (places >= begun + width - lengths)).long()
+        ids, mask = ids.to(self._device), mask.to(self._device)
+        cache = copy.deepcopy(self._cache)
+        if begun < len(self._beginning):
+            cache.crop(begun - len(self._beginning))
+        cache.batch_repeat_interleave(len(rows))
+        cache = self._read(ids[:, :-1], mask[:, :-1], cache)
+        cache.batch_repeat_interleave(copies)
+        repeated = (values.repeat_interleave(copies, 0) for values in (ids, mask))
+        return dict(zip(("input_ids", "attention_mask"), repeated, strict=True)) | {"past_key_values": cache}
+
+
+def shared(ids: Sequence[int], others: Sequence[int]) -> int:
+    """The number of ids with which both begin."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(ids, others, strict=False)))
