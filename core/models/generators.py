@@ -25,11 +25,14 @@ _WRITES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")
 Half = Literal["float16", "bfloat16"]
 # Recorded with a run: another rule of core/models/exact_length.py gets another number.
 EXACT_RULE = "exactly n words, rule 1"
-DRAFTS, _AMONG, _TEMPERATURE = 8, 50, 0.3
+DRAFTS, DRAWN_AGAIN, _AMONG, _TEMPERATURE = 8, 3, 50, 0.3  # again: where none of the drafts ended by itself
 # Of a model with examples: they have 420, and with 350 words of an article headlines were no better than with 150.
 _EXAMPLES, _MOST_TOKENS = Path(__file__).with_name("headlines.txt"), 680
 DRAFTS_ENDED = "drafts_ended"  # the key of `Summary.extra` with the number of drafts that ended by themselves
-AT_MOST_RULE = f"at most n, rule 1, the likeliest a word of {DRAFTS} drafts, of n/2 or more if one is"
+AT_MOST_RULE = (
+    f"at most n, rule 1, the likeliest a word of {DRAFTS} drafts, of n/2 or more if one is; "
+    f"{DRAWN_AGAIN} times more if none ends"
+)
 
 
 # More tokens than the words of a language take on average: a model that writes too much is to be seen doing so.

@@ -98,11 +98,31 @@ def test_tiny_models_write_at_most_n(
     assert together == [loaded([text], [i], [n])[0] for i, (text, n) in enumerate(zip(texts, asked, strict=True))]
 
 
+def test_others_are_drawn_where_none_ended(tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = parse_generator(str(tiny_models["llama"]), length="at_most")
+    loaded = load_generator(replace(generator, model=resolve_model(generator.model)), torch.device("cpu"), 0)
+    drawn: list[list[str]] = []
+    told = iter([("first", 0), ("second", 0), ("third", 2), ("first", 0), ("second", 0), ("third", 0), ("fourth", 0)])
+
+    def best(drafting: Drafting, count: int) -> list[tuple[str, int]]:
+        drawn.append([row.text for row in drafting._rows])
+        return [next(told)]
+
+    monkeypatch.setattr(Drafting, "best", best)
+    outputs = [loaded(["the cat said news"], [1], [3])[0] for _ in range(2)]
+    assert [(output.text, output.extra["drafts_ended"]) for output in outputs] == [("third", 2), ("fourth", 0)]
+    assert len(drawn) == 7
+    assert drawn[0] == drawn[3] != drawn[1] != drawn[2]
+
+
 def test_what_decides_the_drafts_is_recorded(tiny_models: dict[str, Path]) -> None:
     generator, prompt = parse_generator(str(tiny_models["llama"]), length="at_most"), HEADLINE_PROMPTS["words"]
     assert (generator.signature, generator.prompt) == (f"tiny-llama|prompt={prompt.short_sha256}|at_most", prompt)
     assert "top_k=50, temperature=0.3" in generator.options
-    assert "|at most n, rule 1, the likeliest a word of 8 drafts, of n/2 or more if one is|" in generator.options
+    assert (
+        "|at most n, rule 1, the likeliest a word of 8 drafts, of n/2 or more if one is; 3 times more if none ends|"
+        in generator.options
+    )
     known = parse_generator("smollm2", length="at_most")
     assert (known.chat, known.signature.endswith("|at_most")) == (False, True)
     assert parse_generator("smollm2", prompt, "at_most").chat
