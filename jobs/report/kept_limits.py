@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from core.analysis import LEAD, RANDOM, Comparison, lengths_text
 from core.analysis.answer import Answer
 from core.analysis.content_kept import Share
+from core.analysis.smallest_n import FEWEST_ARTICLES
 from core.systems.rulers import PERSON
 from core.text.length import LengthUnit
 from jobs.report.numerals import counted, decimals, listed, of_length, percent, percent_interval
@@ -61,10 +62,11 @@ def some(names: SystemNames, systems: Sequence[str], word: str, many: str = "oth
 def at_own_length(answer: Answer, dataset: str, system: str, names: SystemNames) -> Iterator[str]:
     """Sentence on what a system keeps at its own length, and how much more that is than the best other in as many.
 
-    Of a person without any to be compared with, too.
+    Nothing is compared over fewer than `FEWEST_ARTICLES`. Of a person without any to be compared with, too.
     """
     uncut = answer.uncut_of(dataset).get(system)
-    pairs = [pair for pair in answer.own_length if (pair.dataset, pair.a) == (dataset, system)]
+    of_system = [pair for pair in answer.own_length if (pair.dataset, pair.a) == (dataset, system)]
+    pairs = [pair for pair in of_system if pair.lengths[0].articles >= FEWEST_ARTICLES]
     if uncut and (pairs or system == PERSON):
         whose = (
             "Another person's whole summary" if system == PERSON else f"At its own length, {uncut.words:.1f} words, it"

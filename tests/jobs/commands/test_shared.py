@@ -19,7 +19,7 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     assert [line.partition(": ")[0] for line in lines] == ["lexrank", "To compare", "Next"]
     assert headline.startswith("9 words keep ")
     assert lines[0].startswith("lexrank: 3 words keep ")
-    assert "With 6 articles no n is claimed: take at least 12." in lines[-1]
+    assert "With 6 articles no n is claimed: take at least 20." in lines[-1]
     assert "is done: 6 articles, " in outcome
 
     run = outcome.split()[0]
