@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from core.analysis.claimed_lengths import COMPARED, ClaimedLengths, by_article
-from core.analysis.content_kept import KEPT, Floats
+from core.analysis.claimed_lengths import COMPARED, ClaimedLengths, kept_by_article
+from core.analysis.content_kept import Floats
 from core.analysis.gain_over_random import lengths_text
 from core.analysis.intervals import ALPHA, above_zero_p, moments
 from core.analysis.points import Points
@@ -48,7 +48,7 @@ def wrong(tested: Floats, articles: int) -> float:
 
 
 def rates(points: Points, system: str, articles: int) -> list[float]:
-    lengths, kept = by_article(points, KEPT, system)
+    lengths, kept = kept_by_article(points, system)
     per_word = np.diff(kept, axis=1) / np.diff(lengths)
     return [wrong(per_word, articles), wrong(-np.diff(per_word, axis=1), articles)]
 

@@ -7,7 +7,7 @@ What is told instead:
   (`core.analysis.gain_over_random`);
 - the smallest n that keeps `OF_LONGEST` of what the longest n keeps, as if the lengths had ended earlier;
 - what a word more keeps at each step of n. Two families of tests, `above_zero_p` corrected by Holm: that a step keeps
-  more, and that a word of it keeps less than a word of the step before. Of each, about 5 % of studies err at most
+  more, and that a word of it keeps less than a word of the step before. Of each, at most 5 % of studies err
   (docs/magic-number.md);
 - the share of what the longest n keeps that the claimed n keep.
 """
@@ -114,7 +114,7 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     """
     is_chosen = np.array([name in (system, RANDOM) for name in points.systems])[points.system] & (points.n > 0)
     chosen = points.take(is_chosen & np.array([name == dataset for name, _ in points.articles])[points.article])
-    lengths, values = by_article(chosen, KEPT, system)
+    lengths, values = kept_by_article(chosen, system)
     if len(lengths) < 2:
         raise RecipeError(f"A claim compares several n, and {dataset} has n = {lengths[0]} alone: try more.")
     if missing := [n for n in claim if n not in lengths]:
@@ -134,9 +134,9 @@ def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int,
     return replace(told, best=tuple(best), elbows=dict(elbows), steps=tuple(steps))
 
 
-def by_article(points: Points, metric: Metric, system: str) -> tuple[list[int], Floats]:
-    """The n of a system, and its scores at these, (articles, lengths), of the articles that have all."""
-    (grid,) = build_grids(points, metric)
+def kept_by_article(points: Points, system: str) -> tuple[list[int], Floats]:
+    """The n of a system, and what it keeps at these, (articles, lengths), of the articles that have all."""
+    (grid,) = build_grids(points, KEPT)
     scores = grid.values[grid.systems.index(system)]
     present = ~np.isnan(scores)
     tried = np.flatnonzero(present.any(axis=1))

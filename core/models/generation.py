@@ -158,12 +158,12 @@ class LoadedGenerator:
         # Padding costs little here: each new token is a pass of its own.
         self._budget.run(lengths, write, functools.partial(token_batches, max_padding=1))
 
-    def _write(self, rows: list[list[int]], keys: list[int], n: int, time: int = 0) -> list[CleanOutput]:
+    def _write(self, rows: list[list[int]], keys: list[int], n: int, attempt: int = 0) -> list[CleanOutput]:
         # It is the model's own, too, since transformers takes from there what another one leaves open.
         config = self._model.generation_config = self.config(n)
         width = self._source_length(max(rows, key=len))
         arrays = _padded(rows, width, config.pad_token_id, pad_left=not self._encodes)
-        rules = self._rules(keys, n, time)
+        rules = self._rules(keys, n, attempt)
         with torch.inference_mode(), only_errors():
             inputs = {name: to_device(array, self._budget.device) for name, array in arrays.items()}
             if self._encodes:
@@ -176,10 +176,10 @@ class LoadedGenerator:
         if self.generator.drafts:
             texts = []
             for row, key, (text, ended) in zip(rows, keys, rules[0].best(self._drafts), strict=True):
-                if ended or time == DRAWN_AGAIN:
+                if ended or attempt == DRAWN_AGAIN:
                     texts.append(self._cleaned(text, {DRAFTS_ENDED: ended}))
                 else:
-                    texts += self._write([row], [key], n, time + 1)
+                    texts += self._write([row], [key], n, attempt + 1)
             return texts
         # The clean-up of some tokenizers removes spaces, and so makes one word of two.
         without_cleanup = {"clean_up_tokenization_spaces": False} if self._words else {}
@@ -195,12 +195,12 @@ class LoadedGenerator:
         one, other = (self.prompt(article, n).ids for article in ("a", "1"))
         return PromptReader(self._model, self.config(n), one[: shared(one, other)], self._budget.device)
 
-    def _rules(self, keys: Sequence[int], n: int, time: int = 0) -> LogitsProcessorList:
-        """The processors of the scores that the model gives to the next token. At each time other drafts are drawn."""
+    def _rules(self, keys: Sequence[int], n: int, attempt: int = 0) -> LogitsProcessorList:
+        """The processors of the scores that the model gives to the next token. Each attempt draws other drafts."""
         settings, config = self.generator.settings, self.config(n)
         ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
         if settings.top_k:
-            firsts = (key * self._drafts + (time << 128) for key in keys)  # keys are shorter
+            firsts = (key * self._drafts + (attempt << 128) for key in keys)  # no other draft has such a seed
             seeds = [first + draft for first in firsts for draft in range(self._drafts)]
             draw = TopKSampling(settings.top_k, self._seed, seeds, settings.temperature or 1)
             prompt = self.generator.prompt

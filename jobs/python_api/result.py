@@ -120,7 +120,7 @@ class Result:
         names = names_of([self.run], self._store.systems(self.run.id), self._labels)
         return ShownAnswer(self._store.answer(self.run.id), names)
 
-    def claim(self, lengths: str) -> list[dict[str, Any]]:
+    def claim(self, lengths: str | int) -> list[dict[str, Any]]:
         """What the run says of a claim about the right number of words, such as "7-13" or "9", for each dataset.
 
         As `claims` in report.json of `nws report --claim`; `answer` says it in words.

@@ -14,9 +14,8 @@ from core.analysis.smallest_n import FEWEST_ARTICLES
 from core.errors import RecipeError
 from core.text.length import LengthUnit
 from jobs.report.kept_answer import ranked_systems
-from jobs.report.kept_limits import in_brackets
 from jobs.report.metric_names import metric_name
-from jobs.report.numerals import counted, decimals, listed, of_length, percent, percent_interval
+from jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
 from jobs.report.printed_lines import print_line, print_sentence, print_title
 from jobs.report.system_names import SystemNames
 
@@ -26,7 +25,7 @@ HOW_SURE = (
 )
 
 
-def claims_of(answer: Answer, points: Points, claim: str) -> tuple[ClaimedLengths, ...]:
+def claims_of(answer: Answer, points: Points, claim: str | int) -> tuple[ClaimedLengths, ...]:
     """What the best system of each dataset says of a claim, such as "7-13" or "9".
 
     Raises:

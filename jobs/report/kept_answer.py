@@ -14,8 +14,8 @@ from core.analysis.points import Edge
 from core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN
 from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
 from jobs.report import kept_limits
-from jobs.report.kept_limits import TRUTH, in_brackets, length_text, some, written
-from jobs.report.numerals import counted, listed, of_length, percent, percent_interval
+from jobs.report.kept_limits import TRUTH, length_text, some, written
+from jobs.report.numerals import counted, in_brackets, listed, of_length, percent, percent_interval
 from jobs.report.run_status import HALF, ranked
 from jobs.report.system_names import FULL_NAMES, SystemNames
 
@@ -231,8 +231,10 @@ def _thresholds(held: ByCeiling, *, is_first: bool) -> Iterator[str]:
     if reached:
         if not (is_first and reached[-1] == half and _is_inside(kept, half)):
             yield _smallest_text(held, "reference", reached[-1], _called(reached[-1].x))
-    elif len(kept.lengths) > 1 and (may := next((at for at in kept.lengths if (at.share.high or 0) >= HALF), None)):
-        yield f"{of_length(may.n, kept.length_unit)} may keep half."
+    elif len(kept.lengths) > 1 and kept.articles >= FEWEST_ARTICLES:
+        may_keep = [at.n for at in kept.lengths if (at.share.high or 0) >= HALF]
+        if may_keep:
+            yield f"{of_length(may_keep[0], kept.length_unit)} may keep half."
     if person := held.get("person"):
         of_person = [smallest for smallest in person.smallest if smallest.n is not None]
         if of_person:

@@ -11,7 +11,7 @@ from core.analysis.content_kept import Share
 from core.analysis.smallest_n import FEWEST_ARTICLES
 from core.systems.rulers import PERSON
 from core.text.length import LengthUnit
-from jobs.report.numerals import counted, decimals, listed, of_length, percent, percent_interval
+from jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
 from jobs.report.system_names import SystemNames
 
 TRUTH = "Truth"
@@ -27,11 +27,6 @@ def written(at: Share, unit: LengthUnit) -> str:
 def length_text(at: Share, unit: LengthUnit, *, bare: bool = False) -> str:
     """An n with what was written where that differs: "61 words (47.8 written)"; without its unit if `bare`."""
     return (str(at.n) if bare else of_length(at.n, unit)) + in_brackets(written(at, unit))
-
-
-def in_brackets(*told: str) -> str:
-    """What is told, behind a space: " (47.8 written, 61 %)"; "" if nothing is."""
-    return f" ({', '.join(filter(None, told))})" if any(told) else ""
 
 
 def truth(answer: Answer, dataset: str, names: SystemNames) -> str:

@@ -61,6 +61,11 @@ def of_length(n: int, unit: "LengthUnit") -> str:
     return counted(n, unit.removesuffix("s"))
 
 
+def in_brackets(*told: str) -> str:
+    """What is told, behind a space: " (47.8 written, 61 %)"; "" if nothing is."""
+    return f" ({', '.join(filter(None, told))})" if any(told) else ""
+
+
 def listed(names: Sequence[str], word: str = "and") -> str:
     """One name or more as a list, with a word before the last."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
