@@ -38,6 +38,21 @@ def test_the_paper_recipe_is_the_study_with_its_own_method_beside() -> None:
     assert training.optimizer == OptimizerConfig(1e-3, 0.0, None)
 
 
+def test_study_cpu_is_the_paper_s_with_a_small_model_and_the_default_training() -> None:
+    paper, small = (load_recipe(Phase2Recipe, name, {}) for name in ("paper", "study-cpu"))
+    for key in ("train_datasets", "datasets", "seeds", "systems", "n", "encoder", "reward", "decodings"):
+        assert getattr(small, key) == getattr(paper, key), key
+    assert small.methods == paper.methods[:1]
+    assert (small.accelerator, small.bertscore.model, small.bertscore.num_layers) == ("cpu", "all-MiniLM-L6-v2", 6)
+    files = load_recipe(
+        Phase2Recipe, "study-cpu", {"train_datasets": [{"name": "a.jsonl"}], "datasets": [{"name": "b.jsonl"}]}
+    )
+    assert [(d.name, d.limit) for d in (*files.train_datasets, *files.datasets)] == [
+        ("a.jsonl", None),
+        ("b.jsonl", None),
+    ]
+
+
 def test_limits_of_training_and_test_articles_are_two() -> None:
     recipe = load_recipe(
         Phase2Recipe, "sample", {"train_datasets.limit": 3, "datasets.limit": 2, "datasets.key_field": "id"}
