@@ -24,6 +24,8 @@ AT_MOST: Final = "at_most"
 """Part of the signatures of systems that write at most n words, and often fewer."""
 POLICY = "policy|"
 """What the signatures of trained policies begin with."""
+UNTRAINED: Final = "untrained"
+"""The first part of the signatures of policies before their first update."""
 OTHER_ARTICLE: Final = "other-article"
 """The control that takes the summary of another article, see `core.systems.rulers`."""
 

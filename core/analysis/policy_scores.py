@@ -7,7 +7,7 @@ article is the mean over its seeds. The paired intervals resample articles, so t
 
 import re
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -20,12 +20,12 @@ from core.analysis.intervals import Interval, mean_interval
 from core.analysis.paired import PairedLength, compare_systems
 from core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Points, elsewhere, short_articles
 from core.metrics.specs import METRICS
-from core.types import SystemKind
+from core.types import UNTRAINED, SystemKind
 
 TEXTRANK = "textrank"
 ORACLE = "oracle"
-COMPARED = ("lead2+chunks", "lead3-search", TEXTRANK, LEAD)
-"""The systems that others are compared with."""
+COMPARED = (UNTRAINED, "lead2+chunks", "lead3-search", TEXTRANK, LEAD)
+"""The systems that others are compared with. Policies alone are with `UNTRAINED`, which writes as they do."""
 
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
 
@@ -255,12 +255,23 @@ def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, di
     """The results of `compare_systems` when the seeds of a policy are one system."""
     points = Points.together([_means(key, cell) for key, cell in cells.items()])
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
-    pairs = [(system, compared) for system in systems for compared in COMPARED if system != compared]
+    pairs = [(system, compared) for system in systems for compared in _compared(system) if system != compared]
     versus: dict[_Key, dict[str, PairedLength]] = {}
     for comparison in compare_systems(points, points, pairs, metric):
         for length in comparison.lengths:
-            versus.setdefault((comparison.dataset, comparison.a, length.n), {})[comparison.b] = length
+            name = comparison.b.partition("|")[0]
+            versus.setdefault((comparison.dataset, comparison.a, length.n), {})[name] = length
     return versus
+
+
+def _compared(system: str) -> Iterator[str]:
+    """The signatures of the systems of `COMPARED` that one is compared with."""
+    for name in COMPARED:
+        if name != UNTRAINED:
+            yield name
+        elif system.startswith(POLICY):
+            _, _, *decoding = system.split("|")
+            yield "|".join((UNTRAINED, *(decoding or ["greedy"])))  # the names of greedy policies have none
 
 
 def _gap_closed(key: _Key, scores: Mapping[_Key, Mapping[str, float]]) -> float | None:

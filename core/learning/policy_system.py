@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.learning.training_config import Decoding
 from core.systems.system import Document, Draft, UsualSystem
 from core.text.length import LengthUnit, cost, room
-from core.types import POLICY
+from core.types import POLICY, UNTRAINED
 
 if TYPE_CHECKING:  # a plan names policies, and must not wait for PyTorch
     from core.learning.checkpoint import Checkpoint
@@ -21,7 +21,7 @@ class PolicySystem(UsualSystem):
     """Summaries by trained policies.
 
     Attributes:
-        name: tells policies of one store apart.
+        name: tells policies of one store apart. `UNTRAINED` has had no update.
         checkpoints: by n; a joint pair is there under each of its n. A length without a pair of its own is written by
             the pair of the nearest n, and the shorter one of two. All pairs were trained alike, except for n. Without
             checkpoints, the system has only a name: it is not trained yet.
@@ -37,7 +37,10 @@ class PolicySystem(UsualSystem):
         """`policy|METHOD|seed=SEED`; unless it writes greedily, how it does stands behind the method.
 
         Such as `policy|METHOD|rerank-160-lead3|seed=SEED`. The lengths are not in it: every row of the store has its n.
+        Untrained ones are `untrained|greedy` or `untrained|rerank-160-lead3`.
         """
+        if self.name == UNTRAINED:
+            return f"{UNTRAINED}|{self.decoding.label}"
         if self.decoding.method == "greedy":
             return POLICY + self.name
         method, *seed = self.name.split("|")

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from core.article import Article
 from core.article_id_sets import ArticleIds, IdNumbers, id_numbers
+from core.learning.policy_system import PolicySystem
 from core.models.endpoint import Endpoint
 from core.models.generators import Generator
 from core.provenance import are_as_imported, code_as_imported, is_known
@@ -31,7 +32,7 @@ from core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
 from core.text.dataset import OpenDataset
 from core.text.length import UNCUT
 from core.text.model_outputs import CLEANING_MARK, without_thoughts
-from core.types import CHOSEN_SCORES, POLICY, BundleResult
+from core.types import CHOSEN_SCORES, BundleResult
 from jobs.drive.run import Run
 from jobs.recipes.plan import Plan
 from jobs.store import PaidText, Reusable
@@ -111,7 +112,7 @@ def obstacles(plan: Plan) -> dict[str, list[str]]:
     """Why rows are not copied: the systems by the reason. Policies, which are trained for their run, are left out."""
     named: dict[str, list[str]] = {}
     for _, system, obstacle in _systems(plan):
-        if obstacle and not system.signature.startswith(POLICY):
+        if obstacle and not isinstance(system, PolicySystem):
             named.setdefault(obstacle, []).append(system.signature)
     return named
 
@@ -155,7 +156,7 @@ def _obstacle(stage: Stage, system: Writer) -> str:
     precisions = sorted({stage.precision, stage.metrics.bertscore.precision} - {"float32"})
     if precisions:
         return f"in {' and '.join(precisions)} a row depends on what else is in its batch"
-    if system.signature.startswith(POLICY):
+    if isinstance(system, PolicySystem):
         return "policies are their run's own"
     return "predictions are scored in each run" if isinstance(system, Predictions) else ""
 

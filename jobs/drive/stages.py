@@ -18,7 +18,7 @@ from core.metrics.kept import Panel, others
 from core.metrics.specs import KEPT
 from core.stage import Stage
 from core.systems.system import Draft, Stored, SummarizedArticle
-from core.types import Landed
+from core.types import UNTRAINED, Landed
 from jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
 from jobs.drive.progress import Advance
 from jobs.drive.reuse import divide, find_reusable
@@ -49,7 +49,7 @@ def run_stage(
         corpus.require_unchanged()
     place = plan.stages.index(stage), len(plan.stages)
     if plan.training is not None:
-        stage = _with_trained_policies(run, stage)
+        stage = _with_policies(run, plan, stage)
     finished = run.store.finished_article_ids(run.id, stage.signatures)
     reusable = find_reusable(run, plan, stage, pools.arithmetic)
     if reusable is not None:
@@ -81,14 +81,16 @@ def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[tuple[Art
     look_at_sources(run)
 
 
-def _with_trained_policies(run: Run, stage: Stage) -> Stage:
-    """The stage with its policies as they have become. A plan has them by name alone until they are trained."""
+def _with_policies(run: Run, plan: Plan, stage: Stage) -> Stage:
+    """The stage with its policies as they have become, and as they were. A plan has them by name alone."""
     from core.learning.policy_system import PolicySystem
-    from jobs.drive.training import stored_systems  # and with it torch, which a sweep need not wait for
+    from jobs.drive import training  # and with it torch, which a sweep need not wait for
 
-    trained = stored_systems(run.id, run.store.checkpoints(run.id), stage.metrics.bertscore, stage.metrics.fluency)
+    newest, metrics = run.store.checkpoints(run.id), stage.metrics
+    policies = training.stored_systems(run.id, newest, metrics.bertscore, metrics.fluency)
+    policies[UNTRAINED] = training.untrained_system(plan, stage)
     systems = (
-        replace(trained[system.name], decoding=system.decoding) if isinstance(system, PolicySystem) else system
+        replace(policies[system.name], decoding=system.decoding) if isinstance(system, PolicySystem) else system
         for system in stage.systems
     )
     return replace(stage, systems=tuple(systems))

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+import torch
+
 from cluster.pools import EpisodePool
 from core.article import Article
 from core.errors import NwsError, RecipeError, StoreError
@@ -22,7 +24,7 @@ from core.metrics.fluency import Fluency
 from core.models import ModelRef
 from core.models.encoders import embedding_width
 from core.stage import Stage
-from core.types import POLICY, BundleResult
+from core.types import POLICY, UNTRAINED, BundleResult
 from jobs.drive.pools import Pools, PoolWatch, look_at_sources
 from jobs.drive.run import Run
 from jobs.drive.trackers import Trackers, update_scalars
@@ -115,9 +117,14 @@ def _prepared(
 def _learner(config: TrainingConfig, stage: Stage, stored: PolicyCheckpoint | None) -> Learner:
     if stored is not None:
         return Learner.from_state(config, from_bytes(stored.state))
+    return Learner(config, _new_policies(config, stage))
+
+
+def _new_policies(config: TrainingConfig, stage: Stage) -> dict[str, torch.Tensor]:
+    """The parameters that a training begins with."""
     # Features are of one width whatever the encoder.
     width = embedding_width(stage.encoders[0]) if config.policies.inputs == "embeddings" else 0
-    return Learner(config, make_policies(config.policies, width, config.seed).state_dict())
+    return make_policies(config.policies, width, config.seed).state_dict()
 
 
 def _is_done(learner: Learner, articles: Sequence[Article]) -> bool:
@@ -232,6 +239,20 @@ def stored_systems(
     for stored in newest:
         parts.setdefault(stored.config["system"], []).append(_stored_checkpoint(run_id, stored, bertscore, fluency))
     return {name: policy_system(checkpoints) for name, checkpoints in parts.items()}
+
+
+def untrained_system(plan: Plan, stage: Stage) -> PolicySystem:
+    """The pair that the run's first training begins with, ready to write greedily: what it lacks, training adds.
+
+    Args:
+        plan: of the run.
+        stage: the one that it writes in.
+    """
+    config, metrics = plan.trainings[0], stage.metrics
+    models = (stage.encoders[0], metrics.bertscore, stage.units, metrics.fluency)
+    reading = Reading(stage.language, stage.pipeline, *models, stage.length_unit)
+    parameters = {name: value.numpy() for name, value in _new_policies(config, stage).items()}
+    return policy_system([Checkpoint(UNTRAINED, config.policies, stage.lengths, reading, parameters, config.seed)])
 
 
 def choose_system(store: Store, run_id: str, named: str | None) -> PolicySystem:

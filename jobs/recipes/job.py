@@ -19,6 +19,7 @@ from core.text.dataset import OpenDataset
 from core.text.language import Language, is_korean
 from core.text.length import length_of
 from core.text.near_copies import MOST_SHARED, WORDS, near_copies
+from core.types import UNTRAINED
 from jobs.recipes.base import RunRecipe
 from jobs.recipes.load import load_recipe, parse_recipe, recipe_class
 from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
@@ -190,7 +191,8 @@ def plan_phase2(recipe: Phase2Recipe, corpora: tuple[OpenDataset, ...] | None = 
         for seed in recipe.seeds
     }
     recipe = recipe.model_copy(update={"systems": with_rulers(recipe.systems, corpora)})
-    learned = [PolicySystem(name, decoding=decoding) for name in policies for decoding in recipe.decodings]
+    names = (*policies, UNTRAINED)
+    learned = [PolicySystem(name, decoding=decoding) for name in names for decoding in recipe.decodings]
     rivals = [make_baseline(name, encoder.name, recipe.seed) for name in recipe.systems]
     pinned = {"encoder": pinned_text(encoder), "train_datasets": pinned_datasets(recipe.train_datasets, train_corpora)}
     return build_plan(

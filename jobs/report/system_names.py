@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from core.errors import RecipeError, did_you_mean
 from core.text.model_outputs import CLEANING_MARK
-from core.types import AT_MOST, POLICY
+from core.types import AT_MOST, POLICY, UNTRAINED
 from jobs.report.numerals import listed
 from jobs.store import RunInfo
 
@@ -122,8 +122,8 @@ def system_names(systems: Iterable[str]) -> SystemNames:
     """Names without the parts that systems of a family share, wherever that leaves no two the same.
 
     A family is all that choose among segments (`ENCODER|IMPORTANCE|chunks`), all generators (`MODEL|prompt=…`, of which
-    the prompt is left out, too), or all policies (`policy|METHOD|seed=…`). The order of `systems`, and repeats, make
-    no difference.
+    the prompt is left out, too), or all policies (`policy|METHOD|seed=…`, `untrained|…`). The order of `systems`, and
+    repeats, make no difference.
     """
     shown = {system: system for system in sorted(set(systems))}
     left_out = []
@@ -175,7 +175,7 @@ def _repeated(shown: Mapping[str, str]) -> list[str]:
 
 def _family(body: str) -> str:
     parts = body.split("|")
-    if body.startswith(POLICY):
+    if body.startswith((POLICY, f"{UNTRAINED}|")):
         return "policies"
     if any(part in (_EXACT, AT_MOST) or part.startswith((_PROMPT, CLEANING_MARK)) for part in parts[1:]):
         return "generators"
@@ -221,6 +221,7 @@ SYSTEM_NOTES = {
     "lexrank": "takes phrases of sentences whose rare words many other sentences have, too",
     "position": "takes phrases of sentences; earlier sentences weigh more",
     "random": "takes phrases at random",
+    UNTRAINED: "writes as the policies do, before any training",
     "reference-words": "takes the first n words of the reference, which no system can see",
     "person": "takes the first n words of a second person's summary",
     "other-article": "takes the first n words of the reference of the most similar other article",

@@ -29,7 +29,7 @@ def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
     assert (interrupted["state"], interrupted["summaries"]) == ("interrupted", 0)
     run_id = str(interrupted["run_id"])
     resumed = finish(start(tmp_path, "resume", run_id, "--actors", "2", "--store", "sqlite:///ray.db", "--json"), 0)
-    assert resumed == {**interrupted, "state": "done", "articles": 3, "summaries": 3 * 10 * 2}
+    assert resumed == {**interrupted, "state": "done", "articles": 3, "summaries": 3 * 12 * 2}
 
     with open_store(f"sqlite:///{tmp_path}/ray.db") as store, open_store(f"sqlite:///{tmp_path}/inline.db") as other:
         outcome = driver.start(other, plan, "inline", QUIET)

@@ -62,6 +62,19 @@ def test_other_systems_are_compared_where_it_makes_sense(make_points):
     assert {score.seed_sd for score in scores[1:]} == {None}
 
 
+def test_policies_are_compared_with_untrained_ones_that_write_alike(make_points):
+    level = {"untrained|greedy": 0.3, "untrained|rerank-9": 0.4, "lead": 0.35}
+    systems = (*SEEDS, "policy|reinforce|rerank-9|seed=0", *level)
+    scores = all_scores(make_points(lambda s, n, a: level.get(s, 0.5), systems, (7,), 3))
+    gains = {
+        score.system: round(score.versus["untrained"].difference.mean, 6)
+        for score in scores
+        if "untrained" in score.versus
+    }
+    assert gains == {"policy|reinforce": 0.2, "policy|reinforce|rerank-9": 0.1}
+    assert [sorted(score.versus) for score in scores if score.system in level] == [["lead"], ["lead"], []]
+
+
 def test_systems_are_judged_on_the_articles_that_all_have(make_points):
     lacking = {("textrank", 0), (SEEDS[0], 1), (SEEDS[1], 2)}
     scores = all_scores(make_points(f1, SYSTEMS, (7,), skip=lambda s, n, a: (s, a) in lacking))

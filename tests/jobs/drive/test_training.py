@@ -27,6 +27,8 @@ METHODS = [
         "reinforce": {"samples": 1, "advantage_baseline": "none", "normalise": False},
     },
 ]
+RERANK = "rerank-6-lead3-adjacent0.05"
+RERANKED = f"policy|quick|{RERANK}|seed=5"
 # Of three training articles at two n.
 UPDATES = {"quick|seed=0": 6, "quick|seed=5": 6} | {f"study|seed={s}|n={n}": 3 for s in (0, 5) for n in (3, 5)}
 
@@ -66,7 +68,7 @@ def interrupted_in(monkeypatch: pytest.MonkeyPatch, *interrupted: int) -> list[l
 def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     outcome = driver.start(store, plan, "inline", QUIET)
     assert (outcome.state, outcome.articles, outcome.failures) == ("done", 2, 0)
-    assert outcome.summaries == 2 * 10 * 2  # articles, systems, lengths
+    assert outcome.summaries == 2 * 12 * 2  # articles, systems, lengths
     assert {p.name: (p.updates, p.total_updates) for p in store.policy_infos(outcome.run_id)} == {
         name: (updates, updates) for name, updates in UPDATES.items()
     }
@@ -79,12 +81,31 @@ def test_a_run_from_beginning_to_end(store: Store, plan: Plan) -> None:
     curve = store.learning_curve(outcome.run_id)
     assert sum(row.episodes for row in curve) == len(stored["episodes"]) - len(greedy)
     assert store.run_info(outcome.run_id).signatures == plan.signatures
-    assert {row[1] for row in stored["summaries"]} == {"textrank", "lead"} | {
-        f"policy|{m}{how}|seed={s}"
-        for m in ("quick", "study")
-        for how in ("", "|rerank-6-lead3-adjacent0.05")
-        for s in (0, 5)
+    untrained = {f"untrained|{RERANK}", "untrained|greedy"}
+    assert {row[1] for row in stored["summaries"]} == {"textrank", "lead", *untrained} | {
+        f"policy|{m}{how}|seed={s}" for m in ("quick", "study") for how in ("", f"|{RERANK}") for s in (0, 5)
     }
+
+
+def test_untrained_policies_write_as_the_first_training_would_have_at_its_beginning(
+    store: Store, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Learning with a rate of almost 0, it writes the same; learning as usual, something else."""
+
+    def texts(rate: float) -> dict[str, dict[object, object]]:
+        methods = [METHODS[0] | {"optimizer": {"learning_rate": rate}}]
+        changes = {"methods": methods, "seeds": [5], "reward": {"weights": {"rouge1": 1}}}
+        outcome = driver.start(store, plan_with(tiny_models, **changes), "inline", QUIET)
+        sql = f"select system, article_id, n, text from summaries where run_id = '{outcome.run_id}'"
+        by_system: dict[str, dict[object, object]] = {}
+        for system, *place, text in rows(store, sql):
+            by_system.setdefault(system, {})[tuple(place)] = text
+        return by_system
+
+    still, learned = texts(1e-12), texts(1.0)
+    for trained, untrained in (("policy|quick|seed=5", "untrained|greedy"), (RERANKED, "untrained|" + RERANK)):
+        assert still[trained] == still[untrained] == learned[untrained]
+        assert learned[trained] != learned[untrained]
 
 
 @pytest.mark.slow

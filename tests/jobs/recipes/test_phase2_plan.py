@@ -17,9 +17,10 @@ def test_policies_are_systems_beside_the_others() -> None:
     policies = [
         f"policy|reinforce{how}|seed={seed}" for seed in (3, 1) for how in ("|rerank-160-lead3-adjacent0.05", "")
     ]
-    assert tuple(plan.systems) == (*policies, "lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
+    untrained = ("untrained|rerank-160-lead3-adjacent0.05", "untrained|greedy")
+    assert tuple(plan.systems) == (*policies, *untrained, "lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
     (stage,) = plan.stages
-    assert [s.checkpoints for s in stage.systems if isinstance(s, PolicySystem)] == [{}, {}, {}, {}]
+    assert [s.checkpoints for s in stage.systems if isinstance(s, PolicySystem)] == [{}] * 6
     assert plan.training is not None
     assert list(plan.policies) == ["reinforce|seed=3", "reinforce|seed=1"]  # each is trained once
     assert plan.articles == 8  # of the test

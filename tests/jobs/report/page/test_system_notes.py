@@ -1,9 +1,10 @@
 from core.systems.extractive_baselines import BASELINES
+from core.types import UNTRAINED
 from jobs.report.system_names import SYSTEM_NOTES, system_notes
 
 
 def test_every_built_in_system_has_a_note() -> None:
-    assert SYSTEM_NOTES.keys() == {*BASELINES}
+    assert SYSTEM_NOTES.keys() == {*BASELINES, UNTRAINED}
 
 
 def test_systems_of_phase_1_are_known_by_their_method_and_others_left_out() -> None:

@@ -26,6 +26,12 @@ def test_worse_and_not_different_are_said(run):
     )
 
 
+def test_what_training_adds_is_said(run):
+    others = {"untrained|greedy": -0.2, "untrained|rerank-8": 0.3}
+    ((_, said),) = sentences(analyse_policies(run, make_results(others=others)), "news")
+    assert said == "shown to be better than untrained at n = 7–13."
+
+
 def test_what_is_known(run):
     numbers = analyse_policies(run, make_results(articles=6))
     assert what_is_known(numbers, "news") == (
