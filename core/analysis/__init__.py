@@ -26,6 +26,7 @@ from core.analysis.points import pairs_with_lead as pairs_with_lead
 from core.analysis.points import short_articles as short_articles
 from core.analysis.points import system_order as system_order
 from core.analysis.policy_scores import COMPARED as COMPARED
+from core.analysis.policy_scores import LEAD_SEARCH as LEAD_SEARCH
 from core.analysis.policy_scores import TEXTRANK as TEXTRANK
 from core.analysis.policy_scores import SystemScore as SystemScore
 from core.analysis.policy_scores import mean_over_seeds as mean_over_seeds

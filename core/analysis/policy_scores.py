@@ -24,7 +24,8 @@ from core.types import UNTRAINED, SystemKind
 
 TEXTRANK = "textrank"
 ORACLE = "oracle"
-COMPARED = (UNTRAINED, "lead2+chunks", "lead3-search", TEXTRANK, LEAD)
+LEAD_SEARCH = "lead3-search"
+COMPARED = (UNTRAINED, "lead2+chunks", LEAD_SEARCH, TEXTRANK, LEAD)
 """The systems that others are compared with. Policies alone are with `UNTRAINED`, which writes as they do."""
 
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")

@@ -18,6 +18,7 @@ from core.analysis import (
     policy_scores,
     split_seed,
 )
+from core.analysis.content_kept import KEPT
 from core.errors import StoreError
 from jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
 from jobs.report.system_names import names_of
@@ -89,11 +90,16 @@ class PolicyResults:
 
 @dataclass(frozen=True, slots=True)
 class PolicyNumbers(RunNumbers[SystemScore]):
-    """A run's scores on test articles, in `metric`, and how its policies learned. Either may be empty, not both."""
+    """A run's scores on test articles, in `metric`, and how its policies learned. Either may be empty, not both.
+
+    Attributes:
+        kept: the scores in content kept, of articles that have it.
+    """
 
     reward: str
     reward_is_f1: bool
     learning: tuple[LearningLine, ...]
+    kept: tuple[SystemScore, ...] = ()
 
     @property
     def has_policies(self) -> bool:
@@ -176,8 +182,15 @@ def analyse_policies(
         scores=scores,
         short=short_by_length(results.points),
         learning=learning,
+        kept=_kept_scores(results.points),
         names=names_of([run], [score.system for score in scores] or [line.system for line in learning], labels),
     )
+
+
+def _kept_scores(points: Points) -> tuple[SystemScore, ...]:
+    if KEPT not in points.scores or not (has_any := ~np.isnan(points.scores[KEPT])).any():
+        return ()
+    return policy_scores(points.take(has_any), {}, KEPT)
 
 
 def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], float]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.analysis import COMPARED, TEXTRANK, SystemScore, lengths_text
+from core.analysis import COMPARED, LEAD_SEARCH, TEXTRANK, SystemScore, lengths_text
 from core.analysis.paired import PairedLength
 from core.metrics.specs import SPECS
+from core.types import UNTRAINED
 from jobs.report.charts import (
     DASHED,
     GREYS,
@@ -20,7 +21,7 @@ from jobs.report.charts import (
     scores_notes,
 )
 from jobs.report.metric_names import few, metric_name, not_equal
-from jobs.report.numerals import counted, decimals, interval_text, listed, percent, signed
+from jobs.report.numerals import counted, decimals, interval_text, listed, of_length, percent, signed
 from jobs.report.policy_numbers import WINDOWS, Band, LearningLine, PolicyNumbers
 from jobs.report.printed_lines import role
 from jobs.report.result_tables import means_table
@@ -28,9 +29,12 @@ from jobs.report.table import MISSING, Cell, Mark, Table
 
 
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """For each policy evaluated on a dataset its name, and how it compares with other systems at equal n."""
+    """For each policy evaluated on a dataset its name, and how it compares with other systems at equal n.
+
+    Of content kept, it is compared at the longest n with what training began with, and with the search.
+    """
     return tuple(
-        (numbers.names[system], f"{_beside_others(at)}{_gap(at)}.")
+        (numbers.names[system], f"{_beside_others(at)}{_gap(at)}.{_kept(numbers, dataset, system)}")
         for system, at in numbers.of(dataset).items()
         if any(score.is_policy for score in at.values())
     )
@@ -83,6 +87,24 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
     least, most = (percent(extreme(closed)) for extreme in (min, max))
     span = most if least == most else f"{least} to {most}"
     return f"; it closes {span} of the gap between textrank and the oracle"
+
+
+def _kept(numbers: PolicyNumbers, dataset: str, system: str) -> str:
+    at = {score.n: score for score in numbers.kept if (score.dataset, score.system) == (dataset, system)}
+    if not at:
+        return ""
+    score = at[max(at)]
+    beside = [_points_over(score, rival) for rival in (UNTRAINED, LEAD_SEARCH) if rival in score.versus]
+    length, share = of_length(score.n, numbers.run.length_unit), percent(score.score.mean)
+    keeps = f" With {length} it keeps {share} of the reference's content"
+    return f"{keeps}: {listed(beside)}." if beside else f"{keeps}."
+
+
+def _points_over(score: SystemScore, rival: str) -> str:
+    difference = score.versus[rival].difference
+    low, high = difference.low, difference.high
+    sure = "" if low is None or high is None else f" ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{100 * difference.mean:+.1f} points{sure} over {rival}"
 
 
 def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:

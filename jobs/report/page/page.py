@@ -228,7 +228,7 @@ def _in_two_runs(sources: Sequence[Source]) -> list[tuple[str, str]]:
 
 
 def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
-    results = policy_results(store, run, METRICS)
+    results = policy_results(store, run, metrics_of([run]))
     return policy_section(f"p{i}", analyse_policies(run, results))
 
 

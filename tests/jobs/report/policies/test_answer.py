@@ -1,5 +1,7 @@
 import dataclasses
+import re
 
+import numpy as np
 from policy_results import make_results
 
 from jobs.report.policy_numbers import analyse_policies
@@ -30,6 +32,31 @@ def test_what_training_adds_is_said(run):
     others = {"untrained|greedy": -0.2, "untrained|rerank-8": 0.3}
     ((_, said),) = sentences(analyse_policies(run, make_results(others=others)), "news")
     assert said == "shown to be better than untrained at n = 7–13."
+
+
+def test_content_kept_is_said_beside_f1_where_articles_have_it(run):
+    results = make_results(others={"untrained|greedy": -0.2, "lead3-search": 0.3, "lead": 0})
+    points = results.points
+    level = {"untrained|greedy": 0.2, "lead3-search": 0.32, "lead": 0.1}
+    noise = np.random.default_rng(0).normal(0, 0.01, len(points))
+    kept = np.array([level.get(points.systems[i], 0.3) for i in points.system]) + noise
+    kept[points.article == 0] = np.nan
+
+    def said(kept):
+        with_kept = dataclasses.replace(points, scores={**points.scores, "kept": kept})
+        return dict(sentences(analyse_policies(run, dataclasses.replace(results, points=with_kept)), "news"))[
+            "reinforce"
+        ]
+
+    found = said(kept)
+    assert re.fullmatch(
+        r".* With 13 words it keeps 30 % of the reference's content: \+(9\.\d|10\.\d) points \(9\.\d to 10\.\d\) over "
+        r"untrained and -(1\.\d|2\.\d) points \(-2\.\d to -1\.\d\) over lead3-search\.",
+        found,
+    )
+    assert found.startswith("shown to be better than untrained at n = 7–13")
+    without = dict(sentences(analyse_policies(run, results), "news"))["reinforce"]
+    assert without == said(np.full(len(points), np.nan)) == found[: len(without)]
 
 
 def test_what_is_known(run):
