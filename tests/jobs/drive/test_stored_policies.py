@@ -31,7 +31,7 @@ def run(nws, tmp_path: Path) -> str:
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(recipe))
     submitted = nws("submit", "phase2", "--recipe", "mine.yaml", "--seed", "4", "--engine", "inline", "--json")
     assert submitted.code == 0
-    assert submitted.json["summaries"] == 2 * 6 * 2
+    assert submitted.json["summaries"] == 2 * 8 * 2
     assert "joint|seed=4: update 2/2, reward" in submitted.err
     return str(submitted.json["run_id"])
 
@@ -57,7 +57,7 @@ def test_policies_are_looked_at_used_and_exported(
 
     report = nws("report", run)
     assert report.code == 0
-    assert "joint: not shown to differ from textrank and lead at any n." in report.out
+    assert "joint: not shown to differ from untrained, textrank and lead at any n." in report.out
     assert (tmp_path / "reports" / run / "learning.png").exists()
     assert nws("report", run, "--json").json["run"]["id"] == run
 
