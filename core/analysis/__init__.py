@@ -29,6 +29,7 @@ from core.analysis.policy_scores import COMPARED as COMPARED
 from core.analysis.policy_scores import LEAD_SEARCH as LEAD_SEARCH
 from core.analysis.policy_scores import TEXTRANK as TEXTRANK
 from core.analysis.policy_scores import SystemScore as SystemScore
+from core.analysis.policy_scores import compared_with as compared_with
 from core.analysis.policy_scores import mean_over_seeds as mean_over_seeds
 from core.analysis.policy_scores import policy_scores as policy_scores
 from core.analysis.policy_scores import split_seed as split_seed

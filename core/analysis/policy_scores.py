@@ -256,7 +256,7 @@ def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, di
     """The results of `compare_systems` when the seeds of a policy are one system."""
     points = Points.together([_means(key, cell) for key, cell in cells.items()])
     systems = sorted({system for (_, system, _), cell in cells.items() if cell.kind != "upper bound"})
-    pairs = [(system, compared) for system in systems for compared in _compared(system) if system != compared]
+    pairs = [(system, compared) for system in systems for compared in compared_with(system) if system != compared]
     versus: dict[_Key, dict[str, PairedLength]] = {}
     for comparison in compare_systems(points, points, pairs, metric):
         for length in comparison.lengths:
@@ -265,7 +265,7 @@ def _comparisons(cells: Mapping[_Key, _OnTest], metric: Metric) -> dict[_Key, di
     return versus
 
 
-def _compared(system: str) -> Iterator[str]:
+def compared_with(system: str) -> Iterator[str]:
     """The signatures of the systems of `COMPARED` that one is compared with."""
     for name in COMPARED:
         if name != UNTRAINED:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,16 @@ from core.analysis import (
 )
 from core.analysis.content_kept import KEPT
 from core.errors import StoreError
+from core.learning.training_config import FLUENCY
 from jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
 from jobs.report.system_names import names_of
-from jobs.store import CurveRow, GreedyReward, RunInfo, Store
+from jobs.store import ArticleTexts, CurveRow, GreedyReward, RunInfo, Store
 
 WINDOWS = 30
 """Points of a line. An update draws from few articles: unsmoothed, a curve shows which ones."""
 _TENTHS = 10
+EXAMPLES = 5
+"""Articles of a dataset whose summaries stand beside the scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class PolicyResults:
         greedy: rewards of the finished policies' greedy summaries of their training articles.
         reward: the signature of the reward.
         reward_is_f1: whether that is the run's BERTScore F1: only then training and test articles compare, in it.
+        examples: of each dataset the first `EXAMPLES` test articles by their ids, which say nothing of what they tell.
     """
 
     points: Points
@@ -86,6 +90,7 @@ class PolicyResults:
     greedy: Sequence[GreedyReward]
     reward: str
     reward_is_f1: bool
+    examples: Sequence[ArticleTexts] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +99,16 @@ class PolicyNumbers(RunNumbers[SystemScore]):
 
     Attributes:
         kept: the scores in content kept, of articles that have it.
+        fluency: the scores in fluency, where the run's recipe names a model for it.
+        examples: some articles with their summaries.
     """
 
     reward: str
     reward_is_f1: bool
     learning: tuple[LearningLine, ...]
     kept: tuple[SystemScore, ...] = ()
+    fluency: tuple[SystemScore, ...] = ()
+    examples: tuple[ArticleTexts, ...] = ()
 
     @property
     def has_policies(self) -> bool:
@@ -144,14 +153,20 @@ def _score_row(numbers: PolicyNumbers, score: SystemScore) -> dict[str, Any]:
 
 def policy_results(store: Store, run: RunInfo, metrics: Sequence[Metric]) -> PolicyResults:
     """Read a run that trains policies, with test scores in `metrics`, which begin with `METRICS`."""
-    reward = run.signatures["reward"]
+    reward, points = run.signatures["reward"], store.points(run.id, metrics, repeated_words=True)
     return PolicyResults(
-        points=store.points(run.id, metrics, repeated_words=True),
+        points=points,
         curve=store.learning_curve(run.id),
         greedy=store.greedy_rewards(run.id),
         reward=reward,
         reward_is_f1=reward == run.signatures["bertscore"],
+        examples=store.article_texts(run.id, _example_ids(points)),
     )
+
+
+def _example_ids(points: Points) -> list[str]:
+    by_dataset = groupby(sorted(points.articles), key=lambda article: article[0])
+    return [article_id for _, articles in by_dataset for _, article_id in islice(articles, EXAMPLES)]
 
 
 def analyse_policies(
@@ -182,15 +197,17 @@ def analyse_policies(
         scores=scores,
         short=short_by_length(results.points),
         learning=learning,
-        kept=_kept_scores(results.points),
+        kept=_scores_in(results.points, KEPT),
+        fluency=_scores_in(results.points, FLUENCY),
+        examples=tuple(results.examples),
         names=names_of([run], [score.system for score in scores] or [line.system for line in learning], labels),
     )
 
 
-def _kept_scores(points: Points) -> tuple[SystemScore, ...]:
-    if KEPT not in points.scores or not (has_any := ~np.isnan(points.scores[KEPT])).any():
+def _scores_in(points: Points, metric: Metric) -> tuple[SystemScore, ...]:
+    if metric not in points.scores or not (has_any := ~np.isnan(points.scores[metric])).any():
         return ()
-    return policy_scores(points.take(has_any), {}, KEPT)
+    return policy_scores(points.take(has_any), {}, metric)
 
 
 def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], float]:

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.analysis import COMPARED, LEAD_SEARCH, TEXTRANK, SystemScore, lengths_text
+from core.analysis import (
+    COMPARED,
+    LEAD,
+    LEAD_SEARCH,
+    TEXTRANK,
+    SystemScore,
+    compared_with,
+    lengths_text,
+    split_seed,
+)
 from core.analysis.paired import PairedLength
 from core.metrics.specs import SPECS
 from core.types import UNTRAINED
@@ -31,10 +40,14 @@ from jobs.report.table import MISSING, Cell, Mark, Table
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
     """For each policy evaluated on a dataset its name, and how it compares with other systems at equal n.
 
-    Of content kept, it is compared at the longest n with what training began with, and with the search.
+    Of content kept, it is compared at the longest n with what training began with, and with the search; of fluency with
+    the article's own words.
     """
     return tuple(
-        (numbers.names[system], f"{_beside_others(at)}{_gap(at)}.{_kept(numbers, dataset, system)}")
+        (
+            numbers.names[system],
+            f"{_beside_others(at)}{_gap(at)}.{_kept(numbers, dataset, system)}{_fluency(numbers, dataset, system)}",
+        )
         for system, at in numbers.of(dataset).items()
         if any(score.is_policy for score in at.values())
     )
@@ -89,15 +102,28 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
     return f"; it closes {span} of the gap between textrank and the oracle"
 
 
+def _at_longest(scores: Sequence[SystemScore], dataset: str, system: str) -> SystemScore | None:
+    at = [score for score in scores if (score.dataset, score.system) == (dataset, system)]
+    return max(at, key=lambda score: score.n, default=None)
+
+
 def _kept(numbers: PolicyNumbers, dataset: str, system: str) -> str:
-    at = {score.n: score for score in numbers.kept if (score.dataset, score.system) == (dataset, system)}
-    if not at:
+    score = _at_longest(numbers.kept, dataset, system)
+    if score is None:
         return ""
-    score = at[max(at)]
     beside = [_points_over(score, rival) for rival in (UNTRAINED, LEAD_SEARCH) if rival in score.versus]
     length, share = of_length(score.n, numbers.run.length_unit), percent(score.score.mean)
     keeps = f" With {length} it keeps {share} of the reference's content"
     return f"{keeps}: {listed(beside)}." if beside else f"{keeps}."
+
+
+def _fluency(numbers: PolicyNumbers, dataset: str, system: str) -> str:
+    score = _at_longest(numbers.fluency, dataset, system)
+    if score is None or LEAD not in score.versus:
+        return ""
+    difference = score.versus[LEAD].difference
+    beside = f"{signed(difference.mean)} ({interval_text(difference)}) beside {LEAD}"
+    return f" Its fluency then is {decimals(score.score.mean)}: {beside}."
 
 
 def _points_over(score: SystemScore, rival: str) -> str:
@@ -190,16 +216,39 @@ def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
 
 
 def policy_tables(numbers: PolicyNumbers, dataset: str) -> Iterator[Table]:
-    """The means of a dataset's test articles, and each policy beside others."""
+    """Some summaries of a dataset's test articles, the means of all, and each policy beside others."""
     scores = numbers.scores_of(dataset)
     counts = sorted({score.articles for score in scores})
     many = counted(counts[0], "test article") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} test articles"
     title = f"{dataset}: mean {metric_name(numbers.metric)} by n on {many}"
+    if examples := examples_table(numbers, dataset):
+        yield examples
     yield means_table(scores, numbers.metric, numbers.names, title)
     for system, at in numbers.of(dataset).items():
         table = beside_others_table(numbers, dataset, system)
         if table is not None and any(score.is_policy for score in at.values()):
             yield table
+
+
+def examples_table(numbers: PolicyNumbers, dataset: str) -> Table | None:
+    """What the best policy and others wrote for some articles, beside the reference; None without a policy."""
+    policies = [score for score in numbers.scores if score.is_policy and score.dataset == dataset]
+    lengths = sorted({score.n for score in policies})
+    if not lengths:
+        return None
+    n = lengths[len(lengths) // 2]
+    best = max((score for score in policies if score.n == n), key=lambda score: score.score.mean).system
+    rivals = [name for name in compared_with(best) if name in (LEAD_SEARCH, LEAD) or name.startswith(UNTRAINED)]
+    rows = []
+    for article in (article for article in numbers.examples if article.dataset == dataset):
+        at_n = sorted((row for row in article.summaries if row["n"] == n), key=lambda row: str(row["system"]))
+        texts = {split_seed(row["system"])[0]: row["text"] for row in reversed(at_n)}  # of seeds the first
+        written = [(numbers.names[system], texts[system]) for system in (best, *rivals) if system in texts]
+        keys = (article.key, *[""] * len(written))
+        named = [*written, ("reference", " ".join(article.references[0].split()))] if article.references else written
+        rows += [(key, name, text) for key, (name, text) in zip(keys, named, strict=False)]
+    title = f"{dataset}: summaries of {of_length(n, numbers.run.length_unit)}, of the first articles by id"
+    return Table(("article", "system", "summary"), rows, title) if rows else None
 
 
 def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:

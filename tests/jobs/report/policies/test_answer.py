@@ -5,7 +5,8 @@ import numpy as np
 from policy_results import make_results
 
 from jobs.report.policy_numbers import analyse_policies
-from jobs.report.policy_report import headline, sentences, what_is_known
+from jobs.report.policy_report import examples_table, headline, sentences, what_is_known
+from jobs.store import ArticleTexts
 
 
 def test_what_a_policy_is_shown_to_be_beside_others(run):
@@ -57,6 +58,35 @@ def test_content_kept_is_said_beside_f1_where_articles_have_it(run):
     assert found.startswith("shown to be better than untrained at n = 7–13")
     without = dict(sentences(analyse_policies(run, results), "news"))["reinforce"]
     assert without == said(np.full(len(points), np.nan)) == found[: len(without)]
+
+
+def test_fluency_is_said_beside_the_words_of_the_article(run):
+    results = make_results(others={"lead": 0})
+    points = results.points
+    noise = np.random.default_rng(0).normal(0, 0.01, len(points))
+    fluency = np.array([2.4 if points.systems[i] == "lead" else 1.6 for i in points.system]) + noise
+    scored = dataclasses.replace(points, scores={**points.scores, "fluency": fluency})
+    ((_, said),) = sentences(analyse_policies(run, dataclasses.replace(results, points=scored)), "news")
+    assert re.search(r" Its fluency then is 1\.(59|60)\d: -\.(79|80)\d \(-\.8\d\d to -\.7\d\d\) beside lead\.$", said)
+
+
+def test_some_summaries_stand_beside_the_reference(run):
+    best, untrained = "policy|reinforce|rerank-8", "untrained|rerank-8"
+    results = make_results(others={"lead3-search": -0.2, "lead": -0.3, "textrank": -0.3})
+    systems = [f"{best}|seed={seed}" for seed in (1, 0)] + [untrained, "untrained|greedy", "lead", "textrank"]
+    texts = tuple({"system": system, "n": n, "text": f"{system} {n}"} for system in systems for n in (7, 9, 11, 13))
+    article = ArticleTexts("a", "news", "all", "key", "text", ("A\nreference.",), texts)
+    points = dataclasses.replace(
+        results.points,
+        systems=tuple(name.replace("reinforce", "reinforce|rerank-8") for name in results.points.systems),
+    )
+    numbers = analyse_policies(run, dataclasses.replace(results, points=points, examples=[article]))
+    assert [tuple(row)[::2] for row in examples_table(numbers, "news").rows] == [
+        ("key", f"{best}|seed=0 11"),
+        ("", f"{untrained} 11"),
+        ("", "lead 11"),
+        ("", "A reference."),
+    ]
 
 
 def test_what_is_known(run):
