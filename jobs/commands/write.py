@@ -82,6 +82,8 @@ def write(
         articles = read_articles(file, options.text_field, options.key_field)
         recipe = load_recipe(BaselinesRecipe, "sample", {key: value for key, value in settings.items() if value})
         stage = stage_to_write(recipe, common_language(articles))
+    if stage.generator is None and (options.prompt or options.length != "at_most"):
+        raise RecipeError(f"--prompt and --length are for models that generate: {options.system} selects words.")
     if options.batch_out is not None:
         count = write_json_lines("--batch-out", options.batch_out, batch_requests(articles, stage))
         asked = f"{counted(count, 'request')} for {counted(len(articles), 'article')} written to {options.batch_out}."
@@ -100,7 +102,12 @@ def write(
         print(json.dumps({"file": str(options.output), **counts, "failures": dict(written.failures)}))
     elif options.output is not None:
         again = f" {counted(written.there, 'article')} had theirs already." if written.there else ""
-        err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}")
+        others = f" {counted(written.others, 'line')} of other articles, systems, lengths or code stayed."
+        others *= written.others > 0
+        err.print(f"{counted(written.summaries, 'summary')} added to {options.output}.{again}{others}")
+    if written.cut:
+        share = f"{len(written.cut)} of {counted(written.summaries, 'summary')}"
+        err.print(f"Warning: no draft ended by itself for {share}, such as that of {written.cut[0]!r}: they are cut.")
     for article, why in written.failures[:3]:
         err.print(f"No summary of {article!r}: {why}")
     if written.failures:

@@ -46,6 +46,7 @@ class WrittenFile:
         now: the number of their articles.
         there: the number of articles that had all summaries before.
         others: the lines of the file about other articles, systems, lengths or code.
+        cut: the keys of articles with a summary that is the beginning of a draft, since none ended by itself.
         failures: the key of each article without summaries, and the reason.
     """
 
@@ -54,6 +55,7 @@ class WrittenFile:
     there: int
     others: int
     failures: tuple[_Failure, ...]
+    cut: tuple[str, ...] = ()
 
     @property
     def articles(self) -> int:
@@ -140,7 +142,7 @@ def write_summaries(
     check_and_segment = checked(stage.language, segment, needs_reference=False)
     yield WrittenFile(0, 0, len(articles) - len(missing), others, ())
     writer = ArticleWriter(stage, device, answers) if missing else None
-    summaries, now, in_a_row, failures = 0, 0, 0, []
+    summaries, now, in_a_row, failures, cut = 0, 0, 0, [], []
     waiting = iter(missing)
     while writer is not None and (batch := list(itertools.islice(waiting, _AT_ONCE))):
         segmented = segment_bundle(check_and_segment, batch)
@@ -157,8 +159,9 @@ def write_summaries(
             if draft.n in stage.lengths and (article.key, article.content_hash, draft.n) not in written:
                 out.write(json.dumps(_row(article, origin, draft), ensure_ascii=False) + "\n")
                 summaries += 1
+                cut += [article.key] * (draft.extra.get(DRAFTS_ENDED) == 0)
         out.flush()
-        yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures))
+        yield WrittenFile(summaries, now, len(articles) - len(missing), others, tuple(failures), tuple(cut))
 
 
 def _drafts(writer: "ArticleWriter", bundle: Sequence[SegmentedArticle]) -> "tuple[list[Written], list[_Failure]]":

@@ -14,6 +14,7 @@ from openai_server import OpenAiServer, Reply, completion, openai_server
 
 from core.errors import ModelError
 from core.models import smollm2_gguf
+from core.models.drafts import Drafting
 from core.text.length import count_characters, count_words
 
 TEXTS = [
@@ -99,6 +100,7 @@ def test_what_is_there_is_not_written_again(nws, news: str, tmp_path: Path) -> N
     assert nws(*asked, "--max-chars", "5", "--json").json["summaries"] == 3
     nws(*asked[:-4], "--system", "random", *asked[-2:], "--n", "3")
     assert nws(*asked, "--n", "3,5", "--json").json["others"] == 6
+    assert "6 lines of other articles, systems, lengths or code stayed." in nws(*asked, "--n", "3,5").err
 
 
 def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Path, monkeypatch) -> None:
@@ -129,6 +131,7 @@ def test_articles_that_cannot_be_summarised_are_named(nws, tmp_path: Path) -> No
         (("--system", "lead"), 2, "--n (words) or --max-chars (characters)"),
         (("--n", "3"), 2, "--system lexrank"),
         (("--system", "lead", "--n", "3", "--json"), 2, "-o FILE"),
+        (("--system", "lead", "--n", "3", "--length", "exactly"), 2, "lead selects words"),
         (("--system", "oracle", "--n", "3"), 2, "oracle reads references"),
         (("--system", "lead", "--n", "auto"), 2, "no references that n = auto could go up to"),
         (("--system", "lead", "--n", "0"), 2, "should be greater than or equal to 1"),
@@ -156,6 +159,12 @@ def test_models_are_asked_for_headlines_of_at_most_n(
         assert [row["id"] for row in found] == ["a0", "a1", "a2"], done.err
         assert all(least <= row["words"] <= 3 and row["system"].endswith(mark) for row in found)
         assert all(("drafts_ended" in row) == (mark == "|at_most") for row in found)
+
+
+def test_summaries_that_no_draft_ended_are_counted(nws, news: str, tiny_models: dict[str, Path], monkeypatch) -> None:
+    monkeypatch.setattr(Drafting, "best", lambda drafting, count: [("Trams", 0)] * (len(drafting._rows) // count))
+    done = nws("write", news, "--system", str(tiny_models["llama"]), "--n", "3")
+    assert "no draft ended by itself for 3 of 3 summaries, such as that of 'a0': they are cut." in done.err
 
 
 def answered(server: OpenAiServer, folder: Path) -> list[dict[str, Any]]:
