@@ -36,8 +36,8 @@ class PolicySystem(UsualSystem):
     def signature(self) -> str:
         """`policy|METHOD|seed=SEED`; unless it writes greedily, how it does stands behind the method.
 
-        Such as `policy|METHOD|rerank-160-lead3|seed=SEED`. The lengths are not in it: every row of the store has its n.
-        Untrained ones are `untrained|greedy` or `untrained|rerank-160-lead3`.
+        Such as `policy|METHOD|rerank-160-lead6|seed=SEED`. The lengths are not in it: every row of the store has its n.
+        Untrained ones are `untrained|greedy` or `untrained|rerank-160-lead6`.
         """
         if self.name == UNTRAINED:
             return f"{UNTRAINED}|{self.decoding.label}"

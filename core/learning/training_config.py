@@ -204,7 +204,7 @@ class Decoding:
     method: Literal["greedy", "rerank"] = "greedy"
     k: Count = 160
     anchor: Literal["lead", "chosen"] = "lead"
-    anchor_sentences: Count = 3
+    anchor_sentences: Count = 6
     adjacency_weight: Weight = 0.05
     fluency_weight: Weight = 0.0
 
@@ -215,7 +215,7 @@ class Decoding:
 
     @property
     def label(self) -> str:
-        """`greedy`, or everything that decides a reranking: `rerank-160-lead3-adjacent0.05`, `rerank-48-chosen2`."""
+        """`greedy`, or everything that decides a reranking: `rerank-160-lead6-adjacent0.05`, `rerank-48-chosen2`."""
         if self.method == "greedy":
             return self.method
         adjacent = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""

@@ -55,7 +55,7 @@ _DEFAULTS = TrainingConfig("")
 class MethodRecipe(Strict):
     """One way to train. With every seed and decoding it is a system of the run.
 
-    Greedy ones are `policy|NAME|seed=SEED`; others say how they write: `policy|NAME|rerank-160-lead3|seed=SEED`.
+    Greedy ones are `policy|NAME|seed=SEED`; others say how they write: `policy|NAME|rerank-160-lead6|seed=SEED`.
 
     Attributes:
         name: of the method, e.g. `reinforce`.

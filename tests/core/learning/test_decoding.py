@@ -1,5 +1,6 @@
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from documents import dice, no_anchor
@@ -82,7 +83,7 @@ def test_more_weight_keeps_more_neighbours() -> None:
 
 def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
     asked = Recorder()
-    decoding = Decoding("rerank", k=30)
+    decoding = Decoding("rerank", k=30, anchor_sentences=3)
     plain = write(decoding, scores=asked)  # `no_fluency` would raise
     order = {text: place for place, text in enumerate(asked.texts)}
 
@@ -90,7 +91,7 @@ def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
         return [float(order[text]) for text in texts]
 
     def reranked(weight: float) -> str:
-        config = Decoding("rerank", k=30, fluency_weight=weight)
+        config = replace(decoding, fluency_weight=weight)
         return decode(POLICIES, prepared(), 5, 3, config, 0, dice, last_is_fluent)
 
     assert reranked(1e-9) == plain
@@ -105,10 +106,10 @@ def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
     ("decoding", "label"),
     [
         (Decoding(), "greedy"),
-        (Decoding("rerank"), "rerank-160-lead3-adjacent0.05"),
+        (Decoding("rerank"), "rerank-160-lead6-adjacent0.05"),
         (Decoding("rerank", 48, "chosen", 1), "rerank-48-chosen1-adjacent0.05"),
-        (Decoding("rerank", adjacency_weight=0), "rerank-160-lead3"),
-        (Decoding("rerank", fluency_weight=0.1), "rerank-160-lead3-adjacent0.05-fluent0.1"),
+        (Decoding("rerank", adjacency_weight=0), "rerank-160-lead6"),
+        (Decoding("rerank", fluency_weight=0.1), "rerank-160-lead6-adjacent0.05-fluent0.1"),
     ],
 )
 def test_labels_tell_decodings_apart(decoding: Decoding, label: str) -> None:

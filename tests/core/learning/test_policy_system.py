@@ -63,7 +63,7 @@ def test_each_length_is_reranked_with_its_own_pair_and_the_seed_of_its_training(
     other_seed = replace(by_rank, lengths=(9,), seed=2)
     decoding = Decoding("rerank", k=8)
     system = policy_system([by_rank, other_seed], decoding)
-    assert system.signature == "policy|mine|rerank-8-lead3-adjacent0.05"
+    assert system.signature == "policy|mine|rerank-8-lead6-adjacent0.05"
     seeded = replace(system, name="mine|seed=0").signature
     assert (seeded, split_seed(seeded)) == (f"{system.signature}|seed=0", (system.signature, 0))
     drafts = system.summarize(document(), [5, 9])

@@ -12,7 +12,7 @@ from jobs.recipes.load import load_recipe
 from jobs.recipes.phase2 import Phase2Recipe
 
 TEXT = "The mayor of Dover opened a new bridge on Monday. Trains will cross the bridge every hour. Snow may follow."
-RERANKED = "joint|rerank-6-lead3-adjacent0.05|seed=4"
+RERANKED = "joint|rerank-6-lead6-adjacent0.05|seed=4"
 QUICK = {"passes": 1, "articles_per_update": 4, "reinforce": {"samples": 2}}
 
 

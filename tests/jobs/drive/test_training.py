@@ -27,7 +27,7 @@ METHODS = [
         "reinforce": {"samples": 1, "advantage_baseline": "none", "normalise": False},
     },
 ]
-RERANK = "rerank-6-lead3-adjacent0.05"
+RERANK = "rerank-6-lead6-adjacent0.05"
 RERANKED = f"policy|quick|{RERANK}|seed=5"
 # Of three training articles at two n.
 UPDATES = {"quick|seed=0": 6, "quick|seed=5": 6} | {f"study|seed={s}|n={n}": 3 for s in (0, 5) for n in (3, 5)}

@@ -98,7 +98,7 @@ def test_decodings_may_be_named() -> None:
         ({"methods": [{"name": "a", "optimizer": {"learning_rate": ".inf"}}]}, "methods.0.optimizer.learning_rate"),
         ({"decodings": ["beam"]}, "no decoding 'beam': rerank and greedy"),
         ({"decodings": [{"method": "rerank", "k": 0}]}, "decodings.0.k"),
-        ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead3-adjacent0.05'"),
+        ({"decodings": ["rerank", {"method": "rerank"}]}, "two decodings are called 'rerank-160-lead6-adjacent0.05'"),
     ],
 )
 def test_unusable_recipes_are_refused_by_name(wrong: dict[str, object], said: str, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from jobs.recipes.phase2 import Phase2Recipe
 def test_policies_are_systems_beside_the_others() -> None:
     plan = make_plan(load_recipe(Phase2Recipe, "sample", {"seeds": [3, 1]}))
     policies = [
-        f"policy|reinforce{how}|seed={seed}" for seed in (3, 1) for how in ("|rerank-160-lead3-adjacent0.05", "")
+        f"policy|reinforce{how}|seed={seed}" for seed in (3, 1) for how in ("|rerank-160-lead6-adjacent0.05", "")
     ]
-    untrained = ("untrained|rerank-160-lead3-adjacent0.05", "untrained|greedy")
+    untrained = ("untrained|rerank-160-lead6-adjacent0.05", "untrained|greedy")
     assert tuple(plan.systems) == (*policies, *untrained, "lead2+chunks", "lead3-search", "textrank", "lead", "oracle")
     (stage,) = plan.stages
     assert [s.checkpoints for s in stage.systems if isinstance(s, PolicySystem)] == [{}] * 6

@@ -65,7 +65,7 @@ def test_policies_learn_from_articles_that_have_no_reference_and_the_run_says_so
 
 
 QUIET = Console(file=io.StringIO())
-FLUENT = "rerank-6-lead3-adjacent0.05-fluent0.5"
+FLUENT = "rerank-6-lead6-adjacent0.05-fluent0.5"
 
 
 def settings(tiny_models: dict[str, Path], **more: object) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def test_it_is_a_part_of_the_reward(tiny_models: dict[str, Path], tmp_path: Path
     ("changes", "named"),
     [
         ({"reward": {"weights": {BERTSCORE: 1, FLUENCY: 0.05}}}, "of the reward,"),
-        ({"decodings": [{"method": "rerank", "fluency_weight": 0.1}]}, "of the decoding rerank-160-lead3.*fluent0.1,"),
+        ({"decodings": [{"method": "rerank", "fluency_weight": 0.1}]}, "of the decoding rerank-160-lead6.*fluent0.1,"),
     ],
 )
 def test_without_its_model_it_is_refused(

@@ -38,7 +38,7 @@ def test_labels_lie_apart_and_as_near_as_they_can(wanted_and_heights):
 
 
 def test_long_names_are_broken_and_lose_nothing():
-    for name in ("a|b", "policy|reinforce|rerank-160-lead3-adjacent0.05|seed=0", "x" * 90, ""):
+    for name in ("a|b", "policy|reinforce|rerank-160-lead6-adjacent0.05|seed=0", "x" * 90, ""):
         assert label_text(name, 20).replace("\n", "") == name
         assert all(len(line) <= 20 for line in label_text(name, 20).split("\n"))
     assert label_text("textrank (upper bound)", 18) == "textrank (upper\nbound)"

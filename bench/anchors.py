@@ -1,0 +1,209 @@
+"""Which draw should reranking keep? Anchors and a learned critic among the same draws, by cross-validation.
+
+Policies learn from the other folds. Then each writes one greedy summary and draws 160 of every held-out article at
+every n. What can be known of each without a reference goes to a file, and the settings choose from there.
+
+    python -m bench.anchors cnn_dailymail_train.jsonl --out draws.jsonl
+    python -m bench.anchors --show draws.jsonl
+"""
+
+import argparse
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from core.analysis.intervals import mean_intervals
+from core.analysis.sign_flip import sign_flip_p
+from core.arithmetic import find_device
+from core.article import Article
+from core.episodes import EpisodeRunner
+from core.learning.environment import positions_taken
+from core.learning.learner import Learner, train
+from core.learning.policies import make_policies, restore_policies
+from core.learning.reward import Reward, kept_reward
+from core.learning.sampling import Draw, Greedy, falling, rollouts
+from core.learning.training_config import RewardConfig, TrainingConfig
+from core.metrics.bertscore import BertScorer
+from core.metrics.config import BertScoreConfig, RougeConfig
+from core.metrics.kept import draw_panel
+from core.models import parse_model, resolve_model
+from core.models.encoders import load_encoder
+from core.stage import MetricsConfig, Stage
+from core.systems.composition import adjacent_share, first_sentences, words_at
+from core.systems.importance import unit_rows
+from core.text.dataset import Dataset, open_dataset
+from core.text.segmentation import resolve_pipeline
+from core.worker_factories import make_episode_runner
+
+K, LENGTHS = 160, (7, 9, 11, 13)
+FOLDS, FOLDS_OF_CRITIC = 3, 5
+ANCHORS = ("lead1", "lead2", "lead3", "lead6", "chosen3", "chosen1")
+FEATURES = (*ANCHORS, "adjacent", "log draws", "log probability", "document", "idf", "position")
+RIDGE = 10.0
+Row = dict[str, Any]
+
+
+class Drawing:
+    """Greedy summaries and draws of held-out articles, as rows. The models are loaded once."""
+
+    def __init__(self, articles: Sequence[Article]) -> None:
+        model, cpu = resolve_model(parse_model("all-MiniLM-L6-v2")), find_device("cpu")
+        bertscore = BertScoreConfig(model, 6)
+        metrics = MetricsConfig(bertscore, RougeConfig())
+        reward = RewardConfig(bertscore)
+        stage = Stage("en", resolve_pipeline("auto"), (model,), (), (), metrics, 0, reward=reward)
+        self.runner: EpisodeRunner = make_episode_runner(stage, "cpu")
+        self._encode = load_encoder(model, cpu, "float32").encode
+        self._scorer = BertScorer(bertscore, cpu)
+        self._kept: Reward = kept_reward(self._scorer, False, [draw_panel(articles[0].dataset, articles)])
+
+    def rows(self, learner: Learner, learned: Sequence[Article], article: Article) -> list[Row]:
+        """Every different draw at every n, and the greedy summary, with `FEATURES` and what the reference says."""
+        training = learner.training
+        policies = restore_policies(training.policies, learner.parameters)
+        prepared = self.runner.prepared(article, mask_repeats=True)
+        cut = prepared.segmented
+        with torch.no_grad():
+            best = falling(policies.sentence_logits(prepared).numpy()).tolist()
+        anchors = {f"lead{k}": first_sentences(cut, k) for k in (1, 2, 3, 6)}
+        anchors |= {f"chosen{k}": " ".join(cut.sentences[i].text for i in sorted(best[:k])) for k in (3, 1)}
+        centroid = unit_rows(prepared.sentence_inputs[:, :-1].numpy().mean(axis=0, keepdims=True))[0]
+        known = Counter(word for other in learned for word in set(other.text.lower().split()))
+        rows: list[Row] = []
+        for n in LENGTHS:
+            generator = np.random.default_rng([training.seed, int(article.content_hash[:16], 16), n])
+            for is_greedy, choice in ((True, Greedy()), (False, Draw(generator, K))):
+                with torch.no_grad():
+                    drawn = rollouts(policies, prepared, n, training.policies.sentences, choice)
+                of_text: dict[str, Row] = {}
+                for taken, probability in zip(drawn.episodes.chunks, drawn.log_probability.tolist(), strict=True):
+                    positions = sorted(positions_taken(cut, taken, n))
+                    row = of_text.setdefault(text := words_at(cut, positions), {"n": n, "text": text, "draws": 0})
+                    row |= {"greedy": is_greedy, "adjacent": adjacent_share(positions), "draws": row["draws"] + 1}
+                    row |= {"log draws": math.log(row["draws"]), "position": np.mean(positions) / len(cut.words)}
+                    row["log probability"] = max(probability, row.get("log probability", -math.inf))
+                    row["idf"] = np.mean([math.log((len(learned) + 1) / (known[w] + 1)) for w in text.lower().split()])
+                rows += of_text.values()
+        self._add_scores(article, anchors, centroid, rows)
+        return rows
+
+    def _add_scores(self, article: Article, anchors: dict[str, str], centroid: Any, rows: list[Row]) -> None:
+        """What models say of each row, and `others`: its summed F1 with the other draws."""
+        texts = [row["text"] for row in rows]
+        cosines = unit_rows(self._encode(texts)) @ centroid
+        kept = self._kept([(article, text) for text in texts])
+        places = [[i for i, row in enumerate(rows) if row["n"] == n and not row["greedy"]] for n in LENGTHS]
+        pairs = [(i, j) for place in places for i in place for j in place if i < j]
+        asked = [(text, (anchor,)) for text in texts for anchor in anchors.values()]
+        asked += [(texts[i], (texts[j],)) for i, j in pairs]
+        f1 = [score.f1 for score in self._scorer.score([*((text, article.references) for text in texts), *asked])]
+        of_anchors = iter(f1[len(texts) :])
+        for row, by_reference, cosine, value in zip(rows, f1, cosines.tolist(), kept, strict=False):
+            row |= {"reference": by_reference, "document": cosine, "kept": value, "others": row["draws"] - 1}
+            row |= {name: next(of_anchors) for name in anchors}
+        for (i, j), both in zip(pairs, of_anchors, strict=True):
+            rows[i]["others"] += rows[j]["draws"] * both
+            rows[j]["others"] += rows[i]["draws"] * both
+
+
+def cross_validated(articles: Sequence[Article], training: TrainingConfig) -> Iterator[Row]:
+    drawing = Drawing(articles)
+    for fold in range(FOLDS):
+        learned = [article for i, article in enumerate(articles) if i % FOLDS != fold]
+        learner = Learner(training, make_policies(training.policies, 0, training.seed).state_dict())
+        for _ in train([learner], drawing.runner.learn, learned):
+            pass
+        for i in range(fold, len(articles), FOLDS):
+            for row in drawing.rows(learner, learned, articles[i]):
+                yield {"article": i, "byline": articles[i].text.startswith("By."), **row}
+
+
+def critic(places: Sequence[Sequence[Row]]) -> list[int]:
+    """Of each article and n the draw whose F1 above their mean is highest by a ridge on the other folds' articles."""
+    tables = [np.array([[row[name] for name in FEATURES] for row in place]) for place in places]
+    tables = [(table - table.mean(axis=0)) / (table.std(axis=0) + 1e-9) for table in tables]
+    articles = [place[0]["article"] for place in places]
+    targets = [np.array([row["reference"] for row in place]) for place in places]
+    fold_of = {article: i % FOLDS_OF_CRITIC for i, article in enumerate(dict.fromkeys(articles))}
+    weights = []
+    for fold in range(FOLDS_OF_CRITIC):
+        others = [i for i, article in enumerate(articles) if fold_of[article] != fold]
+        x, y = np.vstack([tables[i] for i in others]), np.hstack([targets[i] - targets[i].mean() for i in others])
+        weights.append(np.linalg.solve(x.T @ x + RIDGE * np.eye(len(FEATURES)), x.T @ y))
+    print("weights: " + ", ".join(f"{name} {w:+.4f}" for name, w in zip(FEATURES, np.mean(weights, 0), strict=True)))
+    return [int((table @ weights[fold_of[at]]).argmax()) for table, at in zip(tables, articles, strict=True)]
+
+
+def show(rows: Sequence[Row]) -> None:
+    of_place: dict[tuple[int, int], list[Row]] = {}
+    greedy = {(row["article"], row["n"]): row for row in rows if row["greedy"]}
+    for row in rows:
+        if not row["greedy"]:
+            of_place.setdefault((row["article"], row["n"]), []).append(row)
+    places = list(of_place.values())
+
+    def by(**weights: float) -> list[Row]:
+        return [max(place, key=lambda row: sum(w * row[name] for name, w in weights.items())) for place in places]
+
+    kept = {
+        "default: lead 3, .05": by(lead3=1, adjacent=0.05),
+        "greedy": [greedy[place] for place in of_place],
+        "lead 6, .05": by(lead6=1, adjacent=0.05),
+        "chosen 3, .05": by(chosen3=1, adjacent=0.05),
+        "chosen 3": by(chosen3=1),
+        "lead 3 and chosen 3, .05": by(lead3=0.5, chosen3=0.5, adjacent=0.05),
+        "cosine with the document": by(document=1),
+        "minimum Bayes risk": by(others=1),
+        "ridge": [place[best] for place, best in zip(places, critic(places), strict=True)],
+        "best by the reference": by(reference=1),
+    }
+    bylines = np.array([place[0]["byline"] for place in places]).reshape(-1, len(LENGTHS))[:, 0]
+    print(f"{len(bylines)} articles, {bylines.sum()} begin with By. Different draws: {len(rows) / len(places) - 1:.1f}")
+    print("F1 by n, mean | kept | neighbours | - default | - chosen 3, .05 | - default: with By., without")
+    for name, chosen in kept.items():
+        f1, content, near = (_table(chosen, value) for value in ("reference", "kept", "adjacent"))
+        gains = [(f1 - _table(kept[other], "reference")).mean(axis=1) for other in list(kept)[0:4:3]]
+        means = " ".join(f"{value:.3f}" for value in f1.mean(axis=0))
+        tests = " | ".join(map(_tested, (*gains, gains[0][bylines], gains[0][~bylines])))
+        print(f"{name} | {means} {f1.mean():.4f} | {content.mean():.4f} | {near.mean():.2f} | {tests}")
+    for name in ("chosen 3, .05", "ridge"):
+        of_kept = (_table(kept[name], "kept") - _table(kept["default: lead 3, .05"], "kept")).mean(axis=1)
+        print(f"content kept, {name} - default: {_tested(of_kept)}")
+
+
+def _table(chosen: Sequence[Row], value: str) -> Any:
+    return np.array([row[value] for row in chosen]).reshape(-1, len(LENGTHS))
+
+
+def _tested(gains: Any) -> str:
+    if not len(gains) or not gains.any():
+        return "-"
+    (interval,), ((p, _),) = mean_intervals(gains[:, None]), sign_flip_p(gains[:, None])
+    return f"{interval.mean:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}] p {p:.2g}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset", nargs="?", help="a JSONL file")
+    parser.add_argument("--articles", type=int, help="only the first so many")
+    parser.add_argument("--passes", type=int, default=15)
+    parser.add_argument("--out", type=Path, default=Path("draws.jsonl"))
+    parser.add_argument("--show", type=Path, help="only show the table of draws written before")
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    if asked.show is None:
+        articles = list(open_dataset(Dataset(asked.dataset, limit=asked.articles)))
+        training = TrainingConfig("bench", 0, LENGTHS, asked.passes)
+        with asked.out.open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in cross_validated(articles, training))
+    show([json.loads(line) for line in (asked.show or asked.out).open(encoding="utf-8")])
+
+
+if __name__ == "__main__":
+    main()
