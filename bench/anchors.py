@@ -152,7 +152,7 @@ def show(rows: Sequence[Row]) -> None:
         return [max(place, key=lambda row: sum(w * row[name] for name, w in weights.items())) for place in places]
 
     kept = {
-        "default: lead 3, .05": by(lead3=1, adjacent=0.05),
+        "lead 3, .05": by(lead3=1, adjacent=0.05),
         "greedy": [greedy[place] for place in of_place],
         "lead 6, .05": by(lead6=1, adjacent=0.05),
         "chosen 3, .05": by(chosen3=1, adjacent=0.05),
@@ -165,7 +165,7 @@ def show(rows: Sequence[Row]) -> None:
     }
     bylines = np.array([place[0]["byline"] for place in places]).reshape(-1, len(LENGTHS))[:, 0]
     print(f"{len(bylines)} articles, {bylines.sum()} begin with By. Different draws: {len(rows) / len(places) - 1:.1f}")
-    print("F1 by n, mean | kept | neighbours | - default | - chosen 3, .05 | - default: with By., without")
+    print("F1 by n, mean | kept | neighbours | - lead 3, .05 | - chosen 3, .05 | - lead 3, .05: with By., without")
     for name, chosen in kept.items():
         f1, content, near = (_table(chosen, value) for value in ("reference", "kept", "adjacent"))
         gains = [(f1 - _table(kept[other], "reference")).mean(axis=1) for other in list(kept)[0:4:3]]
@@ -173,8 +173,8 @@ def show(rows: Sequence[Row]) -> None:
         tests = " | ".join(map(_tested, (*gains, gains[0][bylines], gains[0][~bylines])))
         print(f"{name} | {means} {f1.mean():.4f} | {content.mean():.4f} | {near.mean():.2f} | {tests}")
     for name in ("chosen 3, .05", "ridge"):
-        of_kept = (_table(kept[name], "kept") - _table(kept["default: lead 3, .05"], "kept")).mean(axis=1)
-        print(f"content kept, {name} - default: {_tested(of_kept)}")
+        of_kept = (_table(kept[name], "kept") - _table(kept["lead 3, .05"], "kept")).mean(axis=1)
+        print(f"content kept, {name} - lead 3, .05: {_tested(of_kept)}")
 
 
 def _table(chosen: Sequence[Row], value: str) -> Any:
