@@ -239,16 +239,15 @@ def examples_table(numbers: PolicyNumbers, dataset: str) -> Table | None:
     n = lengths[len(lengths) // 2]
     best = max((score for score in policies if score.n == n), key=lambda score: score.score.mean).system
     rivals = [name for name in compared_with(best) if name in (LEAD_SEARCH, LEAD) or name.startswith(UNTRAINED)]
-    rows = []
+    rows: list[tuple[str, str]] = []
     for article in (article for article in numbers.examples if article.dataset == dataset):
         at_n = sorted((row for row in article.summaries if row["n"] == n), key=lambda row: str(row["system"]))
         texts = {split_seed(row["system"])[0]: row["text"] for row in reversed(at_n)}  # of seeds the first
         written = [(numbers.names[system], texts[system]) for system in (best, *rivals) if system in texts]
-        keys = (article.key, *[""] * len(written))
-        named = [*written, ("reference", " ".join(article.references[0].split()))] if article.references else written
-        rows += [(key, name, text) for key, (name, text) in zip(keys, named, strict=False)]
+        reference = [("reference", " ".join(article.references[0].split()))] if article.references else []
+        rows += [(article.key, ""), *written, *reference]
     title = f"{dataset}: summaries of {of_length(n, numbers.run.length_unit)}, of the first articles by id"
-    return Table(("article", "system", "summary"), rows, title) if rows else None
+    return Table(("article, system", "summary"), rows, title) if rows else None
 
 
 def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
