@@ -38,26 +38,48 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A sentence or a chunk: the words of the article at positions `start` (included) to `end` (excluded)."""
+    """A sentence or a chunk: words of the article from position `start` (included) to `end` (excluded).
+
+    Attributes:
+        text: its words.
+        sentence: an index into the article's sentences.
+        left_out: positions between that are not its own. Only a subtree has any.
+        head: of a subtree, the index of the one that it hangs on, or its own if it hangs on none; None of others.
+        begins: of a subtree, whether a summary may begin with it.
+    """
 
     text: str
     start: int
     end: int
     sentence: int
+    left_out: frozenset[int] = frozenset()
+    head: int | None = None
+    begins: bool = True
+
+    @property
+    def positions(self) -> list[int]:
+        """Those of its words, rising."""
+        return [position for position in range(self.start, self.end) if position not in self.left_out]
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentedArticle:
-    """An article cut into sentences and chunks.
+    """An article cut into sentences and chunks, and into subtrees where the run's units are those.
 
     `words[i]` is the article's i-th word without the punctuation around it. Sentences lie in document order and
-    do not overlap; nor do chunks. A chunk's `sentence` is an index into `sentences`.
+    do not overlap; nor do chunks. Subtrees are ordered by their first words, and hold every word once.
     """
 
     article: Article
     words: tuple[str, ...]
     sentences: tuple[Segment, ...]
     chunks: tuple[Segment, ...]
+    subtrees: tuple[Segment, ...] = ()
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """All of them: sentences, chunks, subtrees."""
+        return (*self.sentences, *self.chunks, *self.subtrees)
 
 
 def _sha256(*parts: str) -> str:

@@ -22,7 +22,7 @@ from core.learning.reward import Reward
 from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
 from core.sweep import Encode
 from core.systems.importance import unit_rows
-from core.systems.system import Embeddings
+from core.systems.system import Embeddings, embeddings_of
 from core.text.length import LengthUnit
 
 Pair = FeaturePolicies | StudyPolicies
@@ -62,10 +62,8 @@ class EpisodeRunner:
         if article.id in self._embedded:
             return
         segmented = self._segment(article)
-        texts = [segment.text for segment in (*segmented.sentences, *segmented.chunks)]
-        vectors = unit_rows(self._encode(texts))
-        count = len(segmented.sentences)
-        self._embedded[article.id] = segmented, Embeddings(vectors[:count], vectors[count:])
+        vectors = unit_rows(self._encode([segment.text for segment in segmented.segments]))
+        self._embedded[article.id] = segmented, embeddings_of(segmented, vectors)
 
     def learn(self, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
         """The gradient of each episode of each request, in this order. All summaries are rewarded together."""

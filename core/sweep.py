@@ -22,9 +22,9 @@ from core.systems.system import (
     AnchoredF1,
     Document,
     Draft,
-    Embeddings,
     FluencyOf,
     cut_to_asked,
+    embeddings_of,
     known_drafts,
     no_fluency,
     no_other,
@@ -168,16 +168,15 @@ def embed(
     fluency: FluencyOf = no_fluency,
     length_unit: LengthUnit = "words",
 ) -> list[Document]:
-    """Each article with its sentence and chunk vectors; every encoder sees all texts of the bundle in one call."""
-    texts = [segment.text for article in bundle for segment in (*article.sentences, *article.chunks)]
+    """Each article with the vectors of its segments; every encoder sees all texts of the bundle in one call."""
+    texts = [segment.text for article in bundle for segment in article.segments]
     begun = {name: begin(texts) for name, begin in encoders.items()} if texts else {}
     vectors = {name: unit_rows(embeddings()) for name, embeddings in begun.items()}
     documents = []
     start = 0
     for article in bundle:
-        middle = start + len(article.sentences)
-        end = middle + len(article.chunks)
-        embeddings = {name: Embeddings(v[start:middle], v[middle:end]) for name, v in vectors.items()}
+        end = start + len(article.segments)
+        embeddings = {name: embeddings_of(article, v[start:end]) for name, v in vectors.items()}
         reference_f1 = functools.partial(f1, article.article)
         nearest_reference = functools.partial(nearest, article.article)
         documents.append(

@@ -10,7 +10,7 @@ embedding of 384 numbers lets a policy recognise the articles it was trained on;
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,7 @@ class PreparedArticle:
             may not be taken at all.
         similarities: (chunks, chunks) float32 array, the cosine of each chunk with each. It is no larger than the
             embeddings, unless there are more chunks than dimensions.
+        head_of_chunk: (chunks,) int64 array, of subtrees the chunk that each hangs on, or itself; None of other chunks.
         length_unit: what the n of its summaries count.
         word_cost: what a word takes of the room on average: 1 if it counts words.
     """
@@ -94,6 +95,7 @@ class PreparedArticle:
     chunk_costs: torch.Tensor
     excludes: BoolArray
     similarities: npt.NDArray[np.float32]
+    head_of_chunk: IntArray | None
     length_unit: LengthUnit
     word_cost: float
 
@@ -109,7 +111,13 @@ def prepare(
         mask_repeats: whether a summary takes no chunk with a content word that it has already. If not, it takes no
             chunk whose whole text it has already.
         length_unit: what the n of its summaries count.
+
+    Where the article has subtrees, they are its chunks from here on.
     """
+    if segmented.subtrees:
+        assert embeddings.subtrees is not None
+        segmented = replace(segmented, chunks=segmented.subtrees)
+        embeddings = Embeddings(embeddings.sentences, embeddings.subtrees)
     costs = [cost(word, length_unit) for word in segmented.words]
     sentence_table = sentence_features(segmented, embeddings.sentences)
     ranks = textrank(embeddings.sentences)
@@ -124,10 +132,11 @@ def prepare(
         chunk_inputs=chunk_inputs,
         sentence_of_chunk=torch.from_numpy(parent),
         chunk_costs=torch.tensor(
-            [sum(costs[chunk.start : chunk.end]) for chunk in segmented.chunks], dtype=torch.int64
+            [sum(costs[i] for i in chunk.positions) for chunk in segmented.chunks], dtype=torch.int64
         ),
         excludes=repeats(segmented) if mask_repeats else duplicates(segmented),
         similarities=multiply_rows(chunk_inputs[:, :-1], chunk_inputs[:, :-1]).numpy(),
+        head_of_chunk=np.array([chunk.head for chunk in segmented.chunks]) if segmented.subtrees else None,
         length_unit=length_unit,
         word_cost=sum(costs) / len(costs),
     )
@@ -162,17 +171,29 @@ class Writing:
         self._nearest = np.zeros((k, count), dtype=np.float32)
         self._adjacent = np.zeros((k, count), dtype=bool)
         self._beside = np.zeros((k, count), dtype=bool)
+        # Of subtrees: those of sentences that nothing was taken of, and those that hang on one that was taken.
+        self._begins = np.tile(np.array([chunk.begins for chunk in article.segmented.chunks], dtype=bool), (k, 1))
+        self._hangs = np.zeros((k, count), dtype=bool)
 
     def available(self) -> BoolArray:
         """The chunks that each summary may take next, (k, chunks) bool; none for a finished one.
 
         They are chunks of the sentences chosen. Where those have run out, every sentence is opened (`scope`).
+
+        A subtree follows the one that it hangs on, unless it may begin and nothing of its sentence is taken. It is taken
+        whole, so it has to fit, and no sentence is opened once something is taken.
         """
-        available: BoolArray = self._open & self.scope
+        grows = self._article.head_of_chunk is not None
+        may_follow = self._open
+        if grows:
+            may_follow = may_follow & (self._begins | self._hangs) & (self._chunk_costs <= self.room_left[:, None])
+        available: BoolArray = may_follow & self.scope
         has_run_out = ~available.any(axis=1)
+        if grows:
+            has_run_out &= [not taken for taken in self.taken]
         if has_run_out.any():
             self.scope[has_run_out] = True
-            available[has_run_out] = self._open[has_run_out]
+            available[has_run_out] = may_follow[has_run_out]
         return available
 
     def dynamic_features(self, rows: IntArray, chunks: IntArray) -> FloatArray:
@@ -199,6 +220,9 @@ class Writing:
         self._nearest[rows] = np.maximum(self._nearest[rows], self._article.similarities[chunks])
         same_sentence = self._sentence_of_chunk[chunks][:, None] == self._sentence_of_chunk
         self._beside[rows] |= same_sentence
+        if self._article.head_of_chunk is not None:
+            self._begins[rows] &= ~same_sentence
+            self._hangs[rows] |= self._article.head_of_chunk == chunks[:, None]
         for neighbour in (chunks - 1, chunks + 1):
             inside = (neighbour >= 0) & (neighbour < len(self._chunk_costs))
             beside = neighbour[inside]
@@ -207,7 +231,7 @@ class Writing:
     def texts(self) -> list[str]:
         """Each summary: exactly n words of the article, or all if it has fewer, in document order.
 
-        Of n characters, at most so many.
+        Of n characters, or of subtrees, at most so many.
         """
         article, unit = self._article.segmented, self._article.length_unit
         return [words_at(article, positions_taken(article, taken, self._n, unit)) for taken in self.taken]
@@ -216,18 +240,19 @@ class Writing:
 def positions_taken(article: SegmentedArticle, taken: Sequence[int], n: int, unit: LengthUnit = "words") -> set[int]:
     """The positions of the words of the chunks `taken`, which come in the order they were taken.
 
-    The last chunk is cut to fit. If all have fewer than `n` words, the article's first other words are added.
+    The last chunk is cut to fit. If all have fewer than `n` words, the article's first other words are added. Subtrees
+    stay alone, unless there are none.
     """
     positions: set[int] = set()
     left = room(n, unit)
     for index in taken:
-        chunk = article.chunks[index]
-        end = chunk.start + fitting(article.words[chunk.start : chunk.end], left, unit)
-        positions.update(range(chunk.start, end))
-        if end < chunk.end:
+        own = article.chunks[index].positions
+        fit = own[: fitting([article.words[position] for position in own], left, unit)]
+        positions.update(fit)
+        if len(fit) < len(own):
             return positions
-        left -= taken_room(article, range(chunk.start, end), unit)
-    return filled(article, positions, n, unit)
+        left -= taken_room(article, fit, unit)
+    return positions if positions and article.subtrees else filled(article, positions, n, unit)
 
 
 def sentence_features(article: SegmentedArticle, sentences: FloatArray) -> FloatArray:
@@ -300,8 +325,8 @@ def chunk_features(article: SegmentedArticle, embeddings: Embeddings, sentence_t
     )
 
 
-def words_of(article: SegmentedArticle, segment: Segment) -> tuple[str, ...]:
-    return article.words[segment.start : segment.end]
+def words_of(article: SegmentedArticle, segment: Segment) -> list[str]:
+    return [article.words[position] for position in segment.positions]
 
 
 def content_word(word: str) -> str | None:

@@ -24,6 +24,9 @@ from core.systems.composition import adjacent_share, first_sentences, words_at
 from core.systems.importance import FloatArray
 from core.systems.system import AnchoredF1, FluencyOf, no_fluency
 
+FLUENCY_CANDIDATES = 32
+"""How many of the summaries drawn, the best without it, are read for fluency: it takes most of the time."""
+
 # Logits of chunks of equal text differ by about 1e-7 with the batch their embeddings come from.
 _LOGIT_DECIMALS = 5
 
@@ -80,21 +83,25 @@ class Rollouts:
 
 
 class Draw:
-    """k episodes drawn from the policies; the same noise for the same generator."""
+    """k episodes drawn from the policies; the same noise for the same generator.
 
-    def __init__(self, generator: np.random.Generator, k: int) -> None:
+    Logits are divided by `temperature`: above 1, what the policies find less likely is drawn more often.
+    """
+
+    def __init__(self, generator: np.random.Generator, k: int, temperature: float = 1.0) -> None:
         self._generator = generator
         self._k = k
+        self._temperature = temperature
 
     def sentences(self, logits: FloatArray, count: int) -> IntArray:
         """From logits (sentences,) to the sentences of each episode, (k, count) int64."""
-        order: IntArray = np.argsort(-(logits + self._gumbel(len(logits))), axis=1, kind="stable")
+        order: IntArray = np.argsort(-(logits / self._temperature + self._gumbel(len(logits))), axis=1, kind="stable")
         return order[:, :count]
 
     def chunk(self, logits: FloatArray, rows: IntArray) -> IntArray:
         """From the logits (rows, chunks) of the episodes `rows` (rows,) to the next chunk of each, (rows,) int64."""
         # Finished episodes draw noise, too, so that a draw does not depend on how long the other episodes are.
-        best: IntArray = (logits + self._gumbel(logits.shape[1])[rows]).argmax(axis=1)
+        best: IntArray = (logits / self._temperature + self._gumbel(logits.shape[1])[rows]).argmax(axis=1)
         return best
 
     def _gumbel(self, count: int) -> FloatArray:
@@ -259,16 +266,20 @@ def decode(
     """
     if decoding.method == "greedy":
         return episodes(policies, article, n, sentences, Greedy()).texts[0]
-    drawn = episodes(policies, article, n, sentences, Draw(_generator(seed, article, n), decoding.k))
+    choice = Draw(_generator(seed, article, n), decoding.k, decoding.temperature)
+    drawn = episodes(policies, article, n, sentences, choice)
     segmented, unit = article.segmented, article.length_unit
     different = dict.fromkeys(tuple(sorted(positions_taken(segmented, taken, n, unit))) for taken in drawn.chunks)
     texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
     f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
     scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]
-    if decoding.needs_fluency:
-        slors = fluency(list(texts))
-        scores = [score + decoding.fluency_weight * slor for score, slor in zip(scores, slors, strict=True)]
-    return list(texts)[int(np.argmax(scores))]  # of equals the first drawn
+    order = sorted(range(len(scores)), key=lambda i: -scores[i])  # of equals the first drawn
+    best = [(list(texts)[i], scores[i]) for i in order[:FLUENCY_CANDIDATES]]
+    if not decoding.needs_fluency:
+        return best[0][0]
+    slors = fluency([text for text, _ in best])
+    fluent = [score + decoding.fluency_weight * slor for (_, score), slor in zip(best, slors, strict=True)]
+    return best[int(np.argmax(fluent))][0]
 
 
 def _generator(seed: int, article: PreparedArticle, n: int) -> np.random.Generator:

@@ -198,7 +198,9 @@ class Decoding:
         anchor_sentences: how many sentences the anchor has.
         adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
             article). A larger w keeps more of the article's own phrases.
-        fluency_weight: v in + v · fluency (`core.metrics.fluency`), in nats a token; the recipe names the model.
+        fluency_weight: v in + v · fluency (`core.metrics.fluency`), in nats a token, of the 32 summaries that are best
+            without it; the recipe names the model.
+        temperature: that summaries are drawn with: above 1, they differ more.
     """
 
     method: Literal["greedy", "rerank"] = "greedy"
@@ -207,6 +209,7 @@ class Decoding:
     anchor_sentences: Count = 6
     adjacency_weight: Weight = 0.05
     fluency_weight: Weight = 0.0
+    temperature: Size = 1.0
 
     @property
     def needs_fluency(self) -> bool:
@@ -220,4 +223,5 @@ class Decoding:
             return self.method
         adjacent = f"-adjacent{self.adjacency_weight:g}" if self.adjacency_weight else ""
         fluent = f"-fluent{self.fluency_weight:g}" if self.fluency_weight else ""
-        return f"rerank-{self.k}-{self.anchor}{self.anchor_sentences}{adjacent}{fluent}"
+        temperature = f"-temperature{self.temperature:g}" if self.temperature != 1 else ""
+        return f"rerank-{self.k}{temperature}-{self.anchor}{self.anchor_sentences}{adjacent}{fluent}"

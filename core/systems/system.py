@@ -22,10 +22,18 @@ _NAME = re.compile(r"[\w.+-]{1,100}")
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One encoder's unit vectors of an article: (sentences, dimensions) and (chunks, dimensions)."""
+    """One encoder's unit vectors of an article: of sentences, chunks and subtrees, (segments, dimensions) each."""
 
     sentences: FloatArray
     chunks: FloatArray
+    subtrees: FloatArray | None = None
+
+
+def embeddings_of(article: SegmentedArticle, vectors: FloatArray) -> Embeddings:
+    """The vectors of `article.segments`, in this order, by what they are of."""
+    chunks = len(article.sentences)
+    subtrees = chunks + len(article.chunks)
+    return Embeddings(vectors[:chunks], vectors[chunks:subtrees], vectors[subtrees:])
 
 
 def no_other() -> str:

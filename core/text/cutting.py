@@ -4,13 +4,28 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-# What a chunk is: what the pipeline of a text's language finds, or each word.
-Units: TypeAlias = Literal["chunks", "words"]
+# What a chunk is: what the pipeline of a text's language finds, or each word. Or chunks, and subtrees for policies.
+Units: TypeAlias = Literal["chunks", "words", "subtrees"]
 MAX_CHUNK_WORDS = 5
 # Of English: "50%" is a number; "#MeToo", "@nasa" and DialogSum's "#Person1#" are names, and references write them so.
 SIGNS_OF_WORDS = "%#@"
 # First word (included) and last (excluded).
 Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Subtree:
+    """Words of a parsed sentence that are kept or left out together.
+
+    Attributes:
+        words: their positions in the text, rising.
+        head: the index in its sentence of the subtree that it hangs on, or its own if it hangs on none.
+        begins: whether a summary may begin with it and leave out what it hangs on.
+    """
+
+    words: tuple[int, ...]
+    head: int
+    begins: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +36,13 @@ class CutText:
         words: each word of `word_spans` without the punctuation around it, in order.
         sentences: ranges of words in order, which cover every word once.
         chunks: of each sentence, ranges of words inside it, in order and not overlapping.
+        subtrees: of each sentence, ordered by their first words; none where they were not asked for.
     """
 
     words: tuple[str, ...]
     sentences: tuple[Range, ...]
     chunks: tuple[tuple[Range, ...], ...]
+    subtrees: tuple[tuple[Subtree, ...], ...] = ()
 
 
 # From any text, without words too.

@@ -7,7 +7,8 @@ Three ways, and the run records which one ran:
 * `kiwi`: Korean, chunks that end at particles and endings (`core/text/korean.py`).
 
 With the units `words`, each word is a chunk, stop words too, whatever the pipeline would join or leave out. That is for
-texts of a sentence, of which a summary keeps single words (sentence compression).
+texts of a sentence, of which a summary keeps single words (sentence compression). With `subtrees`,
+a trained pipeline finds its chunks, and what can be left out of its sentences (`core/text/subtrees.py`).
 
 A package that cuts or tokenizes texts may be changed under its version. So a run records the hash of its files, and
 each process that uses them compares before it loads them.
@@ -16,7 +17,7 @@ each process that uses them compares before it loads them.
 import functools
 import importlib.metadata
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from core.article import Article, Segment, SegmentedArticle
@@ -31,16 +32,27 @@ DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
 KOREAN_PIPELINE = "kiwi"
 
 
-def resolve_pipeline(pipeline: str, language: Language = "en") -> str:
+def resolve_pipeline(pipeline: str, language: Language = "en", units: Units = "chunks") -> str:
     """The pipeline that will run on articles in `language`.
 
     In English, `auto` is the trained one if it is installed, else `blank`. In Korean, `auto` and `blank` are `kiwi`.
 
     Raises:
         SegmentationError: the pipeline is for the other language, or a trained pipeline was asked for by name and is
-            not installed.
+            not installed, or it parses no sentences and the units are subtrees.
         NwsError: Kiwi is needed and not installed.
     """
+    resolved = _resolved(pipeline, language)
+    if units == "subtrees" and resolved in ("blank", KOREAN_PIPELINE):
+        raise SegmentationError(
+            f"Subtrees are found in parsed sentences, and the pipeline {resolved!r} parses none. Install a trained one "
+            f"for English (`python -m spacy download {DEFAULT_TRAINED_PIPELINE}`), or name it with `pipeline`.",
+            settings=("units", "pipeline"),
+        )
+    return resolved
+
+
+def _resolved(pipeline: str, language: Language) -> str:
     if pipeline not in ("auto", "blank") and (pipeline == KOREAN_PIPELINE) != (language == "ko"):
         raise SegmentationError(
             f"The pipeline {pipeline!r} does not cut the language of the run, {language!r}. Choose `auto`.",
@@ -80,7 +92,7 @@ def pipeline_revision(pipeline: str, units: Units = "chunks") -> str:
     if pipeline == "blank":
         rule = each_word or f"stop-word chunks of at most {MAX_CHUNK_WORDS} words"
         return f"spacy.blank(en)+sentencizer@{spacy_version}|{rule}|{signs}"
-    rule = each_word or "noun and verb chunks"
+    rule = each_word or ("noun and verb chunks, and subtrees" if units == "subtrees" else "noun and verb chunks")
     return f"{pipeline}@{importlib.metadata.version(pipeline)} (spacy {spacy_version})|{rule}|{signs}"
 
 
@@ -145,7 +157,7 @@ class Segmenter:
     """
 
     def __init__(self, pipeline: str, units: Units = "chunks", embedder: str | None = None) -> None:
-        cut = _load(pipeline)
+        cut = _load(pipeline, units == "subtrees")
         self._embedder = embedder
         self._cut: Cutter = (lambda text: into_words(cut(text))) if units == "words" else cut
 
@@ -162,13 +174,13 @@ class Segmenter:
         return segmented
 
 
-def _load(pipeline: str) -> Cutter:
+def _load(pipeline: str, with_subtrees: bool = False) -> Cutter:
     # Each with the libraries of its language, which a driver need not wait for.
     if pipeline == KOREAN_PIPELINE:
         return load_korean_cutter()
     from core.text import spacy_segmentation
 
-    return spacy_segmentation.load_cutter(resolve_pipeline(pipeline))
+    return spacy_segmentation.load_cutter(resolve_pipeline(pipeline), with_subtrees)
 
 
 def assemble(article: Article, cut: CutText) -> SegmentedArticle:
@@ -187,7 +199,18 @@ def assemble(article: Article, cut: CutText) -> SegmentedArticle:
             chunks.append(Segment(" ".join(cut.words[first:last]), first, last, len(sentences)))
         text = article.text[spans[start][0] : spans[end - 1][1]]
         sentences.append(Segment(" ".join(text.split()), start, end, len(sentences)))
-    return SegmentedArticle(article, cut.words, tuple(sentences), tuple(chunks))
+    return SegmentedArticle(article, cut.words, tuple(sentences), tuple(chunks), tuple(_subtrees(cut)))
+
+
+def _subtrees(cut: CutText) -> Iterator[Segment]:
+    before = 0  # of earlier sentences
+    for sentence, found in enumerate(cut.subtrees):
+        for subtree in found:
+            start, end = subtree.words[0], subtree.words[-1] + 1
+            left_out = frozenset(range(start, end)).difference(subtree.words)
+            text = " ".join(cut.words[position] for position in subtree.words)
+            yield Segment(text, start, end, sentence, left_out, before + subtree.head, subtree.begins)
+        before += len(found)
 
 
 def _empty(article: Article) -> EmptyArticleError:

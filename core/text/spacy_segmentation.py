@@ -12,7 +12,7 @@ import functools
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from spacy.tokens import Doc, Token
 from core.errors import SegmentationError
 from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMark, runs
 from core.text.length import word_spans
+from core.text.subtrees import subtrees
 
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
@@ -54,8 +55,12 @@ Chunker = Callable[[list[_SpacyWord]], Iterator[Range]]
 
 
 @functools.cache  # spaCy takes 0.2 to 1 s, and a process may ask for several segmenters
-def load_cutter(pipeline: str) -> Cutter:
+def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
     """The cutter that uses `blank` or an installed trained pipeline, one of each name for this process.
+
+    Args:
+        pipeline: `blank` or the name of a trained one, which subtrees need.
+        with_subtrees: whether it finds subtrees (`core.text.subtrees`), too.
 
     Raises:
         SegmentationError: the pipeline's files are damaged.
@@ -71,7 +76,7 @@ def load_cutter(pipeline: str) -> Cutter:
     nlp.add_pipe("line_breaks", first=True)
     nlp.max_length = sys.maxsize  # of texts: whoever names a trained pipeline for novels has the gigabytes
     # spaCy fails on half of a surrogate pair.
-    return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker)
+    return lambda text: cut_doc(nlp(_SURROGATE.sub("\ufffd", text)), chunker, with_subtrees)
 
 
 def _load_trained(pipeline: str) -> Language:
@@ -94,14 +99,18 @@ def line_breaks(doc: Doc) -> Doc:
     return doc.from_array(["SENT_START"], cast(Any, starts))  # all at once: for each, spaCy would look at all tokens
 
 
-def cut_doc(doc: Doc, chunker: Chunker) -> CutText:
-    """The words, sentences and chunks of the text of `doc`."""
+def cut_doc(doc: Doc, chunker: Chunker, with_subtrees: bool = False) -> CutText:
+    """The words, sentences and chunks of the text of `doc`, and the subtrees if it is parsed and they are asked for."""
     words = _words(doc)
     sentences = tuple(_sentence_ranges(doc, words))
     chunks = tuple(
         tuple((start + first, start + last) for first, last in chunker(words[start:end])) for start, end in sentences
     )
-    return CutText(tuple(word.text for word in words), sentences, chunks)
+    cut = CutText(tuple(word.text for word in words), sentences, chunks)
+    if not with_subtrees:
+        return cut
+    found = (subtrees([word.tokens for word in words[start:end]], start) for start, end in sentences)
+    return replace(cut, subtrees=tuple(found))
 
 
 def _words(doc: Doc) -> list[_SpacyWord]:

@@ -228,8 +228,9 @@ class RunRecipe(Strict):
         pipeline: what cuts English articles into sentences and chunks: an installed spaCy pipeline such as
             en_core_web_sm; blank, which needs none; or auto, which is en_core_web_sm if it is installed, else blank.
             Korean articles are always cut by Kiwi.
-        units: what systems put summaries together of: `chunks`, as the pipeline finds them, or `words`, each word by
-            itself, for texts of a sentence.
+        units: what systems put summaries together of: `chunks`, as the pipeline finds them; `words`, each word by
+            itself, for texts of a sentence; or `subtrees`: chunks, but policies write of what can be left out of a
+            parsed sentence (docs/phase2.md), which needs a trained pipeline.
         n: summary lengths in words: 7,9,11,13, or 7-13 for all of them. `auto`: up to the median length of the
             references (docs/phase1.md), and of the bundled articles 1, 3, …, 21.
         max_chars: in place of --n: summary lengths in characters, such as 30,50,65 for titles. A summary has at most so

@@ -200,7 +200,7 @@ def common_stage(recipe: RunRecipe, language: Language) -> Stage:
         )
     rouge_config = RougeConfig(rouge.stemmer, tokenizer)
     metrics = MetricsConfig(find_bertscore(recipe), rouge_config, find_model_metrics(recipe, language))
-    pipeline = resolve_pipeline(recipe.pipeline, language)
+    pipeline = resolve_pipeline(recipe.pipeline, language, recipe.units)
     return Stage(
         language=language,
         pipeline=pipeline,

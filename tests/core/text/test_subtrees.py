@@ -1,0 +1,85 @@
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from core.errors import SegmentationError
+from core.text.segmentation import resolve_pipeline
+from core.text.subtrees import subtrees
+
+VOCABULARY = spacy.blank("en").vocab
+# Each word with its head's place and its label, as en_core_web_sm has them.
+SENTENCES = {
+    "A drunk driver who killed a woman has been jailed for six years": (
+        [2, 2, 9, 4, 2, 6, 4, 9, 9, 9, 9, 12, 10],
+        "det amod nsubjpass nsubj relcl det dobj aux auxpass ROOT prep nummod pobj",
+    ),
+    "Greece has denied it will fail to pay": (
+        [2, 2, 2, 5, 5, 2, 7, 5],
+        "nsubj aux ROOT nsubj aux ccomp aux xcomp",
+    ),
+    "He said that no alleged victim would sue and left": (
+        [1, 1, 7, 5, 5, 7, 7, 1, 1, 1],
+        "nsubj ROOT mark det amod nsubj aux ccomp cc conj",
+    ),
+}
+
+
+def parsed(words: list[str], heads: list[int], labels: list[str]) -> list[list]:
+    doc = Doc(VOCABULARY, words=words, heads=heads, deps=labels)
+    return [[token] for token in doc]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (
+            "A drunk driver who killed a woman has been jailed for six years",
+            "A>driver jailed | drunk>driver jailed | *driver jailed | who killed woman>driver jailed | a>who killed woman"
+            " | has been>driver jailed | for six years>driver jailed",
+        ),
+        ("Greece has denied it will fail to pay", "*Greece denied | has>Greece denied | it will fail to pay>Greece denied"),
+        (
+            "He said that no alleged victim would sue and left",
+            "*He said | that>no alleged victim would sue | *no alleged victim would sue>He said | and left>He said",
+        ),
+    ],
+)
+def test_what_a_head_needs_stays_with_it_and_only_what_somebody_said_stands_alone(sentence: str, expected: str) -> None:
+    words = sentence.split()
+    heads, labels = SENTENCES[sentence]
+    found = subtrees(parsed(words, heads, labels.split()), 0)
+    texts = [" ".join(words[i] for i in subtree.words) for subtree in found]
+    shown = [
+        f"{'*' * subtree.begins}{text}{'' if found[subtree.head] is subtree else f'>{texts[subtree.head]}'}"
+        for subtree, text in zip(found, texts, strict=True)
+    ]
+    assert " | ".join(shown) == expected
+
+
+@given(st.data())
+def test_subtrees_hold_every_word_once_and_lead_to_one_that_begins(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 12))
+    order = data.draw(st.permutations(range(count)))
+    # Each word hangs on one before it in `order`, the first on itself.
+    heads = [0] * count
+    for place, word in enumerate(order):
+        heads[word] = order[data.draw(st.integers(0, max(0, place - 1)))]
+    labels = data.draw(st.lists(st.sampled_from("det nsubj aux cc conj ccomp prep pobj".split()), min_size=count))
+    labels = ["ROOT" if heads[i] == i else labels[i] for i in range(count)]
+    words = data.draw(st.lists(st.sampled_from(["be", "been", "was", "that", "no", "snow"]), min_size=count))
+    found = subtrees(parsed(words[:count], heads, labels), 5)
+    assert sorted(position for subtree in found for position in subtree.words) == list(range(5, 5 + count))
+    for subtree in found:
+        seen = []
+        while not subtree.begins:
+            assert subtree not in seen
+            seen.append(subtree)
+            subtree = found[subtree.head]
+
+
+@pytest.mark.parametrize(("pipeline", "language"), [("blank", "en"), ("auto", "ko")])
+def test_without_a_parser_subtrees_are_refused(pipeline: str, language: str) -> None:
+    with pytest.raises(SegmentationError, match="parses none"):
+        resolve_pipeline(pipeline, language, "subtrees")
