@@ -22,7 +22,7 @@ from core.learning.reward import Reward
 from core.learning.sampling import Draw, Greedy, Rollouts, episodes, rollouts
 from core.sweep import Encode
 from core.systems.importance import unit_rows
-from core.systems.system import Embeddings, embeddings_of
+from core.systems.system import Embeddings, split_vectors
 from core.text.length import LengthUnit
 
 Pair = FeaturePolicies | StudyPolicies
@@ -63,7 +63,7 @@ class EpisodeRunner:
             return
         segmented = self._segment(article)
         vectors = unit_rows(self._encode([segment.text for segment in segmented.segments]))
-        self._embedded[article.id] = segmented, embeddings_of(segmented, vectors)
+        self._embedded[article.id] = segmented, split_vectors(segmented, vectors)
 
     def learn(self, requests: Sequence[Request]) -> list[list[ArticleGradient]]:
         """The gradient of each episode of each request, in this order. All summaries are rewarded together."""

@@ -24,10 +24,10 @@ from core.systems.system import (
     Draft,
     FluencyOf,
     cut_to_asked,
-    embeddings_of,
     known_drafts,
     no_fluency,
     no_other,
+    split_vectors,
     uncut_and_cut,
 )
 from core.text.length import UNCUT, LengthUnit, count_words
@@ -176,7 +176,7 @@ def embed(
     start = 0
     for article in bundle:
         end = start + len(article.segments)
-        embeddings = {name: embeddings_of(article, v[start:end]) for name, v in vectors.items()}
+        embeddings = {name: split_vectors(article, v[start:end]) for name, v in vectors.items()}
         reference_f1 = functools.partial(f1, article.article)
         nearest_reference = functools.partial(nearest, article.article)
         documents.append(

@@ -180,8 +180,8 @@ class Writing:
 
         They are chunks of the sentences chosen. Where those have run out, every sentence is opened (`scope`).
 
-        A subtree follows the one that it hangs on, unless it may begin and nothing of its sentence is taken. It is taken
-        whole, so it has to fit, and no sentence is opened once something is taken.
+        A subtree follows the one that it hangs on, unless it may begin and nothing of its sentence is taken. It is
+        taken whole, so it has to fit, and no sentence is opened once something is taken.
         """
         grows = self._article.head_of_chunk is not None
         may_follow = self._open
@@ -190,7 +190,7 @@ class Writing:
         available: BoolArray = may_follow & self.scope
         has_run_out = ~available.any(axis=1)
         if grows:
-            has_run_out &= [not taken for taken in self.taken]
+            has_run_out &= np.array([not taken for taken in self.taken])
         if has_run_out.any():
             self.scope[has_run_out] = True
             available[has_run_out] = may_follow[has_run_out]

@@ -29,7 +29,7 @@ class Embeddings:
     subtrees: FloatArray | None = None
 
 
-def embeddings_of(article: SegmentedArticle, vectors: FloatArray) -> Embeddings:
+def split_vectors(article: SegmentedArticle, vectors: FloatArray) -> Embeddings:
     """The vectors of `article.segments`, in this order, by what they are of."""
     chunks = len(article.sentences)
     subtrees = chunks + len(article.chunks)

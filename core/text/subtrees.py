@@ -13,26 +13,27 @@ from spacy.tokens import Token
 from core.text.cutting import Subtree
 
 # Dependents that stay with their heads, by their labels in spaCy's English pipelines (ClearNLP's).
-_KEPT_WITH_HEAD = frozenset(
-    "acomp attr case cc compound csubj csubjpass dative dobj expl mark neg nsubj nsubjpass nummod oprd pcomp pobj "
-    "preconj predet prt quantmod xcomp".split()
-)
+_KEPT_WITH_HEAD = """
+    acomp attr case cc compound csubj csubjpass dative dobj expl mark neg nsubj nsubjpass nummod oprd pcomp pobj preconj
+    predet prt quantmod xcomp
+"""
 # Auxiliaries, too, but for these, which headlines leave out.
-_BE_AND_HAVE = frozenset("am are be been being had has have is was were".split())
-_AFTER_AUXILIARY = frozenset({"be", "been", "being"})
-_AUXILIARIES = frozenset({"aux", "auxpass"})
+_BE_AND_HAVE = "am are be been being had has have is was were"
+_AFTER_AUXILIARY = ("be", "been", "being")
+_AUXILIARIES = ("aux", "auxpass")
 # And these stay, whatever their label: without them a text says something else.
-_DECISIVE = frozenset(
-    "accused alleged allegedly almost attempted barely fake false few former hardly least likely most nearly neither no only "
-    "possible potential reportedly suspected unlikely".split()
-)
-# Clauses that can stand alone, with a subject, and without a conjunction. What somebody said is one, not what he denied.
-_CLAUSES = frozenset({"advcl", "ccomp", "conj", "parataxis"})
-_SAYING = frozenset(
-    "added announced confirmed found reported reveal revealed say saying says showed shows said told warned".split()
-)
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
-_CONJUNCTIONS = frozenset({"cc", "mark"})
+_DECISIVE = """
+    accused alleged allegedly almost attempted barely fake false few former hardly least likely most nearly neither no
+    only possible potential reportedly suspected unlikely
+"""
+# Clauses that can stand alone, with a subject, and without a conjunction. What somebody said is one, not what he
+# denied.
+_CLAUSES = ("advcl", "ccomp", "conj", "parataxis")
+_SAYING = """
+    added announced confirmed found reported reveal revealed said say saying says showed shows told warned
+"""
+_SUBJECTS = {"csubj", "csubjpass", "expl", "nsubj", "nsubjpass"}
+_CONJUNCTIONS = {"cc", "mark"}
 
 
 def subtrees(words: Sequence[Sequence[Token]], first: int) -> tuple[Subtree, ...]:
@@ -46,14 +47,15 @@ def subtrees(words: Sequence[Sequence[Token]], first: int) -> tuple[Subtree, ...
     labels = [top.dep_ for top in tops]
     heads = _heads(words, tops)
     for i, label in enumerate(labels):
-        beside = [j for j in range(len(words)) if heads[j] == heads[i] and j != i]
-        # spaCy hangs "and" on what stands before it; it goes with what stands behind.
-        if label == "cc":
-            heads[i] = next((j for j in beside if j > i and labels[j] == "conj"), heads[i])
-        # "has been" goes whole, and "will be" stays.
-        if tops[i].lower_ in _AFTER_AUXILIARY:
-            heads[i] = next((j for j in reversed(beside) if j < i and labels[j] in _AUXILIARIES), heads[i])
-    stays = [_stays(top, heads[i] is not None and labels[heads[i]] in _AUXILIARIES) for i, top in enumerate(tops)]
+        if label == "cc":  # spaCy hangs "and" on what stands before it; it goes with what stands behind
+            behind = (j for j in range(i + 1, len(words)) if labels[j] == "conj" and heads[j] == heads[i])
+            heads[i] = next(behind, heads[i])
+        elif tops[i].lower_ in _AFTER_AUXILIARY:  # "has been" goes whole, and "will be" stays
+            before = (j for j in reversed(range(i)) if labels[j] in _AUXILIARIES and heads[j] == heads[i])
+            heads[i] = next(before, heads[i])
+    stays = [
+        _stays(top, head is not None and labels[head] in _AUXILIARIES) for top, head in zip(tops, heads, strict=True)
+    ]
     roots = [_root(i, heads, stays) for i in range(len(words))]
     parts: dict[int, list[int]] = {}
     for i, root in enumerate(roots):
@@ -86,8 +88,8 @@ def _stays(top: Token, after_auxiliary: bool) -> bool:
     """Whether a word is kept wherever its head is."""
     word = top.lower_
     if top.dep_ in _AUXILIARIES:
-        return after_auxiliary or word not in _BE_AND_HAVE or top.head.lower_ in _AFTER_AUXILIARY
-    return word in _DECISIVE or (top.dep_ in _KEPT_WITH_HEAD and word != "that")
+        return after_auxiliary or word not in _BE_AND_HAVE.split() or top.head.lower_ in _AFTER_AUXILIARY
+    return word in _DECISIVE.split() or (top.dep_ in _KEPT_WITH_HEAD.split() and word != "that")
 
 
 def _root(word: int, heads: Sequence[int | None], stays: Sequence[bool]) -> int:
@@ -98,6 +100,6 @@ def _root(word: int, heads: Sequence[int | None], stays: Sequence[bool]) -> int:
 
 def _stands_alone(top: Token) -> bool:
     labels = {child.dep_ for child in top.children if child.lower_ != "that"}
-    if top.dep_ == "ccomp" and top.head.lower_ not in _SAYING:
+    if top.dep_ == "ccomp" and top.head.lower_ not in _SAYING.split():
         return False
     return top.dep_ in _CLAUSES and bool(labels & _SUBJECTS) and not labels & _CONJUNCTIONS

@@ -11,7 +11,7 @@ from core.article import SegmentedArticle
 from core.learning.environment import PreparedArticle, prepare
 from core.learning.exchange import Parameters
 from core.systems.importance import unit_rows
-from core.systems.system import Embeddings
+from core.systems.system import Embeddings, split_vectors
 from core.text.length import LengthUnit
 
 TEXT = (
@@ -39,8 +39,7 @@ def prepared(
 
 
 def embeddings_of(article: SegmentedArticle) -> Embeddings:
-    vectors = unit_rows(encode([segment.text for segment in (*article.sentences, *article.chunks)]))
-    return Embeddings(vectors[: len(article.sentences)], vectors[len(article.sentences) :])
+    return split_vectors(article, unit_rows(encode([segment.text for segment in article.segments])))
 
 
 def parameters_of(policies: torch.nn.Module) -> Parameters:

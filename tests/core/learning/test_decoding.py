@@ -9,7 +9,7 @@ from prepared_articles import prepared
 from core.errors import RecipeError
 from core.learning.environment import PreparedArticle
 from core.learning.policies import make_policies
-from core.learning.sampling import Greedy, decode, episodes
+from core.learning.sampling import FLUENCY_CANDIDATES, Greedy, decode, episodes
 from core.learning.training_config import Decoding, PolicyConfig
 
 POLICIES = make_policies(PolicyConfig(), 16, seed=1)
@@ -81,21 +81,23 @@ def test_more_weight_keeps_more_neighbours() -> None:
     assert shares[0] < shares[-1]
 
 
-def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
+def test_a_weight_prefers_what_is_fluent_of_the_best_and_no_weight_asks_nothing() -> None:
     asked = Recorder()
-    decoding = Decoding("rerank", k=30, anchor_sentences=3)
+    decoding = Decoding("rerank", k=200, anchor_sentences=3, adjacency_weight=0)
     plain = write(decoding, scores=asked)  # `no_fluency` would raise
-    order = {text: place for place, text in enumerate(asked.texts)}
+    assert len(asked.texts) > FLUENCY_CANDIDATES
+    nearest = sorted(asked.texts, key=lambda text: -dice(asked.anchors[0], [text])[0])[:FLUENCY_CANDIDATES]
 
-    def last_is_fluent(texts: Sequence[str]) -> list[float]:
-        return [float(order[text]) for text in texts]
+    def first_is_fluent(texts: Sequence[str]) -> list[float]:
+        assert list(texts) == nearest
+        return [-float(asked.texts.index(text)) for text in texts]
 
     def reranked(weight: float) -> str:
         config = replace(decoding, fluency_weight=weight)
-        return decode(POLICIES, prepared(), 5, 3, config, 0, dice, last_is_fluent)
+        return decode(POLICIES, prepared(), 5, 3, config, 0, dice, first_is_fluent)
 
     assert reranked(1e-9) == plain
-    assert reranked(100) == asked.texts[-1] != plain
+    assert reranked(100) == min(nearest, key=asked.texts.index) != plain
     greedy = Decoding("greedy", fluency_weight=1)
     assert decode(POLICIES, prepared(), 5, 3, greedy, 0, no_anchor) == write(Decoding("greedy"))
     with pytest.raises(RecipeError, match="names no causal language model: `fluency_model: smollm2`"):
@@ -110,6 +112,7 @@ def test_a_weight_prefers_what_is_fluent_and_no_weight_asks_nothing() -> None:
         (Decoding("rerank", 48, "chosen", 1), "rerank-48-chosen1-adjacent0.05"),
         (Decoding("rerank", adjacency_weight=0), "rerank-160-lead6"),
         (Decoding("rerank", fluency_weight=0.1), "rerank-160-lead6-adjacent0.05-fluent0.1"),
+        (Decoding("rerank", temperature=3), "rerank-160-temperature3-lead6-adjacent0.05"),
     ],
 )
 def test_labels_tell_decodings_apart(decoding: Decoding, label: str) -> None:

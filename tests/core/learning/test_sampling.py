@@ -7,16 +7,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prepared_articles import TINY, prepared
+from prepared_articles import TINY, embeddings_of, prepared
 
-from core.learning.environment import PreparedArticle, Writing, content_word
+from core.article import Article, SegmentedArticle
+from core.learning.environment import PreparedArticle, Writing, content_word, prepare
 from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
 from core.learning.reinforce import advantage_baselines, advantages, policy_loss
 from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
 from core.learning.training_config import PolicyConfig, ReinforceConfig
 from core.models.tokens import IntArray
 from core.systems.importance import FloatArray, ranking, textrank
+from core.text.cutting import CutText, Subtree
 from core.text.length import count_words
+from core.text.segmentation import assemble
 
 NOTHING = Episodes(np.empty((0, 0), np.int64), [], [], [])
 
@@ -129,6 +132,56 @@ def test_the_greedy_summary_takes_the_best_and_of_equals_the_first() -> None:
 
 
 WORDS = st.sampled_from(["Snow", "snow", "rain", "the", "it", "12", "Alder's", "Alder", "fell", "—", "won,", "end."])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(1, 14), st.integers(1, 3), st.integers(0, 2**32))
+def test_subtrees_are_whole_and_hang_on_what_was_taken_before(
+    data: st.DataObject, n: int, count: int, seed: int
+) -> None:
+    article = data.draw(parsed_articles())
+    prepared_article = prepare(article, embeddings_of(article), mask_repeats=False)
+    found = rollouts(
+        perturbed(), prepared_article, n, count, Draw(np.random.default_rng(seed), 4, temperature=2)
+    ).episodes
+    for sentences, taken, text in zip(found.sentences.tolist(), found.chunks, found.texts, strict=True):
+        own = [article.subtrees[i] for i in taken]
+        for k, subtree in enumerate(own):
+            beside = [other for other in own[:k] if other.sentence == subtree.sentence]
+            assert article.subtrees[subtree.head] in beside if beside else subtree.begins
+        positions = sorted(position for subtree in own for position in subtree.positions)
+        # Where nothing fits that a summary may begin with, the article's first words are left.
+        assert text == " ".join(article.words[i] for i in positions or range(min(n, len(article.words))))
+        assert len(positions) <= n
+        assert taken or all(len(subtree.positions) > n for subtree in article.subtrees if subtree.begins)
+        assert {subtree.sentence for subtree in own} <= set(sentences) or len(
+            {subtree.sentence for subtree in own}
+        ) == 1
+
+
+@st.composite
+def parsed_articles(draw: st.DrawFn) -> SegmentedArticle:
+    """One to three sentences, each cut into subtrees that hang on each other in any way."""
+    words: list[str] = []
+    sentences, trees = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        start, count = len(words), draw(st.integers(1, 7))
+        words += [f"w{i}" for i in range(start, start + count)]
+        sentences.append((start, len(words)))
+        owner = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+        parts = [tuple(start + i for i in range(count) if owner[i] == k) for k in dict.fromkeys(owner)]
+        heads = [draw(st.integers(0, max(0, k - 1))) for k in range(len(parts))]
+        begins = [k == 0 or draw(st.booleans()) for k in range(len(parts))]
+        trees.append(tuple(map(Subtree, parts, heads, begins)))
+    cut = CutText(tuple(words), tuple(sentences), ((),) * len(sentences), tuple(trees))
+    return assemble(Article("d", "all", "k", " ".join(words), ()), cut)
+
+
+def test_a_low_temperature_draws_the_best_and_a_high_one_anything() -> None:
+    logits = np.array([0.0, 1.0, 3.0])
+    cold, hot = (Draw(np.random.default_rng(0), 300, temperature).sentences(logits, 1) for temperature in (0.01, 100))
+    assert set(cold[:, 0].tolist()) == {2}
+    assert (np.bincount(hot[:, 0]) > 70).all()
 
 
 @settings(max_examples=40, deadline=None)
