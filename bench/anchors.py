@@ -1,17 +1,21 @@
-"""Which draw should reranking keep? Anchors and a learned critic among the same draws, by cross-validation.
+"""Which draw should reranking keep, and of what? Anchors, a critic and kinds of candidates, by cross-validation.
 
 Policies learn from the other folds. Then each writes one greedy summary and draws 160 of every held-out article at
-every n. What can be known of each without a reference goes to a file, and the settings choose from there.
+every n, and 160 bolder ones. `lead3-search` adds its own, and policies that have learned nothing 160 compressions of
+single sentences. What can be known of each without a reference goes to a file, and the settings choose from there.
 
     python -m bench.anchors cnn_dailymail_train.jsonl --out draws.jsonl
     python -m bench.anchors --show draws.jsonl
 """
 
 import argparse
+import functools
+import itertools
 import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +25,21 @@ import torch
 from core.analysis.intervals import mean_intervals
 from core.analysis.sign_flip import sign_flip_p
 from core.arithmetic import find_device
-from core.article import Article
+from core.article import Article, SegmentedArticle
 from core.episodes import EpisodeRunner
 from core.learning.environment import positions_taken
 from core.learning.learner import Learner, train
 from core.learning.policies import make_policies, restore_policies
 from core.learning.reward import Reward, kept_reward
-from core.learning.sampling import Draw, Greedy, falling, rollouts
-from core.learning.training_config import RewardConfig, TrainingConfig
-from core.metrics.bertscore import BertScorer
+from core.learning.sampling import Draw, Greedy, episodes, falling, rollouts
+from core.learning.training_config import PolicyConfig, RewardConfig, TrainingConfig
+from core.metrics.bertscore import AnchorScorer, BertScorer
 from core.metrics.config import BertScoreConfig, RougeConfig
 from core.metrics.kept import draw_panel
 from core.models import parse_model, resolve_model
 from core.models.encoders import load_encoder
 from core.stage import MetricsConfig, Stage
+from core.systems.chunk_systems import candidate_chunks, greedy
 from core.systems.composition import adjacent_share, first_sentences, words_at
 from core.systems.importance import unit_rows
 from core.text.dataset import Dataset, open_dataset
@@ -42,6 +47,8 @@ from core.text.segmentation import resolve_pipeline
 from core.worker_factories import make_episode_runner
 
 K, LENGTHS = 160, (7, 9, 11, 13)
+BOLDER = 2.0  # temperature
+POOL = ("draw", "bolder", "search", "compression")
 FOLDS, FOLDS_OF_CRITIC = 3, 5
 ANCHORS = ("lead1", "lead2", "lead3", "lead6", "chosen3", "chosen1")
 FEATURES = (*ANCHORS, "adjacent", "log draws", "log probability", "document", "idf", "position")
@@ -52,13 +59,15 @@ Row = dict[str, Any]
 class Drawing:
     """Greedy summaries and draws of held-out articles, as rows. The models are loaded once."""
 
-    def __init__(self, articles: Sequence[Article]) -> None:
+    def __init__(self, articles: Sequence[Article], pipeline: str) -> None:
         model, cpu = resolve_model(parse_model("all-MiniLM-L6-v2")), find_device("cpu")
         bertscore = BertScoreConfig(model, 6)
         metrics = MetricsConfig(bertscore, RougeConfig())
         reward = RewardConfig(bertscore)
         stage = Stage("en", resolve_pipeline("auto"), (model,), (), (), metrics, 0, reward=reward)
         self.runner: EpisodeRunner = make_episode_runner(stage, "cpu")
+        compressing = replace(stage, pipeline=resolve_pipeline(pipeline, units="subtrees"), units="subtrees")
+        self._compressing: EpisodeRunner = make_episode_runner(compressing, "cpu")
         self._encode = load_encoder(model, cpu, "float32").encode
         self._scorer = BertScorer(bertscore, cpu)
         self._kept: Reward = kept_reward(self._scorer, False, [draw_panel(articles[0].dataset, articles)])
@@ -78,42 +87,53 @@ class Drawing:
         rows: list[Row] = []
         for n in LENGTHS:
             generator = np.random.default_rng([training.seed, int(article.content_hash[:16], 16), n])
-            for is_greedy, choice in ((True, Greedy()), (False, Draw(generator, K))):
+            bolder = Draw(np.random.default_rng([training.seed, int(article.content_hash[:16], 16), n, 1]), K, BOLDER)
+            for kind, choice in (("greedy", Greedy()), ("draw", Draw(generator, K)), ("bolder", bolder)):
                 with torch.no_grad():
                     drawn = rollouts(policies, prepared, n, training.policies.sentences, choice)
                 of_text: dict[str, Row] = {}
                 for taken, probability in zip(drawn.episodes.chunks, drawn.log_probability.tolist(), strict=True):
                     positions = sorted(positions_taken(cut, taken, n))
                     row = of_text.setdefault(text := words_at(cut, positions), {"n": n, "text": text, "draws": 0})
-                    row |= {"greedy": is_greedy, "adjacent": adjacent_share(positions), "draws": row["draws"] + 1}
+                    row |= {"kind": kind, "adjacent": adjacent_share(positions), "draws": row["draws"] + 1}
                     row |= {"log draws": math.log(row["draws"]), "position": np.mean(positions) / len(cut.words)}
                     row["log probability"] = max(probability, row.get("log probability", -math.inf))
                     row["idf"] = np.mean([math.log((len(learned) + 1) / (known[w] + 1)) for w in text.lower().split()])
                 rows += of_text.values()
+        rows += self._others(article, cut, training.policies)
         self._add_scores(article, anchors, centroid, rows)
         return rows
 
+    def _others(self, article: Article, cut: SegmentedArticle, config: PolicyConfig) -> Iterator[Row]:
+        """What no policy that has learned writes: the search's summaries, and compressions of single sentences."""
+        objective = functools.partial(AnchorScorer(self._scorer), first_sentences(cut, 3))
+        neighbours = set(itertools.pairwise(cut.words))
+        for n, text in greedy(cut, objective, candidate_chunks(cut, objective), LENGTHS).items():
+            pairs = list(itertools.pairwise(text.split()))
+            yield {"n": n, "text": text, "kind": "search", "adjacent": np.mean([pair in neighbours for pair in pairs])}
+        parsed, untrained = self._compressing.prepared(article, mask_repeats=True), make_policies(config, 0, 0)
+        for n in LENGTHS:
+            generator = np.random.default_rng([0, int(article.content_hash[:16], 16), n])
+            drawn = episodes(untrained, parsed, n, 1, Draw(generator, K, BOLDER))
+            found = (sorted(positions_taken(parsed.segmented, taken, n)) for taken in drawn.chunks)
+            for positions in dict.fromkeys(map(tuple, found)):
+                row = {"n": n, "kind": "compression", "adjacent": adjacent_share(positions)}
+                yield row | {"text": words_at(cut, positions)}
+
     def _add_scores(self, article: Article, anchors: dict[str, str], centroid: Any, rows: list[Row]) -> None:
-        """What models say of each row, and `others`: its summed F1 with the other draws."""
         texts = [row["text"] for row in rows]
-        cosines = unit_rows(self._encode(texts)) @ centroid
+        cosines = (unit_rows(self._encode(texts)) @ centroid).tolist()
         kept = self._kept([(article, text) for text in texts])
-        places = [[i for i, row in enumerate(rows) if row["n"] == n and not row["greedy"]] for n in LENGTHS]
-        pairs = [(i, j) for place in places for i in place for j in place if i < j]
-        asked = [(text, (anchor,)) for text in texts for anchor in anchors.values()]
-        asked += [(texts[i], (texts[j],)) for i, j in pairs]
-        f1 = [score.f1 for score in self._scorer.score([*((text, article.references) for text in texts), *asked])]
-        of_anchors = iter(f1[len(texts) :])
-        for row, by_reference, cosine, value in zip(rows, f1, cosines.tolist(), kept, strict=False):
-            row |= {"reference": by_reference, "document": cosine, "kept": value, "others": row["draws"] - 1}
-            row |= {name: next(of_anchors) for name in anchors}
-        for (i, j), both in zip(pairs, of_anchors, strict=True):
-            rows[i]["others"] += rows[j]["draws"] * both
-            rows[j]["others"] += rows[i]["draws"] * both
+        pairs = [
+            (text, against) for text in texts for against in (article.references, *((a,) for a in anchors.values()))
+        ]
+        f1 = iter(score.f1 for score in self._scorer.score(pairs))
+        for row, cosine, value in zip(rows, cosines, kept, strict=True):
+            row |= {"document": cosine, "kept": value, "reference": next(f1), **{name: next(f1) for name in anchors}}
 
 
-def cross_validated(articles: Sequence[Article], training: TrainingConfig) -> Iterator[Row]:
-    drawing = Drawing(articles)
+def cross_validated(articles: Sequence[Article], training: TrainingConfig, pipeline: str) -> Iterator[Row]:
+    drawing = Drawing(articles, pipeline)
     for fold in range(FOLDS):
         learned = [article for i, article in enumerate(articles) if i % FOLDS != fold]
         learner = Learner(training, make_policies(training.policies, 0, training.seed).state_dict())
@@ -142,9 +162,9 @@ def critic(places: Sequence[Sequence[Row]]) -> list[int]:
 
 def show(rows: Sequence[Row]) -> None:
     of_place: dict[tuple[int, int], list[Row]] = {}
-    greedy = {(row["article"], row["n"]): row for row in rows if row["greedy"]}
+    best_first = {(row["article"], row["n"]): row for row in rows if row["kind"] == "greedy"}
     for row in rows:
-        if not row["greedy"]:
+        if row["kind"] == "draw":
             of_place.setdefault((row["article"], row["n"]), []).append(row)
     places = list(of_place.values())
 
@@ -153,18 +173,18 @@ def show(rows: Sequence[Row]) -> None:
 
     kept = {
         "lead 3, .05": by(lead3=1, adjacent=0.05),
-        "greedy": [greedy[place] for place in of_place],
+        "greedy": [best_first[place] for place in of_place],
         "lead 6, .05": by(lead6=1, adjacent=0.05),
         "chosen 3, .05": by(chosen3=1, adjacent=0.05),
         "chosen 3": by(chosen3=1),
         "lead 3 and chosen 3, .05": by(lead3=0.5, chosen3=0.5, adjacent=0.05),
         "cosine with the document": by(document=1),
-        "minimum Bayes risk": by(others=1),
         "ridge": [place[best] for place, best in zip(places, critic(places), strict=True)],
         "best by the reference": by(reference=1),
     }
     bylines = np.array([place[0]["byline"] for place in places]).reshape(-1, len(LENGTHS))[:, 0]
-    print(f"{len(bylines)} articles, {bylines.sum()} begin with By. Different draws: {len(rows) / len(places) - 1:.1f}")
+    different = np.mean([len(place) for place in places])
+    print(f"{len(bylines)} articles, {bylines.sum()} begin with By. Different draws: {different:.1f}")
     print("F1 by n, mean | kept | neighbours | - lead 3, .05 | - chosen 3, .05 | - lead 3, .05: with By., without")
     for name, chosen in kept.items():
         f1, content, near = (_table(chosen, value) for value in ("reference", "kept", "adjacent"))
@@ -172,9 +192,28 @@ def show(rows: Sequence[Row]) -> None:
         means = " ".join(f"{value:.3f}" for value in f1.mean(axis=0))
         tests = " | ".join(map(_tested, (*gains, gains[0][bylines], gains[0][~bylines])))
         print(f"{name} | {means} {f1.mean():.4f} | {content.mean():.4f} | {near.mean():.2f} | {tests}")
+    show_pools(rows, kept["lead 6, .05"])
     for name in ("chosen 3, .05", "ridge"):
         of_kept = (_table(kept[name], "kept") - _table(kept["lead 3, .05"], "kept")).mean(axis=1)
         print(f"content kept, {name} - lead 3, .05: {_tested(of_kept)}")
+
+
+def show_pools(rows: Sequence[Row], draws: Sequence[Row]) -> None:
+    """Each kind of candidates beside the draws of trained policies, chosen by two anchors and by the reference."""
+    print("candidates, anchor | F1 by n, mean | kept | - draws, lead 6: F1 | kept")
+    for kinds in (POOL[:1], POOL[:2], POOL[:1] + POOL[2:3], POOL[:1] + POOL[3:], POOL, POOL[3:]):
+        of_place: dict[tuple[int, int], list[Row]] = {(row["article"], row["n"]): [] for row in draws}
+        for row in rows:
+            if row["kind"] in kinds:
+                of_place[row["article"], row["n"]].append(row)
+        for anchor in ("lead6", "chosen3", "reference"):
+            weight = 0.0 if anchor == "reference" else 0.05
+            best = [max(of, key=lambda row: row[anchor] + weight * row["adjacent"]) for of in of_place.values()]
+            f1, content = _table(best, "reference"), _table(best, "kept")
+            means = " ".join(f"{value:.3f}" for value in (*f1.mean(axis=0), f1.mean()))
+            gains = f1 - _table(draws, "reference"), content - _table(draws, "kept")
+            tests = " | ".join(_tested(gain.mean(axis=1)) for gain in gains)
+            print(f"{' + '.join(kinds)}, {anchor} | {means} | {content.mean():.4f} | {tests}")
 
 
 def _table(chosen: Sequence[Row], value: str) -> Any:
@@ -193,6 +232,7 @@ def main() -> None:
     parser.add_argument("dataset", nargs="?", help="a JSONL file")
     parser.add_argument("--articles", type=int, help="only the first so many")
     parser.add_argument("--passes", type=int, default=15)
+    parser.add_argument("--pipeline", default="en_core_web_sm", help="which parses sentences")
     parser.add_argument("--out", type=Path, default=Path("draws.jsonl"))
     parser.add_argument("--show", type=Path, help="only show the table of draws written before")
     asked = parser.parse_args()
@@ -201,7 +241,7 @@ def main() -> None:
         articles = list(open_dataset(Dataset(asked.dataset, limit=asked.articles)))
         training = TrainingConfig("bench", 0, LENGTHS, asked.passes)
         with asked.out.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in cross_validated(articles, training))
+            file.writelines(json.dumps(row) + "\n" for row in cross_validated(articles, training, asked.pipeline))
     show([json.loads(line) for line in (asked.show or asked.out).open(encoding="utf-8")])
 
 
