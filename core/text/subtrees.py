@@ -53,8 +53,10 @@ def subtrees(words: Sequence[Sequence[Token]], first: int) -> tuple[Subtree, ...
         elif tops[i].lower_ in _AFTER_AUXILIARY:  # "has been" goes whole, and "will be" stays
             before = (j for j in reversed(range(i)) if labels[j] in _AUXILIARIES and heads[j] == heads[i])
             heads[i] = next(before, heads[i])
+    negates = [any(token.dep_ == "neg" for token in tokens) for tokens in words]  # "wasn't", too
     stays = [
-        _stays(top, head is not None and labels[head] in _AUXILIARIES) for top, head in zip(tops, heads, strict=True)
+        negates[i] or _stays(top, head is not None and labels[head] in _AUXILIARIES)
+        for i, (top, head) in enumerate(zip(tops, heads, strict=True))
     ]
     roots = [_root(i, heads, stays) for i in range(len(words))]
     parts: dict[int, list[int]] = {}
@@ -99,7 +101,7 @@ def _root(word: int, heads: Sequence[int | None], stays: Sequence[bool]) -> int:
 
 
 def _stands_alone(top: Token) -> bool:
-    labels = {child.dep_ for child in top.children if child.lower_ != "that"}
-    if top.dep_ == "ccomp" and top.head.lower_ not in _SAYING.split():
+    if top.dep_ == "ccomp" and (top.head.lower_ not in _SAYING.split() or "neg" in {c.dep_ for c in top.head.children}):
         return False
+    labels = {child.dep_ for child in top.children if child.lower_ != "that"}
     return top.dep_ in _CLAUSES and bool(labels & _SUBJECTS) and not labels & _CONJUNCTIONS

@@ -20,6 +20,7 @@ SENTENCES = {
         [2, 2, 2, 5, 5, 2, 7, 5],
         "nsubj aux ROOT nsubj aux ccomp aux xcomp",
     ),
+    "She has not said it failed": ([3, 3, 3, 3, 5, 3], "nsubj aux neg ROOT nsubj ccomp"),
     "He said that no alleged victim would sue and left": (
         [1, 1, 7, 5, 5, 7, 7, 1, 1, 1],
         "nsubj ROOT mark det amod nsubj aux ccomp cc conj",
@@ -44,6 +45,7 @@ def parsed(words: list[str], heads: list[int], labels: list[str]) -> list[list]:
             "Greece has denied it will fail to pay",
             "*Greece denied | has>Greece denied | it will fail to pay>Greece denied",
         ),
+        ("She has not said it failed", "*She not said | has>She not said | it failed>She not said"),
         (
             "He said that no alleged victim would sue and left",
             "*He said | that>no alleged victim would sue | *no alleged victim would sue>He said | and left>He said",
@@ -60,6 +62,13 @@ def test_what_a_head_needs_stays_with_it_and_only_what_somebody_said_stands_alon
         for subtree, text in zip(found, texts, strict=True)
     ]
     assert " | ".join(shown) == expected
+
+
+def test_a_negation_within_a_word_stays() -> None:
+    heads, labels = [3, 3, 3, 3], ["nsubjpass", "auxpass", "neg", "ROOT"]
+    doc = Doc(VOCABULARY, words=["He", "was", "n't", "jailed"], heads=heads, deps=labels)
+    (whole,) = subtrees([[doc[0]], list(doc[1:3]), [doc[3]]], 0)
+    assert whole.words == (0, 1, 2)
 
 
 @given(st.data())
