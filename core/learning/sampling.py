@@ -273,13 +273,12 @@ def decode(
     texts = {words_at(segmented, positions): adjacent_share(positions) for positions in different}
     f1 = anchored_f1(_anchor(policies, article, decoding), list(texts))
     scores = [score + decoding.adjacency_weight * share for score, share in zip(f1, texts.values(), strict=True)]
-    order = sorted(range(len(scores)), key=lambda i: -scores[i])  # of equals the first drawn
-    best = [(list(texts)[i], scores[i]) for i in order[:FLUENCY_CANDIDATES]]
-    if not decoding.needs_fluency:
-        return best[0][0]
-    slors = fluency([text for text, _ in best])
-    fluent = [score + decoding.fluency_weight * slor for (_, score), slor in zip(best, slors, strict=True)]
-    return best[int(np.argmax(fluent))][0]
+    # Sorting keeps the order of equals: the first drawn is the best of them.
+    best = dict(sorted(zip(texts, scores, strict=True), key=lambda pair: -pair[1])[:FLUENCY_CANDIDATES])
+    if decoding.needs_fluency:
+        slors = fluency(list(best))
+        best = {text: best[text] + decoding.fluency_weight * slor for text, slor in zip(best, slors, strict=True)}
+    return max(best, key=best.__getitem__)
 
 
 def _generator(seed: int, article: PreparedArticle, n: int) -> np.random.Generator:

@@ -42,17 +42,19 @@ def resolve_pipeline(pipeline: str, language: Language = "en", units: Units = "c
             not installed, or it parses no sentences and the units are subtrees.
         NwsError: Kiwi is needed and not installed.
     """
-    resolved = _resolved(pipeline, language)
+    resolved = _resolved(
+        pipeline, language, "" if units == "subtrees" else ", or choose the pipeline `blank`, which needs none"
+    )
     if units == "subtrees" and resolved in ("blank", KOREAN_PIPELINE):
         raise SegmentationError(
-            f"Subtrees are found in parsed sentences, and the pipeline {resolved!r} parses none. Install a trained one "
-            f"for English (`python -m spacy download {DEFAULT_TRAINED_PIPELINE}`), or name it with `pipeline`.",
+            f"Subtrees are found in parsed English sentences, and the pipeline {resolved!r} parses none. Name a "
+            f"trained one with `pipeline`, such as {DEFAULT_TRAINED_PIPELINE}.",
             settings=("units", "pipeline"),
         )
     return resolved
 
 
-def _resolved(pipeline: str, language: Language) -> str:
+def _resolved(pipeline: str, language: Language, otherwise: str) -> str:
     if pipeline not in ("auto", "blank") and (pipeline == KOREAN_PIPELINE) != (language == "ko"):
         raise SegmentationError(
             f"The pipeline {pipeline!r} does not cut the language of the run, {language!r}. Choose `auto`.",
@@ -66,7 +68,7 @@ def _resolved(pipeline: str, language: Language) -> str:
     if pipeline != "blank" and not _is_installed(pipeline):
         raise SegmentationError(
             f"The spaCy pipeline {pipeline!r} is not installed. Install it with "
-            f"`python -m spacy download {pipeline}`, or choose the pipeline `blank`, which needs none.",
+            f"`python -m spacy download {pipeline}`{otherwise}.",
             settings=("pipeline",),
         )
     return pipeline

@@ -63,7 +63,7 @@ def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
         with_subtrees: whether it finds subtrees (`core.text.subtrees`), too.
 
     Raises:
-        SegmentationError: the pipeline's files are damaged.
+        SegmentationError: the pipeline's files are damaged, or it parses nothing and subtrees are wanted.
     """
     chunker: Chunker
     if pipeline == "blank":
@@ -73,6 +73,10 @@ def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
     else:
         nlp = _load_trained(pipeline)
         chunker = parsed_chunks
+        if with_subtrees and "parser" not in nlp.pipe_names:
+            raise SegmentationError(
+                f"The spaCy pipeline {pipeline!r} has no parser, and subtrees need one: name another."
+            )
     nlp.add_pipe("line_breaks", first=True)
     nlp.max_length = sys.maxsize  # of texts: whoever names a trained pipeline for novels has the gigabytes
     # spaCy fails on half of a surrogate pair.

@@ -1,11 +1,13 @@
-"""Subtrees: the parts of a parsed sentence that can be left out, and the rest still read.
+"""Subtrees: the parts of a parsed sentence that can be left out, and the rest still reads.
 
 Deleting subtrees of a dependency tree is how sentences are compressed since Knight and Marcu (2000, "Statistics-Based
 Summarization - Step One: Sentence Compression") and Filippova and Strube (2008, "Dependency Tree Based Sentence
 Compression"). Here the tree is cut where an adjunct hangs: an adjective, a prepositional phrase, a clause. What a head
-cannot go without stays with it: subject and object, auxiliaries, negation, the parts of a name.
+cannot go without stays with it: subject and object, auxiliaries, the parts of a name. So does what would turn a
+statement around: negation, conditions, and words such as "alleged".
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from spacy.tokens import Token
@@ -14,23 +16,24 @@ from core.text.cutting import Subtree
 
 # Dependents that stay with their heads, by their labels in spaCy's English pipelines (ClearNLP's).
 _KEPT_WITH_HEAD = """
-    acomp attr case cc compound csubj csubjpass dative dobj expl mark neg nsubj nsubjpass nummod oprd pcomp pobj preconj
-    predet prt quantmod xcomp
+    acomp attr aux auxpass case cc ccomp compound csubj csubjpass dative dobj expl mark neg nsubj nsubjpass nummod oprd
+    pcomp pobj preconj predet prt quantmod xcomp
 """
-# Auxiliaries, too, but for these, which headlines leave out.
-_BE_AND_HAVE = "am are be been being had has have is was were"
-_AFTER_AUXILIARY = ("be", "been", "being")
-_AUXILIARIES = ("aux", "auxpass")
-# And these stay, whatever their label: without them a text says something else.
+# But "has denied" may become "denied". "was jailed" stays: without "was" a victim may become a culprit.
+_HAVE = ("had", "has", "have")
+_BE = ("be", "been", "being")
+# These stay, whatever their label, and so do the modifiers that they are part of: "no longer", "at no time".
 _DECISIVE = """
     accused alleged allegedly almost attempted barely fake false few former hardly least likely most nearly neither no
-    only possible potential reportedly suspected unlikely
+    only possible potential purportedly rarely reportedly scarcely seldom supposedly suspected unlikely unproven
 """
-# Clauses that can stand alone, with a subject, and without a conjunction. What somebody said is one, not what he
-# denied.
-_CLAUSES = ("advcl", "ccomp", "conj", "parataxis")
+_MODIFIERS = ("advmod", "amod", "det", "neg", "npadvmod", "nummod", "pobj", "predet", "prep", "quantmod")
+_CONDITIONS = ("if", "unless")
+# What somebody said may stand alone, and who said it only beside it. What somebody claimed, denied or did not say may
+# not.
 _SAYING = """
-    added announced confirmed found reported reveal revealed said say saying says showed shows told warned
+    added adds announced announces confirmed confirms explained explains found finds reported reports revealed reveals
+    said says showed shows told tells
 """
 _SUBJECTS = {"csubj", "csubjpass", "expl", "nsubj", "nsubjpass"}
 _CONJUNCTIONS = {"cc", "mark"}
@@ -50,14 +53,11 @@ def subtrees(words: Sequence[Sequence[Token]], first: int) -> tuple[Subtree, ...
         if label == "cc":  # spaCy hangs "and" on what stands before it; it goes with what stands behind
             behind = (j for j in range(i + 1, len(words)) if labels[j] == "conj" and heads[j] == heads[i])
             heads[i] = next(behind, heads[i])
-        elif tops[i].lower_ in _AFTER_AUXILIARY:  # "has been" goes whole, and "will be" stays
-            before = (j for j in reversed(range(i)) if labels[j] in _AUXILIARIES and heads[j] == heads[i])
-            heads[i] = next(before, heads[i])
-    negates = [any(token.dep_ == "neg" for token in tokens) for tokens in words]  # "wasn't", too
-    stays = [
-        negates[i] or _stays(top, head is not None and labels[head] in _AUXILIARIES)
-        for i, (top, head) in enumerate(zip(tops, heads, strict=True))
-    ]
+    stays = _staying(words, tops, heads)
+    said = {head: i for i, head in reversed(list(enumerate(heads))) if labels[i] == "ccomp" and not stays[i]}
+    for verb, clause in said.items():
+        if verb is not None and heads[verb] is None:
+            heads[verb], heads[clause] = clause, None
     roots = [_root(i, heads, stays) for i in range(len(words))]
     parts: dict[int, list[int]] = {}
     for i, root in enumerate(roots):
@@ -67,7 +67,7 @@ def subtrees(words: Sequence[Sequence[Token]], first: int) -> tuple[Subtree, ...
         Subtree(
             words=tuple(first + i for i in own),
             head=number[root] if (head := heads[root]) is None else number[roots[head]],
-            begins=heads[root] is None or _stands_alone(tops[root]),
+            begins=heads[root] is None or (root not in said and _stands_alone(tops[root])),
         )
         for root, own in parts.items()
     )
@@ -86,12 +86,29 @@ def _heads(words: Sequence[Sequence[Token]], tops: Sequence[Token]) -> list[int 
     ]
 
 
-def _stays(top: Token, after_auxiliary: bool) -> bool:
-    """Whether a word is kept wherever its head is."""
-    word = top.lower_
-    if top.dep_ in _AUXILIARIES:
-        return after_auxiliary or word not in _BE_AND_HAVE.split() or top.head.lower_ in _AFTER_AUXILIARY
-    return word in _DECISIVE.split() or (top.dep_ in _KEPT_WITH_HEAD.split() and word != "that")
+def _staying(words: Sequence[Sequence[Token]], tops: Sequence[Token], heads: Sequence[int | None]) -> list[bool]:
+    """Whether each word is kept wherever its head is."""
+    auxiliaries = Counter(head for top, head in zip(tops, heads, strict=True) if top.dep_ in ("aux", "auxpass"))
+    stays = [_is_needed(top, auxiliaries[head]) for top, head in zip(tops, heads, strict=True)]
+    for i, tokens in enumerate(words):
+        if any(token.dep_ == "neg" for token in tokens) or tops[i].lower_ in _DECISIVE.split():
+            stays[i] = True
+            above = heads[i]
+            while above is not None and tops[above].dep_ in _MODIFIERS:
+                stays[above], above = True, heads[above]
+    return stays
+
+
+def _is_needed(top: Token, auxiliaries: int) -> bool:
+    """Whether a word stays for its label. Its head has so many auxiliaries."""
+    negated = any(child.dep_ == "neg" for child in top.head.children)
+    if top.dep_ == "ccomp":
+        return negated or top.head.lower_ not in _SAYING.split()
+    if top.dep_ == "aux" and top.lower_ in _HAVE:
+        return negated or auxiliaries > 1 or top.head.lower_ in _BE
+    if top.dep_ == "advcl":
+        return any(child.lower_ in _CONDITIONS for child in top.children)
+    return top.dep_ in _KEPT_WITH_HEAD.split() and top.lower_ != "that"
 
 
 def _root(word: int, heads: Sequence[int | None], stays: Sequence[bool]) -> int:
@@ -101,7 +118,6 @@ def _root(word: int, heads: Sequence[int | None], stays: Sequence[bool]) -> int:
 
 
 def _stands_alone(top: Token) -> bool:
-    if top.dep_ == "ccomp" and (top.head.lower_ not in _SAYING.split() or "neg" in {c.dep_ for c in top.head.children}):
-        return False
+    """Whether a clause within a sentence can begin a summary: with a subject, and without a conjunction."""
     labels = {child.dep_ for child in top.children if child.lower_ != "that"}
-    return top.dep_ in _CLAUSES and bool(labels & _SUBJECTS) and not labels & _CONJUNCTIONS
+    return top.dep_ in ("ccomp", "conj", "parataxis") and bool(labels & _SUBJECTS) and not labels & _CONJUNCTIONS

@@ -59,6 +59,8 @@ def plan_sweep(
     writing = [] if isinstance(recipe, Phase1Recipe) else list(generators.values())
     corpora = open_corpora(recipe.datasets) if corpora is None else corpora
     recipe, lengths_end = _with_lengths(recipe, corpora)
+    if recipe.units == "subtrees":
+        raise RecipeError("Only policies write of subtrees (`phase2`); these systems write of `chunks` or `words`.")
     common = common_stage(recipe, language or language_of(corpora))
     if panels is None:
         recipe = _with_rulers(recipe, corpora)
