@@ -153,10 +153,10 @@ def test_subtrees_are_whole_and_hang_on_what_was_taken_before(
         # Where nothing fits that a summary may begin with, the article's first words are left.
         assert text == " ".join(article.words[i] for i in positions or range(min(n, len(article.words))))
         assert len(positions) <= n
-        assert taken or all(len(subtree.positions) > n for subtree in article.subtrees if subtree.begins)
-        assert {subtree.sentence for subtree in own} <= set(sentences) or len(
-            {subtree.sentence for subtree in own}
-        ) == 1
+        fitting = {subtree.sentence for subtree in article.subtrees if subtree.begins and len(subtree.positions) <= n}
+        assert bool(taken) == bool(fitting)
+        # Other sentences are opened where nothing fits of those that were chosen.
+        assert {subtree.sentence for subtree in own} <= set(sentences) or fitting.isdisjoint(sentences)
 
 
 @st.composite
