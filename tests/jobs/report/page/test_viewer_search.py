@@ -74,8 +74,10 @@ def test_an_address_holds_the_whole_view(open_at: Callable[..., Page], page: Pag
     page.locator("#n").press("End")
     page.locator("#search").fill("only1")
     expect(page.locator("#found")).to_have_text("111 of 230 articles")
+    searched = settled(page, "search=only1")
     page.locator("#next").click()
-    other = open_at(settled(page, "search=only1"))
+    page.wait_for_function("searched => location.hash !== searched", arg=searched)
+    other = open_at(page.evaluate("location.hash"))
     wanted = state(page)
     assert wanted["list"]
     expect(other.locator("#found")).to_have_text(str(wanted["found"]))
