@@ -133,9 +133,16 @@ def _objective(
 
 
 def _fluency_of(scorers: "Mapping[str, ModelScorer]") -> FluencyOf:
-    """The fluency of texts under the run's language model; an error for who asks without one."""
-    scorer = scorers.get("fluency")
-    return no_fluency if scorer is None else lambda texts: scorer.score([("", text) for text in texts])
+    """The fluency of texts under the run's language model, each read once; an error for who asks without one."""
+    scorer, known = scorers.get("fluency"), dict[str, float]()
+
+    def fluency(texts: Sequence[str]) -> list[float]:
+        assert scorer is not None
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, scorer.score([("", text) for text in new]), strict=True))
+        return [known[text] for text in texts]
+
+    return no_fluency if scorer is None else fluency
 
 
 def take_share(device: str, memory_fraction: float | None) -> None:

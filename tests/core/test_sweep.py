@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from core.article import Article
 from core.errors import EmptyArticleError, LanguageError
 from core.metrics import bertscore
 from core.metrics.config import BertScoreConfig, RougeConfig
+from core.metrics.fluency import Fluency, FluencyScorer
 from core.models import encoders, parse_model, resolve_model
 from core.models.generation import LoadedGenerator, load_generator
 from core.models.generators import KNOWN_GENERATORS, parse_generator
@@ -21,7 +22,7 @@ from core.stage import MetricsConfig, Stage
 from core.sweep import Sweeper, generated, take_share
 from core.systems.chunk_systems import ChunkSystem
 from core.systems.extractive_baselines import Lead, Random
-from core.systems.system import Draft
+from core.systems.system import Document, Draft, UsualSystem
 from core.text.dataset import Dataset, open_dataset
 from core.text.length import UNCUT, count_words, first_words
 from core.text.segmentation import unsegmented
@@ -76,6 +77,37 @@ def test_every_article_gets_every_system_at_every_length_whatever_its_bundle() -
     for one, other in zip(together, apart, strict=True):
         assert (one.article_id, one.system, one.n, one.text) == (other.article_id, other.system, other.n, other.text)
         assert one.scores == pytest.approx(other.scores, abs=1e-6)
+
+
+@dataclass(frozen=True)
+class Fluent(UsualSystem):
+    """A system that asks for the fluency of the same texts as any other of its kind."""
+
+    signature: str
+
+    def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
+        wanted = ["Rain fell.", "A train left.", "Rain fell."]
+        rain, train, again = document.fluency(wanted)
+        assert rain == again != train
+        return [Draft(n, document.segmented.words[0]) for n in lengths]
+
+
+def test_the_language_model_reads_a_text_once_for_all_systems(
+    tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    score = FluencyScorer.score
+
+    def recorded(self: FluencyScorer, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        asked.extend(text for _, text in pairs)
+        return score(self, pairs)
+
+    monkeypatch.setattr(FluencyScorer, "score", recorded)
+    fluency = Fluency(resolve_model(parse_model(str(tiny_models["llama"]))))
+    fluent = replace(stage(), systems=(Fluent("one"), Fluent("other")), lengths=(1,))
+    fluent = replace(fluent, metrics=replace(fluent.metrics, by_models=(fluency,)))
+    summaries = make_sweeper(fluent, "cpu")([segmented("Some text.")])
+    assert asked == ["Rain fell.", "A train left.", *{summary.text for summary in summaries}]
 
 
 def test_a_renamed_article_is_generated_with_the_same_draws() -> None:
