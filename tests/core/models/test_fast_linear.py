@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from core import arithmetic
-from core.arithmetic import PackedLinear, onednn_works, speed_up_linear_layers
+from core.arithmetic import PackedLinear, onednn_is_faster, onednn_works, speed_up_linear_layers
 from core.models import parse_model, resolve_model
 from core.models.encoders import load_encoder
 from core.systems.importance import unit_rows
@@ -45,6 +45,26 @@ def test_encoders_use_it(tiny_models: dict[str, Path], monkeypatch: pytest.Monke
             vectors.append(encoder.encode(TEXTS))
         assert calls.called == faster
     np.testing.assert_allclose(unit_rows(vectors[1]), unit_rows(vectors[0]), rtol=0, atol=1e-6)
+
+
+@needs_onednn
+@pytest.mark.parametrize(
+    ("maker", "instructions", "is_faster"),
+    [
+        ("AuthenticAMD", "AVX512", True),
+        ("AuthenticAMD", "AVX2", True),  # where MKL's rows depend on their batch
+        ("AuthenticAMD", "DEFAULT", False),
+        ("GenuineIntel", "AVX512", False),
+    ],
+)
+def test_it_multiplies_on_amd(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, maker: str, instructions: str, is_faster: bool
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"vendor_id : {maker}\n", encoding="utf-8")
+    monkeypatch.setattr(arithmetic, "CPUINFO", cpuinfo)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: instructions)
+    assert onednn_is_faster.__wrapped__() == is_faster
 
 
 @needs_onednn
