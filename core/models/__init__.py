@@ -74,7 +74,7 @@ KNOWN_MODELS = {
 
 
 SMOLLM2_MODEL = ModelRef("smollm2", SMOLLM2, SMOLLM2_VERSION)
-LANGUAGE_MODELS = KNOWN_MODELS | {SMOLLM2_MODEL.name: SMOLLM2_MODEL}
+LANGUAGE_MODELS = {SMOLLM2_MODEL.name: SMOLLM2_MODEL}
 """The models known by name where a recipe names a causal language model."""
 
 

