@@ -100,7 +100,7 @@ def _policy_notes(numbers: PolicyNumbers, where: str) -> Iterator[str]:
     else:
         yield "The reward is not this metric: training and test articles cannot be compared in it."
     if numbers.metric != "fluency":
-        yield f"{metric_name(numbers.metric)} does not measure fluency: a list of names can score high. Read some."
+        yield "This metric does not measure fluency: a list of names can score high. Read some."
 
 
 def _print_tables(tables: Iterable[Table | None], console: Console) -> None:
