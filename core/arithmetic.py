@@ -93,7 +93,7 @@ def speed_up_linear_layers(model: nn.Module) -> None:
 
 @functools.cache
 def onednn_is_faster() -> bool:
-    """Whether oneDNN is faster than MKL on this kind of CPU, and PyTorch has these layers."""
+    """Whether oneDNN is faster than MKL on this kind of CPU (AMD's with AVX2), and PyTorch has these layers."""
     # Linux's description of the CPUs; other systems have no such file.
     is_amd = CPUINFO.is_file() and "AuthenticAMD" in CPUINFO.read_text(encoding="utf-8", errors="replace")
     return is_amd and torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512") and onednn_works()

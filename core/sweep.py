@@ -134,15 +134,17 @@ def _objective(
 
 def _fluency_of(scorers: "Mapping[str, ModelScorer]") -> FluencyOf:
     """The fluency of texts under the run's language model, each read once; an error for who asks without one."""
-    scorer, known = scorers.get("fluency"), dict[str, float]()
+    scorer = scorers.get("fluency")
+    if scorer is None:
+        return no_fluency
+    known: dict[str, float] = {}
 
     def fluency(texts: Sequence[str]) -> list[float]:
-        assert scorer is not None
         new = [text for text in dict.fromkeys(texts) if text not in known]
         known.update(zip(new, scorer.score([("", text) for text in new]), strict=True))
         return [known[text] for text in texts]
 
-    return no_fluency if scorer is None else fluency
+    return fluency
 
 
 def take_share(device: str, memory_fraction: float | None) -> None:
