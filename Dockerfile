@@ -2,13 +2,15 @@
 # The image for T4 GPUs on Kubernetes is cluster/Dockerfile.
 FROM python:3.11-slim AS wheel
 WORKDIR /build
-COPY pyproject.toml README.md hatch_build.py nws_start.py ./
+COPY pyproject.toml README.md LICENSE hatch_build.py ./
 COPY core core
 COPY cluster cluster
 COPY jobs jobs
 COPY nws nws
 COPY alembic alembic
-RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
+# The commit that runs record. Git is not here to tell it; without this they record the version of the package.
+ARG COMMIT=
+RUN NWS_COMMIT="$COMMIT" pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.11-slim
 # Without CUDA PyTorch is gigabytes smaller. Its builds for CPUs are in an index of their own.
@@ -17,11 +19,6 @@ COPY constraints.txt /opt/nws/
 COPY --from=wheel /wheels /opt/nws/wheels
 RUN pip install --no-cache-dir --no-deps --index-url "$TORCH_INDEX" --constraint /opt/nws/constraints.txt torch \
     && pip install --no-cache-dir --constraint /opt/nws/constraints.txt "$(echo /opt/nws/wheels/*.whl)[korean,postgres]"
-# The commit that runs record. Git is not here to tell it; without this they record the version of the package.
-ARG COMMIT=
-RUN if [ -n "$COMMIT" ]; then \
-        printf %s "$COMMIT" > "$(python -c 'from jobs.installation import ROOT; print(ROOT)')/.nws_code_version"; \
-    fi
 RUN useradd --create-home nws
 USER nws
 WORKDIR /home/nws

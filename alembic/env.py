@@ -5,10 +5,10 @@ import os
 from alembic import context
 from sqlalchemy import Connection
 
-from jobs.store.address import DEFAULT_STORE, parse_address
-from jobs.store.engine import transaction, writer_engine
-from jobs.store.schema import HEAD_REVISION, schema_hash
-from jobs.store.tables import Base
+from nws.jobs.store.address import DEFAULT_STORE, parse_address
+from nws.jobs.store.engine import transaction, writer_engine
+from nws.jobs.store.schema import HEAD_REVISION, schema_hash
+from nws.jobs.store.tables import Base
 
 
 def run(connection: Connection) -> None:

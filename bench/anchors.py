@@ -22,29 +22,29 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.analysis.intervals import mean_intervals
-from core.analysis.sign_flip import sign_flip_p
-from core.arithmetic import find_device
-from core.article import Article, SegmentedArticle
-from core.episodes import EpisodeRunner
-from core.learning.environment import positions_taken
-from core.learning.learner import Learner, train
-from core.learning.policies import make_policies, restore_policies
-from core.learning.reward import Reward, kept_reward
-from core.learning.sampling import Draw, Greedy, episodes, falling, rollouts
-from core.learning.training_config import PolicyConfig, RewardConfig, TrainingConfig
-from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.kept import draw_panel
-from core.models import parse_model, resolve_model
-from core.models.encoders import load_encoder
-from core.stage import MetricsConfig, Stage
-from core.systems.chunk_systems import candidate_chunks, greedy
-from core.systems.composition import adjacent_share, first_sentences, words_at
-from core.systems.importance import unit_rows
-from core.text.dataset import Dataset, open_dataset
-from core.text.segmentation import resolve_pipeline
-from core.worker_factories import make_episode_runner
+from nws.core.analysis.intervals import mean_intervals
+from nws.core.analysis.sign_flip import sign_flip_p
+from nws.core.arithmetic import find_device
+from nws.core.article import Article, SegmentedArticle
+from nws.core.episodes import EpisodeRunner
+from nws.core.learning.environment import positions_taken
+from nws.core.learning.learner import Learner, train
+from nws.core.learning.policies import make_policies, restore_policies
+from nws.core.learning.reward import Reward, kept_reward
+from nws.core.learning.sampling import Draw, Greedy, episodes, falling, rollouts
+from nws.core.learning.training_config import PolicyConfig, RewardConfig, TrainingConfig
+from nws.core.metrics.bertscore import AnchorScorer, BertScorer
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.metrics.kept import draw_panel
+from nws.core.models import parse_model, resolve_model
+from nws.core.models.encoders import load_encoder
+from nws.core.stage import MetricsConfig, Stage
+from nws.core.systems.chunk_systems import candidate_chunks, greedy
+from nws.core.systems.composition import adjacent_share, first_sentences, words_at
+from nws.core.systems.importance import unit_rows
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.segmentation import resolve_pipeline
+from nws.core.worker_factories import make_episode_runner
 
 K, LENGTHS = 160, (7, 9, 11, 13)
 BOLDER = 2.0  # temperature

@@ -18,20 +18,20 @@ from rich.console import Console
 from rouge_score.rouge_scorer import RougeScorer
 from sentence_transformers import SentenceTransformer
 
-from cluster.article_work import Work
-from core import arithmetic
-from core.arithmetic import find_device
-from core.article import Article, SegmentedArticle
-from core.metrics.rouge import VARIANTS
-from core.models import model_folder
-from core.models.encoders import FloatArray
-from core.stage import Stage
-from core.sweep import BeginEncode, Sweeper, embed, write
-from core.types import Score
-from core.worker_factories import make_segmenter
-from jobs.drive import driver
-from jobs.recipes.plan import Plan
-from jobs.store import open_store
+from nws.cluster.article_work import Work
+from nws.core import arithmetic
+from nws.core.arithmetic import find_device
+from nws.core.article import Article, SegmentedArticle
+from nws.core.metrics.rouge import VARIANTS
+from nws.core.models import model_folder
+from nws.core.models.encoders import FloatArray
+from nws.core.stage import Stage
+from nws.core.sweep import BeginEncode, Sweeper, embed, write
+from nws.core.types import Score
+from nws.core.worker_factories import make_segmenter
+from nws.jobs.drive import driver
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import open_store
 
 CPU = find_device("cpu")
 

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from core.analysis.claimed_lengths import COMPARED, ClaimedLengths, kept_by_article
-from core.analysis.content_kept import Floats
-from core.analysis.gain_over_random import lengths_text
-from core.analysis.intervals import ALPHA, above_zero_p, moments
-from core.analysis.points import Points
-from jobs.report.claim_answer import claims_of
-from jobs.report.metric_names import metric_name
-from jobs.report.numerals import decimals, percent, percent_interval
-from jobs.store import open_store
+from nws.core.analysis.claimed_lengths import COMPARED, ClaimedLengths, kept_by_article
+from nws.core.analysis.content_kept import Floats
+from nws.core.analysis.gain_over_random import lengths_text
+from nws.core.analysis.intervals import ALPHA, above_zero_p, moments
+from nws.core.analysis.points import Points
+from nws.jobs.report.claim_answer import claims_of
+from nws.jobs.report.metric_names import metric_name
+from nws.jobs.report.numerals import decimals, percent, percent_interval
+from nws.jobs.store import open_store
 
 CLAIM, ARTICLES, STUDIES = "7-13", (20, 24, 60, 200), 10_000
 WRONG = "adds content", "adds less"

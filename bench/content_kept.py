@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from core.analysis import Points
-from core.analysis.content_kept import (
+from nws.core.analysis import Points
+from nws.core.analysis.content_kept import (
     KEPT,
     SHARES,
     Ceiling,
     KeptByArticle,
     content_kept,
 )
-from core.analysis.grids import build_grids
-from core.analysis.intervals import ALPHA, above_zero_p, moments, skewed_intervals
-from core.analysis.smallest_n import FEWEST_ARTICLES, POWER, first_kept, interval_of_n
-from core.systems.rulers import OTHER_ARTICLE, PERSON
-from jobs.store import open_store
+from nws.core.analysis.grids import build_grids
+from nws.core.analysis.intervals import ALPHA, above_zero_p, moments, skewed_intervals
+from nws.core.analysis.smallest_n import FEWEST_ARTICLES, POWER, first_kept, interval_of_n
+from nws.core.systems.rulers import OTHER_ARTICLE, PERSON
+from nws.jobs.store import open_store
 
 ARTICLES = (20, 24, 60, 200)
 SEED = 0

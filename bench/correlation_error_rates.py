@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.correlation import (
+from nws.core.analysis.correlation import (
     LEVELS,
     coefficients,
     coefficients_of_draws,
@@ -22,7 +22,7 @@ from core.analysis.correlation import (
     resampled_correlations,
     standardised,
 )
-from core.analysis.perm_systems import exchanged_at
+from nws.core.analysis.perm_systems import exchanged_at
 
 SEED = 0
 INTERACTIONS = (0.0, 0.05, 0.1, 0.2)

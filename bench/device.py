@@ -10,8 +10,8 @@ from typing import get_args
 import torch
 from torch import nn
 
-from core.arithmetic import PackedLinear, find_device, onednn_is_faster, set_float32_products
-from core.types import AMPERE, Precision
+from nws.core.arithmetic import PackedLinear, find_device, onednn_is_faster, set_float32_products
+from nws.core.types import AMPERE, Precision
 
 _SAMPLE_MS = 100
 

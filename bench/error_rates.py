@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import skew as skewness
 
-from core.analysis import (
+from nws.core.analysis import (
     LEAD,
     RANDOM,
     Metric,
@@ -25,10 +25,10 @@ from core.analysis import (
     magic_numbers,
     mean_intervals,
 )
-from core.analysis.paired import ALPHA, TOO_SKEWED
-from core.analysis.points import NO_TEXT
-from core.analysis.sign_flip import holm, sign_flip_p
-from jobs.store import open_store
+from nws.core.analysis.paired import ALPHA, TOO_SKEWED
+from nws.core.analysis.points import NO_TEXT
+from nws.core.analysis.sign_flip import holm, sign_flip_p
+from nws.jobs.store import open_store
 
 ARTICLES = (8, 24, 100, 1000)
 FEW_ARTICLES = (5, 8, 12, 24)

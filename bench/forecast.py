@@ -34,11 +34,11 @@ from simulation.world import World
 from bench import stub_work
 from bench.machine import RESULTS, cpu_model
 from bench.overhead import WORDS, Meter, cost
-from cluster.session import local_session
-from core.article import Article
-from jobs.drive import pools
-from jobs.recipes.job import plan_job
-from jobs.store import open_store
+from nws.cluster.session import local_session
+from nws.core.article import Article
+from nws.jobs.drive import pools
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import open_store
 
 KEPT = RESULTS / "rate_by_actors.json"
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "forecast.png"

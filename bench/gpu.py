@@ -28,17 +28,17 @@ from bench.machine import cpu_model, keep
 from bench.parts import Stopwatch, watched
 from bench.random_models import make_bert
 from bench.sweep import Agreement, compare
-from core.arithmetic import find_device
-from core.article import SegmentedArticle
-from core.stage import Stage
-from core.sweep import Sweeper
-from core.types import Precision, Score, Summary
-from core.worker_factories import make_segmenter, make_sweeper
-from jobs.installation import code_version
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.core.arithmetic import find_device
+from nws.core.article import SegmentedArticle
+from nws.core.stage import Stage
+from nws.core.sweep import Sweeper
+from nws.core.types import Precision, Score, Summary
+from nws.core.worker_factories import make_segmenter, make_sweeper
+from nws.jobs.installation import code_version
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 
 # How many texts the libraries' `encode` reads at once: their default, 32, was slower on a GPU.
 LIBRARY_BATCH = 64
@@ -141,7 +141,7 @@ def measure_all(
 def flop_of(stage: Stage, articles: Sequence[SegmentedArticle], device: torch.device, bundle: int = 16) -> float:
     """FLOP of a sweep, padding included: counted on the first bundle, for counting is slow, and scaled by words.
 
-    On a CPU the layers of `core.arithmetic.PackedLinear` are not counted.
+    On a CPU the layers of `nws.core.arithmetic.PackedLinear` are not counted.
     """
     sweeper = make_sweeper(stage, device.type)
     first = articles[:bundle]

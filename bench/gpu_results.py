@@ -6,7 +6,7 @@ from typing import Any
 
 from bench.parts import ELSE, MODELS
 from bench.sweep import Agreement
-from core.types import Precision
+from nws.core.types import Precision
 
 # The test splits and their mean lengths in words (See et al. 2017, section 4; Narayan et al. 2018, table 2).
 PAPER = {"CNN/DailyMail": (11_490, 781), "XSum": (11_334, 431)}

@@ -23,13 +23,13 @@ from bench.arms import CPU, Arm, nws, stage_of
 from bench.machine import RESULTS, cpu_model
 from bench.parts import MODELS, watched
 from bench.sweep import TOLERANCE, datasets
-from core.metrics.specs import METRICS, PARTS
-from core.sweep import Sweeper, take_share
-from core.systems.rulers import RULERS
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_plan import STUDY_LENGTHS
-from jobs.store import upgrade_schema
+from nws.core.metrics.specs import METRICS, PARTS
+from nws.core.sweep import Sweeper, take_share
+from nws.core.systems.rulers import RULERS
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.recipes.sweep_plan import STUDY_LENGTHS
+from nws.jobs.store import upgrade_schema
 
 WITHOUT, KEPT, RULED = ARMS = ("without", "content kept", "content kept and rulers")
 MOST = 1.15  # times the CPU time without
@@ -91,8 +91,8 @@ def measure(dataset: str, articles: int, reps: int) -> dict[str, Cost]:
 def measured_later() -> Iterator[None]:
     """A run in this block draws no panel, and does not catch up on content kept at its end."""
     with (
-        mock.patch("jobs.recipes.plan.Plan.with_panels", lambda plan: dataclasses.replace(plan, panels=())),
-        mock.patch("jobs.drive.driver.lacking_kept", return_value=[]),
+        mock.patch("nws.jobs.recipes.plan.Plan.with_panels", lambda plan: dataclasses.replace(plan, panels=())),
+        mock.patch("nws.jobs.drive.driver.lacking_kept", return_value=[]),
     ):
         yield
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from core.metrics.metric import FloatArray, Row
-from core.metrics.registry import make_metric
-from core.systems.rulers import RULERS
-from core.text.dataset import Dataset, open_dataset
-from core.text.length import idf_of
-from jobs.store import open_store
+from nws.core.metrics.metric import FloatArray, Row
+from nws.core.metrics.registry import make_metric
+from nws.core.systems.rulers import RULERS
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.length import idf_of
+from nws.jobs.store import open_store
 
 FRANK = {"frank_xsum": "XSum", "frank_cnn": "CNN/DailyMail"}
 LENGTHS, DRAWS = (5, 9, 21), 2_000

@@ -18,17 +18,17 @@ import torch
 from numpy.typing import NDArray
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from core.arithmetic import find_device, one_thread
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import MINILM, BertScoreConfig
-from core.metrics.metric import FloatArray, Row
-from core.metrics.registry import make_metric
-from core.metrics.token_matching import TokenVectors
-from core.models import model_folder, parse_model, resolve_model
-from core.models.loading import load_tokenizer
-from core.systems.importance import lexrank, ranking
-from core.text.length import bare_words, idf_of
-from core.text.segmentation import sentences_of
+from nws.core.arithmetic import find_device, one_thread
+from nws.core.metrics.bertscore import BertScorer
+from nws.core.metrics.config import MINILM, BertScoreConfig
+from nws.core.metrics.metric import FloatArray, Row
+from nws.core.metrics.registry import make_metric
+from nws.core.metrics.token_matching import TokenVectors
+from nws.core.models import model_folder, parse_model, resolve_model
+from nws.core.models.loading import load_tokenizer
+from nws.core.systems.importance import lexrank, ranking
+from nws.core.text.length import bare_words, idf_of
+from nws.core.text.segmentation import sentences_of
 
 EQUAL, CHOSEN = "layer 6, equal", "layers 0 and 6, one matching, idf"
 JOINED: Mapping[str, Sequence[tuple[int, ...]]] = {

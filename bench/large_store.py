@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 
 from bench.machine import cpu_model, keep
-from core.article import Article
-from core.metrics.specs import as_columns
-from core.types import BundleResult, Score, Summary, SystemKind
-from jobs.store import RunSpec, Store, open_store, upgrade_schema
+from nws.core.article import Article
+from nws.core.metrics.specs import as_columns
+from nws.core.types import BundleResult, Score, Summary, SystemKind
+from nws.jobs.store import RunSpec, Store, open_store, upgrade_schema
 
 LENGTHS = tuple(range(1, 22, 2))
 MODELS = ("bert-base-uncased", "xlnet-base-cased", "electra-base-discriminator")

@@ -3,8 +3,8 @@
     python -m bench.late_gains sqlite:///nws.db RUN RUN … > bench/results/late_gains.txt
 
 The articles of a run are the truth: a study draws from them, with replacement. What its systems gain is shifted until
-they gain just the share of the reference's gain that is called stopping (`core.analysis.late_gains`). Once more, what
-the reference gains is shifted until it is just enough, and the systems lose.
+they gain just the share of the reference's gain that is called stopping (`nws.core.analysis.late_gains`). Once more,
+what the reference gains is shifted until it is just enough, and the systems lose.
 """
 
 import sys
@@ -12,13 +12,13 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis import Points
-from core.analysis.content_kept import KEPT
-from core.analysis.grids import build_grids
-from core.analysis.intervals import ALPHA
-from core.analysis.late_gains import AT_LEAST, AT_MOST, LateGain, late_gains, p_stopped
-from core.systems.rulers import REFERENCE_WORDS
-from jobs.store import open_store
+from nws.core.analysis import Points
+from nws.core.analysis.content_kept import KEPT
+from nws.core.analysis.grids import build_grids
+from nws.core.analysis.intervals import ALPHA
+from nws.core.analysis.late_gains import AT_LEAST, AT_MOST, LateGain, late_gains, p_stopped
+from nws.core.systems.rulers import REFERENCE_WORDS
+from nws.jobs.store import open_store
 
 ARTICLES = (20, 24, 60, 200)
 STUDIES = 10_000

@@ -26,12 +26,12 @@ from rich.console import Console
 
 from bench import stub_work
 from bench.machine import CpuSeconds, cpu_model, keep
-from core.types import Landed
-from jobs.drive import driver
-from jobs.drive.run import Outcome
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import RunWriter, Store, open_store, upgrade_schema
+from nws.core.types import Landed
+from nws.jobs.drive import driver
+from nws.jobs.drive.run import Outcome
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import RunWriter, Store, open_store, upgrade_schema
 
 BUNDLE_SIZE, ACTORS, WORDS = 32, 2, 100
 WARM_UP = 10_000  # articles
@@ -65,7 +65,7 @@ class Meter:
     cpu: CpuSeconds = field(default_factory=lambda: CpuSeconds(psutil.Process()))
 
     def submit(self, store: Store, plan: Plan, console: Console) -> Outcome:
-        """`jobs.drive.driver.start` with stub work, metered, and interrupted when 99 % is stored."""
+        """`nws.jobs.drive.driver.start` with stub work, metered, and interrupted when 99 % is stored."""
         record, last = RunWriter.record, int(DONE_BEFORE_RESUME * (plan.articles or 0))
 
         def metered(writer: RunWriter, landed: Sequence[Landed], *rest: Any) -> None:

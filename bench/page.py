@@ -24,13 +24,13 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.large_store import LENGTHS, SYSTEMS, fill_run
 from bench.machine import cpu_model, keep
-from core.article import Article
-from core.metrics.specs import F1S, as_columns
-from core.text.dataset import BUNDLED
-from core.text.length import word_spans
-from core.types import Score, Summary
-from jobs.report.page.page import write_page
-from jobs.store import open_store
+from nws.core.article import Article
+from nws.core.metrics.specs import F1S, as_columns
+from nws.core.text.dataset import BUNDLED
+from nws.core.text.length import word_spans
+from nws.core.types import Score, Summary
+from nws.jobs.report.page.page import write_page
+from nws.jobs.store import open_store
 
 REAL = Path(__file__).parents[2] / "shared" / "data" / "cnn_dailymail.jsonl"
 WORDS, LOOKED_AT = 840, 20

@@ -16,22 +16,22 @@ RUN = "run"
 first time, the run is begun and ended, and its answer is computed."""
 # Each part, and the functions that do it: module, class if any, name.
 FUNCTIONS = {
-    "segmenting": (("cluster.pools", "segment_bundle"),),
+    "segmenting": (("nws.cluster.pools", "segment_bundle"),),
     "tokenizing": (
-        ("core.models.encoders", "tokenized"),
-        ("core.models.encoders", "padded"),
-        ("core.metrics.bertscore", "tokenized"),
-        ("core.metrics.bertscore", "padded"),
+        ("nws.core.models.encoders", "tokenized"),
+        ("nws.core.models.encoders", "padded"),
+        ("nws.core.metrics.bertscore", "tokenized"),
+        ("nws.core.metrics.bertscore", "padded"),
     ),
-    "composing": (("core.sweep", "write"),),
-    "matching": (("core.metrics.bertscore", "begin_matching"), ("core.metrics.bertscore", "begin_recalls")),
-    "ROUGE": (("core.metrics.rouge", "Rouge", "score"),),
+    "composing": (("nws.core.sweep", "write"),),
+    "matching": (("nws.core.metrics.bertscore", "begin_matching"), ("nws.core.metrics.bertscore", "begin_recalls")),
+    "ROUGE": (("nws.core.metrics.rouge", "Rouge", "score"),),
     # The words that are kept, density, coverage and efficiency; and the token vectors of texts, one by one.
-    "other scores": (("core.metrics.standard", "StandardMetrics", "score"),),
+    "other scores": (("nws.core.metrics.standard", "StandardMetrics", "score"),),
     # Embeddings to unit vectors of each article, and drafts with scores to summaries.
-    "around": (("cluster.article_work", "sweep_bundle"),),
-    "storing": (("jobs.store", "RunWriter", "record"),),
-    RUN: (("jobs.drive.driver", "start"),),
+    "around": (("nws.cluster.article_work", "sweep_bundle"),),
+    "storing": (("nws.jobs.store", "RunWriter", "record"),),
+    RUN: (("nws.jobs.drive.driver", "start"),),
 }
 PARTS = (
     *("segmenting", "tokenizing", MODELS, "composing", "matching", "ROUGE", "other scores", "around", "storing"),

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.article_work import Work
-from core.article import Article, Segment, SegmentedArticle
-from core.metrics.specs import BY_COLUMN
-from core.text.length import first_words
-from core.types import Summary
+from nws.cluster.article_work import Work
+from nws.core.article import Article, Segment, SegmentedArticle
+from nws.core.metrics.specs import BY_COLUMN
+from nws.core.text.length import first_words
+from nws.core.types import Summary
 
 if TYPE_CHECKING:  # workers import this file, and the real sweep would take torch along
-    from core.stage import Stage
+    from nws.core.stage import Stage
 
 _WORDS = (
     *("bridge", "city", "council", "news", "opened", "plan", "rain"),
@@ -40,7 +40,7 @@ def write_articles(path: Path, count: int, words: int = 30) -> None:
 
 
 def work(stage: "Stage", device: str, memory_fraction: float | None) -> Work:
-    """In place of `jobs.drive.pools.stage_work`. It is the driver's environment that counts, not the workers'."""
+    """In place of `nws.jobs.drive.pools.stage_work`. It is the driver's environment that counts, not the workers'."""
     return Work(
         partial(make_segmenter, _seconds("SEGMENT_SECONDS", 0)),
         partial(make_sweeper, stage.signatures, stage.lengths, _seconds("SECONDS", 0.01), _seconds("LOAD_SECONDS", 0)),

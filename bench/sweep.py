@@ -31,18 +31,18 @@ from bench.arms import CPU, Arm, Row, load_arms, nws, read_rows, stage_of
 from bench.device import linear_gflops
 from bench.machine import cpu_model, keep
 from bench.parts import ELSE, MODELS, RUN, watched
-from core.models import model_folder
-from core.models.loading import load_model
-from core.stage import Stage
-from core.sweep import Sweeper, take_share
-from core.types import Score
-from core.worker_factories import make_segmenter
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.plan import Plan
-from jobs.recipes.sweep_plan import STUDY_LENGTHS
-from jobs.recipes.sweep_recipe import Phase1Recipe
-from jobs.store import upgrade_schema
+from nws.core.models import model_folder
+from nws.core.models.loading import load_model
+from nws.core.stage import Stage
+from nws.core.sweep import Sweeper, take_share
+from nws.core.types import Score
+from nws.core.worker_factories import make_segmenter
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.recipes.sweep_plan import STUDY_LENGTHS
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.jobs.store import upgrade_schema
 
 LONG = Path(__file__).parents[2] / "shared" / "data" / "cnn_dailymail.jsonl"
 TOLERANCE = 1e-5  # of BERTScore against NAIVE, where the texts are equal

@@ -21,26 +21,26 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-import core.episodes
+import nws.core.episodes
 from bench.device import linear_gflops
 from bench.machine import cpu_model, keep
 from bench.parts import ELSE, Stopwatch
-from cluster.pools import EpisodePool
-from core.arithmetic import find_device
-from core.article import Article
-from core.learning import learner
-from core.learning.exchange import ArticleGradient, Request
-from core.learning.learner import Learner
-from core.learning.reward import bertscore_reward
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import BertScoreConfig
-from jobs.drive import driver, training
-from jobs.drive.run import Run
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.phase2 import Phase2Recipe
-from jobs.recipes.plan import Plan
-from jobs.store import open_store
+from nws.cluster.pools import EpisodePool
+from nws.core.arithmetic import find_device
+from nws.core.article import Article
+from nws.core.learning import learner
+from nws.core.learning.exchange import ArticleGradient, Request
+from nws.core.learning.learner import Learner
+from nws.core.learning.reward import bertscore_reward
+from nws.core.metrics.bertscore import BertScorer
+from nws.core.metrics.config import BertScoreConfig
+from nws.jobs.drive import driver, training
+from nws.jobs.drive.run import Run
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.phase2 import Phase2Recipe
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import open_store
 
 MODEL = "reward: model"
 PARTS = ("drawing", "reward: tokenizing", MODEL, "reward: matching", "gradient", "exchange", "step", "storing", "other")
@@ -61,12 +61,12 @@ class Watch:
     def watching(self) -> Iterator[None]:
         """Measure every training that is run meanwhile."""
         of = [
-            ("drawing", core.episodes.EpisodeRunner, "_draw"),
+            ("drawing", nws.core.episodes.EpisodeRunner, "_draw"),
             ("reward: tokenizing", BertScorer, "_tokenized"),
             (MODEL, BertScorer, "embed"),
             ("reward: matching", BertScorer, "match_all"),
-            ("gradient", core.episodes, "_gradient"),
-            ("exchange", core.episodes, "restore_policies"),
+            ("gradient", nws.core.episodes, "_gradient"),
+            ("exchange", nws.core.episodes, "restore_policies"),
             ("exchange", learner, "update_request"),
             ("step", Learner, "step"),
             ("storing", training, "_result"),

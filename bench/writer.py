@@ -24,9 +24,9 @@ import sqlalchemy
 
 from bench import stub_work
 from bench.machine import CpuSeconds, cpu_model, keep
-from core.article import Article
-from core.types import BundleResult, Landed
-from jobs.store import RunSpec, Store, open_store, upgrade_schema
+from nws.core.article import Article
+from nws.core.types import BundleResult, Landed
+from nws.jobs.store import RunSpec, Store, open_store, upgrade_schema
 
 SYSTEMS = (
     *(f"{model}|{importance}|chunks" for model in ("bert", "xlnet", "electra") for importance in ("a", "b", "c")),

@@ -14,8 +14,8 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from cluster.dispatcher import STUCK_SECONDS, Actors, Task, WorkerInfo
-from cluster.monitors import (
+from nws.cluster.dispatcher import STUCK_SECONDS, Actors, Task, WorkerInfo
+from nws.cluster.monitors import (
     FAULTS,
     ActorStuckError,
     ClusterHealth,
@@ -27,15 +27,15 @@ from cluster.monitors import (
     one_line,
     segments_loss,
 )
-from cluster.resources import ActorResources
-from core.errors import ClusterError, DeviceError
+from nws.cluster.resources import ActorResources
+from nws.core.errors import ClusterError, DeviceError
 
 logger = logging.getLogger(__name__)
 
 # After how long an actor that is not ready is missed: longer than models usually take.
 _MISSING_SECONDS = 30.0
 # How many errors of devices in a row stop the run. One article causes four at most: three with its bundle and one
-# alone (`cluster.pools._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
+# alone (`nws.cluster.pools._BundleBacklog`). So two guilty articles that come one after the other do not stop it.
 _MAX_DEVICE_ERRORS = 9
 # How long `wait` lasts at most, so that the caller can look around, and after how long without news it is warned.
 _POLL_SECONDS = 5.0

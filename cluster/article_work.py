@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cluster.dispatcher import WorkerInfo, this_worker
-from core.article import Article, SegmentedArticle
-from core.errors import DeviceError, as_device_error, device_errors_in_words, is_device_error, is_memory_error
-from core.provenance import Software, software_now
-from core.types import BundleResult, Failure, Summary
+from nws.cluster.dispatcher import WorkerInfo, this_worker
+from nws.core.article import Article, SegmentedArticle
+from nws.core.errors import DeviceError, as_device_error, device_errors_in_words, is_device_error, is_memory_error
+from nws.core.provenance import Software, software_now
+from nws.core.types import BundleResult, Failure, Summary
 
 if TYPE_CHECKING:
     # It has no use where articles are only segmented.
-    from core.learning.exchange import ArticleGradient, Decoded, Request
+    from nws.core.learning.exchange import ArticleGradient, Decoded, Request
 
 Segmenter: TypeAlias = Callable[[Article], SegmentedArticle]
 Sweeper: TypeAlias = Callable[[Sequence[SegmentedArticle]], list[Summary]]
@@ -72,7 +72,7 @@ def sweep_bundle(sweep: Sweeper, segmented: SegmentedBundle) -> BundleResult:
         DeviceError: the device failed, or has no memory for one article alone. That is not the article's fault.
     """
     notes: list[str] = []
-    with _warnings_of("core", lambda text: notes.append(f"{socket.gethostname()}: {text}")):
+    with _warnings_of("nws.core", lambda text: notes.append(f"{socket.gethostname()}: {text}")):
         result = _swept(sweep, segmented)
     return replace(result, notes=tuple(notes), software=tuple({segmented.software, software_now()}))
 
@@ -127,7 +127,7 @@ def _warnings_of(package: str, tell: Callable[[str], None]) -> Iterator[None]:
 
 def pool_warnings(say: Callable[[str], None]) -> contextlib.AbstractContextManager[None]:
     """Call `say` with every warning of `cluster/` while the block runs."""
-    return _warnings_of("cluster", lambda text: say(f"Warning: {text}"))
+    return _warnings_of("nws.cluster", lambda text: say(f"Warning: {text}"))
 
 
 @functools.cache
@@ -184,7 +184,7 @@ class SweepActor(_Actor):
 
 
 class EpisodeActor(_Actor):
-    """The Ray actor of Phase 2, made with a factory of a `core.episodes.EpisodeRunner`. It needs no Ray.
+    """The Ray actor of Phase 2, made with a factory of a `nws.core.episodes.EpisodeRunner`. It needs no Ray.
 
     Its methods are pure functions of the request, so that any actor gives the same answers.
     """

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from core.article import Article
-from core.provenance import Software, software
-from core.types import ROWS_DEPEND, Failure
+from nws.core.article import Article
+from nws.core.provenance import Software, software
+from nws.core.types import ROWS_DEPEND, Failure
 
 STUCK_SECONDS = 600.0
 """Seconds that any task may take, unless a recipe says otherwise."""
@@ -97,10 +97,10 @@ def this_worker() -> WorkerInfo:
     # Not imported for this: where nothing needed torch, no model is on a GPU. The first one initialises CUDA.
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
-        from core.arithmetic import describe_gpu_arithmetic
+        from nws.core.arithmetic import describe_gpu_arithmetic
 
         return WorkerInfo(torch.cuda.get_device_name(), socket.gethostname(), describe_gpu_arithmetic(), software())
-    arithmetic = sys.modules.get("core.arithmetic")
+    arithmetic = sys.modules.get("nws.core.arithmetic")
     described = "" if arithmetic is None else arithmetic.describe_arithmetic()
     return WorkerInfo(_cpu(), socket.gethostname(), described, software())
 
@@ -115,7 +115,7 @@ def _cpu() -> str:
 
 
 class Actors(Protocol):
-    """The actors that carry out tasks: of a `cluster.actor_pool.ActorPool`, or this process. Their number is `len`.
+    """The actors that carry out tasks: of a `nws.cluster.actor_pool.ActorPool`, or this process. Their number is `len`.
 
     `device` says in words what each of them has to compute on.
     """

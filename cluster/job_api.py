@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.session import known_token
-from core.errors import ClusterError, RecipeError
+from nws.cluster.session import known_token
+from nws.core.errors import ClusterError, RecipeError
 
 _CONNECT_SECONDS = 5.0
 # How long a head may say nothing to a question, and to something it has to do.

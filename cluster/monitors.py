@@ -24,8 +24,8 @@ from ray.exceptions import (
     WorkerCrashedError,
 )
 
-from cluster.dispatcher import Loss
-from core.errors import ClusterError, DeviceError, NwsError
+from nws.cluster.dispatcher import Loss
+from nws.core.errors import ClusterError, DeviceError, NwsError
 
 logger = logging.getLogger(__name__)
 

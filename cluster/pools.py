@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from cluster.article_work import EpisodeActor, SweepActor, Work, segment_bundle, segmenting
-from cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
-from cluster.resources import ActorResources
-from core.article import Article
-from core.errors import ClusterError
-from core.learning.exchange import ArticleGradient, Decoded, Request
-from core.types import BundleResult, Failure, Landed
+from nws.cluster.article_work import EpisodeActor, SweepActor, Work, segment_bundle, segmenting
+from nws.cluster.dispatcher import STUCK_SECONDS, Actors, Backlog, InlineActor, Loss, Task, dispatch
+from nws.cluster.resources import ActorResources
+from nws.core.article import Article
+from nws.core.errors import ClusterError
+from nws.core.learning.exchange import ArticleGradient, Decoded, Request
+from nws.core.types import BundleResult, Failure, Landed
 
 MAX_ATTEMPTS = 3
 """How often a bundle may lose its process before its articles are tried alone, once more each, and how often an article
@@ -132,7 +132,7 @@ def sweeps_on_ray(
     A Ray task segments each bundle on its way to an actor. For the arguments see `ActorPool`.
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
-    from cluster.actor_pool import ActorPool
+    from nws.cluster.actor_pool import ActorPool
 
     # Actors that pin the CPUs would leave none for the tasks to wait for.
     segment = segmenting(work.make_segmenter, num_cpus=1 if resources.num_gpus else 0)
@@ -292,7 +292,7 @@ def episodes_on_ray(
     `make_runner` is picklable; what it raises stops the run. For the other arguments see `ActorPool`.
     """
     # Not at the top: they import ray, and the session must set Ray's switches before.
-    from cluster.actor_pool import ActorPool
+    from nws.cluster.actor_pool import ActorPool
 
     pool = ActorPool(EpisodeActor, make_runner, resources, actors, stuck_seconds=stuck_seconds)
     with contextlib.closing(pool):

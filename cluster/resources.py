@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from cluster.session import Session
-from core.errors import ClusterError
+from nws.cluster.session import Session
+from nws.core.errors import ClusterError
 
 # Ray counts the nodes that have an accelerator of type X as a resource of this name with X behind it.
 TYPE_PREFIX = "accelerator_type:"

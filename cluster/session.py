@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import ClusterError
+from nws.core.errors import ClusterError
 
 _OF_OUR_OWN = {
     # Without this, Ray rewrites 127.0.0.1 to the machine's outside address and listens on every interface.
@@ -194,7 +194,7 @@ def local_session(
 
 def _init(ray: Any, **options: Any) -> Any:
     # No working_dir: Ray adds the one of a submitted job.
-    hook = {"worker_process_setup_hook": _import_from(Path(__file__).parents[1])}
+    hook = {"worker_process_setup_hook": _import_from(Path(__file__).parents[2])}
     return ray.init(log_to_driver=False, logging_level=logging.ERROR, runtime_env=hook, **options)
 
 
@@ -202,8 +202,8 @@ def _init(ray: Any, **options: Any) -> Any:
 def joined_session(address: str | None = None) -> Iterator[Session]:
     """Join an existing Ray cluster, and leave it at the end of the block. The cluster goes on.
 
-    What this process started there ends when it leaves. SIGTERM is treated as by `local_session`. Workers import our
-    packages from where this process has them if that folder is there on their machine, or else from the
+    What this process started there ends when it leaves. SIGTERM is treated as by `local_session`. Workers import
+    `nws` from where this process has it if that folder is there on their machine, or else from the
     `working_dir` that a submitted job ships.
 
     Args:
@@ -281,19 +281,22 @@ def _shut_down(ray: Any) -> None:
             process.kill()
 
 
-def _import_from(checkout: Path) -> Callable[[], None]:
-    """The setup hook of worker processes: it imports our packages from where this process has them.
+def _import_from(folder_with_nws: Path) -> Callable[[], None]:
+    """The setup hook of worker processes: it imports `nws` from where this process has it.
 
-    Ray puts the folder the user is in at the front of the workers' path, where a `core` of the user's would win. On
-    another machine the folder may not exist: there a job's `working_dir` has the packages.
+    Ray puts the folder the user is in at the front of the workers' path. An `nws` of another checkout would win there,
+    but the user's own modules must: the folder leaves the path at once, since a checkout has folders `core` and `jobs`.
+    On another machine the folder may not exist: there a job's `working_dir` has the package.
     """
-    folder = str(checkout)
+    folder = str(folder_with_nws)
 
     # Inside, so that it is pickled by value: a worker cannot import it before it has run.
-    def import_packages() -> None:
-        if Path(folder).is_dir():
+    def import_nws() -> None:
+        is_here = Path(folder, "nws").is_dir()
+        if is_here:
             sys.path.insert(0, folder)
-        importlib.import_module("core")
-        importlib.import_module("cluster")
+        importlib.import_module("nws")
+        if is_here:
+            sys.path.remove(folder)
 
-    return import_packages
+    return import_nws

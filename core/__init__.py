@@ -6,4 +6,4 @@ import os
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 # Before any other module of NWS is imported: it hashes the sources.
-from core import provenance as provenance
+from nws.core import provenance as provenance

@@ -30,15 +30,15 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import nn
 
-from core.errors import ModelError
-from core.types import AMPERE, ROWS_DEPEND, Precision
+from nws.core.errors import ModelError
+from nws.core.types import AMPERE, ROWS_DEPEND, Precision
 
 Model = TypeVar("Model", bound=nn.Module)
 CPUINFO = Path("/proc/cpuinfo")
 
 _DTYPES = {"float32": torch.float32, "tf32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 # Environment variables with which the libraries of a run compute other numbers.
-# How many threads compute is set by `core.sweep.take_share`, and MKL_CBWR is named with MKL.
+# How many threads compute is set by `nws.core.sweep.take_share`, and MKL_CBWR is named with MKL.
 _SWITCHES = (
     *("ATEN_CPU_CAPABILITY", "DNNL_DEFAULT_FPMATH_MODE", "DNNL_MAX_CPU_ISA", "GLIBC_TUNABLES", "KIWI_ARCH_TYPE"),
     *("MKL_DEBUG_CPU_TYPE", "MKL_ENABLE_INSTRUCTIONS", "NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"),

@@ -1,8 +1,8 @@
 """What made a number, as hashes and versions: NWS's own sources, the libraries that compute, files of models and data.
 
-Sources are hashed once, when `core` is imported, which is before all else of NWS. Each process tells what it computes
-with (`software`), and a driver compares. A library is known by its version, so one that is installed editable, or has
-no version, is known by nothing: no row that was computed with it is copied.
+Sources are hashed once, when `nws.core` is imported, which is before all else of NWS. Each process tells what it
+computes with (`software`), and a driver compares. A library is known by its version, so one that is installed editable,
+or has no version, is known by nothing: no row that was computed with it is copied.
 """
 
 import contextlib
@@ -33,20 +33,16 @@ LIBRARIES = (
 )
 """What numbers and texts of a row come from, as pip calls it."""
 _EDITABLE, _NO_VERSION = "editable", "no version"
-SOURCES = ("core", "cluster", "jobs", "nws", "nws_start.py")
-"""NWS's packages, and its module beside them."""
-# Where a wheel is installed, these lie below `jobs`; in a checkout they do not.
+# Migrations compute no number.
 _LEFT_OUT = frozenset({"__pycache__", "migrations"})
 
 
 def source_files(root: Path) -> list[str]:
-    """The paths of the Python files below a folder that holds NWS's packages, in their order."""
-    *packages, module = (os.path.join(root, name) for name in SOURCES)
-    files = [module] if os.path.isfile(module) else []  # who takes `core` alone has no others
-    for package in packages:
-        for folder, folders, names in os.walk(package):
-            folders[:] = [name for name in folders if name not in _LEFT_OUT and not name.startswith(".")]
-            files += [os.path.join(folder, name) for name in names if name.endswith(".py") and not name.startswith(".")]
+    """List the Python files of the package `nws` in a folder, sorted, through the links of a checkout."""
+    files = []
+    for folder, folders, names in os.walk(os.path.join(root, "nws"), followlinks=True):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT and not name.startswith(".")]
+        files += [os.path.join(folder, name) for name in names if name.endswith(".py") and not name.startswith(".")]
     return sorted(files)
 
 
@@ -75,14 +71,12 @@ def _state(file: str | Path) -> tuple[int, ...]:
     return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-_ROOT = Path(__file__).parents[1]
-
-
+_ROOT = Path(__file__).parents[2]
 _AS_IMPORTED = sources_sha256(_ROOT)
 
 
 def code_as_imported() -> str:
-    """The SHA-256 of NWS's sources in 12 hex digits, as they were when `core` was imported."""
+    """The SHA-256 of NWS's sources in 12 hex digits, as they were when `nws.core` was imported."""
     return _AS_IMPORTED
 
 

@@ -4,24 +4,24 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE, Panel
-from core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
-from core.models import ModelRef
-from core.models.endpoint import Endpoint
-from core.models.generators import Generator
-from core.plugins.adapters import PluginMetric
-from core.systems.chunk_systems import LeadSearch
-from core.systems.system import System
-from core.text.cutting import Units
-from core.text.language import Language
-from core.text.length import UNCUT, LengthUnit
-from core.types import Precision, SystemKind
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE, Panel
+from nws.core.metrics.surface import EFFICIENCY_SIGNATURE, SOURCE_METRICS
+from nws.core.models import ModelRef
+from nws.core.models.endpoint import Endpoint
+from nws.core.models.generators import Generator
+from nws.core.plugins.adapters import PluginMetric
+from nws.core.systems.chunk_systems import LeadSearch
+from nws.core.systems.system import System
+from nws.core.text.cutting import Units
+from nws.core.text.language import Language
+from nws.core.text.length import UNCUT, LengthUnit
+from nws.core.types import Precision, SystemKind
 
 if TYPE_CHECKING:  # torch takes long
-    from core.learning.training_config import RewardConfig
-    from core.metrics.fluency import Fluency
-    from core.metrics.model_metric import ModelMetric
+    from nws.core.learning.training_config import RewardConfig
+    from nws.core.metrics.fluency import Fluency
+    from nws.core.metrics.model_metric import ModelMetric
 
 NO_SEGMENTS = ""
 """The pipeline of a stage whose systems read neither sentences nor chunks."""
@@ -39,7 +39,7 @@ class MetricsConfig:
     @property
     def fluency(self) -> "Fluency | None":
         """The fluency metric of the recipe's language model, if it names one."""
-        from core.metrics.fluency import Fluency  # and with it torch
+        from nws.core.metrics.fluency import Fluency  # and with it torch
 
         return next((metric for metric in self.by_models if isinstance(metric, Fluency)), None)
 
@@ -79,10 +79,10 @@ class Stage:
         seed: of whatever is drawn at random.
         generator: a generator with its model resolved, or an endpoint.
         precision: what encoders compute in. The BERTScore backbone has its own in `metrics`; generators choose theirs.
-        language_data: hashes of the files by which texts are cut and tokenized, see `core.text.segmentation`. Both
+        language_data: hashes of the files by which texts are cut and tokenized, see `nws.core.text.segmentation`. Both
             halves refuse others.
         panels: of each dataset, the articles that a summary's content is measured against, too
-            (`core.metrics.kept`). They are drawn when a run begins.
+            (`nws.core.metrics.kept`). They are drawn when a run begins.
         units: what a chunk is.
         length_unit: what the lengths count.
         reward: what policies are trained for; None of a stage that writes and scores summaries.

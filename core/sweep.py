@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch
 from threadpoolctl import threadpool_limits
 
-from core.arithmetic import multiply_exactly
-from core.article import Article, SegmentedArticle
-from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.standard import StandardMetrics
-from core.models.encoders import FloatArray, load_encoder
-from core.models.endpoint import Endpoint
-from core.plugins.adapters import Judged, PluginMetric
-from core.stage import Stage
-from core.systems.importance import unit_rows
-from core.systems.system import (
+from nws.core.arithmetic import multiply_exactly
+from nws.core.article import Article, SegmentedArticle
+from nws.core.metrics.bertscore import AnchorScorer, BertScorer
+from nws.core.metrics.standard import StandardMetrics
+from nws.core.models.encoders import FloatArray, load_encoder
+from nws.core.models.endpoint import Endpoint
+from nws.core.plugins.adapters import Judged, PluginMetric
+from nws.core.stage import Stage
+from nws.core.systems.importance import unit_rows
+from nws.core.systems.system import (
     AnchoredF1,
     Document,
     Draft,
@@ -30,14 +30,14 @@ from core.systems.system import (
     split_vectors,
     uncut_and_cut,
 )
-from core.text.length import UNCUT, LengthUnit, count_words
-from core.types import DRAWS, Score, Summary
+from nws.core.text.length import UNCUT, LengthUnit, count_words
+from nws.core.types import DRAWS, Score, Summary
 
 if TYPE_CHECKING:
-    from core.metrics.model_metric import ModelScorer
-    from core.models.endpoint import EndpointAnswer
-    from core.models.endpoint_requests import LoadedEndpoint
-    from core.models.generation import GeneratedText, LoadedGenerator
+    from nws.core.metrics.model_metric import ModelScorer
+    from nws.core.models.endpoint import EndpointAnswer
+    from nws.core.models.endpoint_requests import LoadedEndpoint
+    from nws.core.models.generation import GeneratedText, LoadedGenerator
 
 # From texts to one vector each, (texts, dimensions).
 Encode = Callable[[Sequence[str]], FloatArray]
@@ -111,10 +111,10 @@ def load_generator_of(stage: Stage, device: torch.device) -> "LoadedGenerator | 
     if stage.generator is None:
         return None
     if isinstance(stage.generator, Endpoint):
-        from core.models.endpoint_requests import LoadedEndpoint
+        from nws.core.models.endpoint_requests import LoadedEndpoint
 
         return LoadedEndpoint(stage.generator, stage.seed)
-    from core.models.generation import load_generator
+    from nws.core.models.generation import load_generator
 
     return load_generator(stage.generator, device, stage.seed)
 

@@ -1,4 +1,4 @@
-"""The values that come of an article (`core.article`): Summary with its scores, or Failure, and bundles of them.
+"""The values that come of an article (`nws.core.article`): Summary with its scores, or Failure, and bundles of them.
 
 Beside them, the precisions that models compute in.
 """
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from core.article import Article
-from core.provenance import Software
+from nws.core.article import Article
+from nws.core.provenance import Software
 
 # What a system is to a reader: one to choose, one that weighs nothing and shows what length or position alone gain, or
 # one that saw the reference and shows what could be reached by writing as it does. Another way may reach more.
@@ -27,10 +27,10 @@ POLICY = "policy|"
 UNTRAINED: Final = "untrained"
 """The first part of the signatures of policies before their first update."""
 OTHER_ARTICLE: Final = "other-article"
-"""The control that takes the summary of another article, see `core.systems.rulers`."""
+"""The control that takes the summary of another article, see `nws.core.systems.rulers`."""
 
 ROWS_DEPEND = "rows depend on their batch"
-"""Part of a description where results are not reproducible to the last bit, see `core.arithmetic`."""
+"""Part of a description where results are not reproducible to the last bit, see `nws.core.arithmetic`."""
 
 AMPERE = (8, 0)
 """GPUs of this compute capability and above (A100, L4, H100) have TF32 and bfloat16; a T4 has 7.5."""
@@ -59,7 +59,7 @@ class Summary:
 
     `n` is the number of words asked for (0: uncut), `words` the number it has. `seconds` is its share of the
     wall time its bundle took: a cost, not a result, and the only field that differs between two equal runs. `scores`
-    are those of every stored metric, by the columns of `core.metrics.specs`. `extra` is what else the system has to
+    are those of every stored metric, by the columns of `nws.core.metrics.specs`. `extra` is what else the system has to
     tell, such as the precision a generator ran in. Where it has `draws`, the scores are the means over these texts, of
     which `text` is the first; otherwise they are those of `text`. So are `chosen_scores`, the values of metrics that
     not every run has: those of models that its recipe names, and those of plugins, by their names.
@@ -92,7 +92,7 @@ class BundleResult:
     """The results of one bundle. Every article of the bundle has all its summaries here, or one failure.
 
     `notes` are lines for the run's log. `software` is what each of the processes that worked on it computes with, see
-    `core.provenance`.
+    `nws.core.provenance`.
     """
 
     summaries: tuple[Summary, ...]

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from core.errors import RecipeError
+from nws.core.errors import RecipeError
 
 
 @contextlib.contextmanager

@@ -6,16 +6,16 @@ Each loads its own libraries where it runs, and a driver, which sends these func
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.article import Article, SegmentedArticle
-from core.errors import EmptyArticleError
-from core.stage import Stage
-from core.text.language import Language, require_language
-from core.text.length import require_summary_length
-from core.text.segmentation import require_same_data
+from nws.core.article import Article, SegmentedArticle
+from nws.core.errors import EmptyArticleError
+from nws.core.stage import Stage
+from nws.core.text.language import Language, require_language
+from nws.core.text.length import require_summary_length
+from nws.core.text.segmentation import require_same_data
 
 if TYPE_CHECKING:
-    from core.episodes import EpisodeRunner
-    from core.sweep import Sweeper
+    from nws.core.episodes import EpisodeRunner
+    from nws.core.sweep import Sweeper
 
 
 def make_segmenter(stage: Stage) -> Callable[[Article], SegmentedArticle]:
@@ -23,7 +23,10 @@ def make_segmenter(stage: Stage) -> Callable[[Article], SegmentedArticle]:
 
     For a generator or for predictions alone, which need no segments, an article is only checked.
     """
-    from core.text.segmentation import Segmenter, unsegmented  # and with it spaCy, which who summarises does not need
+    from nws.core.text.segmentation import (  # and with it spaCy, which who summarises does not need
+        Segmenter,
+        unsegmented,
+    )
 
     require_same_data(dict(stage.language_data))
     segment = Segmenter(stage.pipeline, stage.units, stage.embedder) if stage.to_segment.systems else unsegmented
@@ -56,9 +59,9 @@ def checked(
 
 
 def make_sweeper(stage: Stage, device: str, memory_fraction: float | None = None) -> "Sweeper":
-    """A sweeper on `device`, see `core.sweep.take_share`."""
-    from core.arithmetic import find_device
-    from core.sweep import Sweeper, take_share
+    """A sweeper on `device`, see `nws.core.sweep.take_share`."""
+    from nws.core.arithmetic import find_device
+    from nws.core.sweep import Sweeper, take_share
 
     take_share(device, memory_fraction)
     require_same_data(dict(stage.language_data))
@@ -66,18 +69,18 @@ def make_sweeper(stage: Stage, device: str, memory_fraction: float | None = None
 
 
 def make_episode_runner(stage: Stage, device: str, memory_fraction: float | None = None) -> "EpisodeRunner":
-    """A runner with its models on `device`, see `core.sweep.take_share`. Policies always run on the CPU.
+    """A runner with its models on `device`, see `nws.core.sweep.take_share`. Policies always run on the CPU.
 
     Raises:
         ModelError: a model cannot be loaded.
         RecipeError: there is no such metric to reward with.
     """
-    from core.arithmetic import find_device
-    from core.episodes import EpisodeRunner
-    from core.learning.reward import make_reward
-    from core.models.encoders import load_encoder
-    from core.sweep import take_share
-    from core.text.segmentation import Segmenter
+    from nws.core.arithmetic import find_device
+    from nws.core.episodes import EpisodeRunner
+    from nws.core.learning.reward import make_reward
+    from nws.core.models.encoders import load_encoder
+    from nws.core.sweep import take_share
+    from nws.core.text.segmentation import Segmenter
 
     assert stage.reward is not None
     take_share(device, memory_fraction)

@@ -19,13 +19,13 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from typer.main import get_command
 
-from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
-from core.systems.predictions import PredictionsSpec
-from core.text.dataset import Dataset
-from jobs.cli import app
-from jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe, attributes
-from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
-from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe
+from nws.core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
+from nws.core.systems.predictions import PredictionsSpec
+from nws.core.text.dataset import Dataset
+from nws.jobs.cli import app
+from nws.jobs.recipes.base import BertScoreRecipe, RougeRecipe, RunRecipe, attributes
+from nws.jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
+from nws.jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

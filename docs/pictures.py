@@ -41,7 +41,7 @@ def write_page(folder: Path, dataset: str) -> Path:
     folder.mkdir()
     store = f"sqlite:///{folder}/nws.db"
     for command in (["submit", "phase1", "--engine", "inline", "--dataset", dataset], ["report", "-o", "report.html"]):
-        subprocess.run([sys.executable, "-m", "jobs.cli", *command, "--store", store], check=True, cwd=folder)
+        subprocess.run([sys.executable, "-m", "nws.jobs.cli", *command, "--store", store], check=True, cwd=folder)
     return folder / "report.html"
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from core.models import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
+from nws.core.models import SMOLLM2, SMOLLM2_VERSION, smollm2_folder
 
 PATH = "/v1/chat/completions"
 

@@ -18,8 +18,8 @@ import setproctitle
 import typer
 import typer.core
 
-from core.errors import NwsError, RecipeError
-from jobs.commands import (
+from nws.core.errors import NwsError, RecipeError
+from nws.jobs.commands import (
     doctor,
     files,
     manage,
@@ -29,8 +29,9 @@ from jobs.commands import (
     submit,
     write,
 )
-from jobs.commands.options import Command, JobCommand
-from jobs.commands.shared import err, out, store_flag, with_store
+from nws.jobs.commands.options import Command, JobCommand
+from nws.jobs.commands.shared import err, out, store_flag, with_store
+from nws.jobs.installation import package_version
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _AGAIN_SECONDS = 0.05
@@ -93,9 +94,7 @@ app.add_typer(db_app, name="db")
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        import importlib.metadata
-
-        out.print(f"nws {importlib.metadata.version('nws')}")
+        out.print(f"nws {package_version()}")
         raise typer.Exit
 
 
@@ -118,6 +117,10 @@ def _write_all_letters() -> None:
 
 def main() -> None:
     """Run the command line; errors a person can act on are printed without a traceback, with exit code 1."""
+    if sys.flags.optimize > 1:
+        sys.exit(
+            "Error: Python runs without docstrings (PYTHONOPTIMIZE=2 or -OO), which Ray needs. Unset PYTHONOPTIMIZE."
+        )
     _hear_signals()
     _hide_servers(sys.argv)
     _write_all_letters()

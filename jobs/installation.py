@@ -5,25 +5,48 @@ import functools
 import importlib.metadata
 import os
 import subprocess
+import sys
 from pathlib import Path
 
-from core.provenance import SOURCES, are_as_imported, code_as_imported
+from nws.core.provenance import are_as_imported, code_as_imported
 
-ROOT = Path(__file__).parents[1]
-"""The folder that holds our packages: site-packages where a wheel is installed."""
-VERSION_FILE = ".nws_code_version"
-"""Beside packages without their git, in a wheel or in a checkout that was shipped: the version of their code."""
+ROOT = Path(__file__).parents[2]
+"""The folder that holds the package `nws`: site-packages where a wheel is installed."""
+MIGRATIONS = ROOT / "nws" / "migrations"
+VERSION_FILE = Path("nws", ".code_version")
+"""In a copy of the package without git (a wheel, an sdist, what is shipped to a cluster): the version of its code."""
+DISTRIBUTION = "nws-summaries"
+"""What pip calls this package. On the package index, `nws` is another project."""
+_SOURCES = ("core", "cluster", "jobs", "nws")
+"""Where git has the files of the package."""
 _DIRTY = "-dirty"
 
 
-def is_installed(root: Path = ROOT) -> bool:
-    """Whether this is a wheel's: beside its packages lies what others have installed."""
-    return _migrations_in_wheel(root).is_dir()
+def package_version() -> str:
+    """Return the version of the installed distribution, or "unknown" for a copy that was only shipped to a cluster."""
+    try:
+        return importlib.metadata.version(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
 
 
-def migrations(root: Path = ROOT) -> Path:
-    """The folder of migrations. In a wheel it is inside: `alembic` beside our packages would be the library."""
-    return _migrations_in_wheel(root) if is_installed(root) else root / "alembic"
+def how_to_install(extra: str) -> str:
+    """Say how to add an extra; on the package index the distribution is not yet."""
+    wheel = f"{DISTRIBUTION.replace('-', '_')}-{package_version()}-py3-none-any.whl"
+    return (
+        f"In NWS's checkout, run `pip install --editable '.[{extra}]'`. Elsewhere, install the wheel again with the "
+        f"extra: `pip install '{wheel}[{extra}]'`."
+    )
+
+
+def python_command(module: str) -> list[str]:
+    """Return the start of a command that runs `main` of a module of this code, wherever it is run.
+
+    As for the command `nws`, the folder the user is in is not on Python's path, where a `datasets.py` of the user's
+    would win. A checkout need not be installed, but does not stay on the path: it has folders `core` and `jobs`.
+    """
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import nws; del sys.path[0]; "
+    return [sys.executable, "-P", "-c", f"{program}from {module} import main; main()"]
 
 
 def git(checkout: Path, *arguments: str) -> bytes | None:
@@ -37,11 +60,6 @@ def git(checkout: Path, *arguments: str) -> bytes | None:
         return subprocess.run(command, capture_output=True, check=True, env=environment).stdout
     except (OSError, subprocess.CalledProcessError):
         return None
-
-
-def _migrations_in_wheel(root: Path) -> Path:
-    # hatch_build.py puts them there.
-    return root / "jobs" / "store" / "migrations"
 
 
 @functools.cache  # of what was imported: who commits, or checks out, does so to other code
@@ -75,9 +93,7 @@ def _recorded_version(sources: str) -> tuple[str, bool]:
     with contextlib.suppress(FileNotFoundError):
         name, _, hashed = (ROOT / VERSION_FILE).read_text(encoding="utf-8").strip().partition("+")
         return name, hashed != sources
-    # Where a wheel is installed, a git would be that of another project.
-    commit = None if is_installed() else described_commit(ROOT)
-    return importlib.metadata.version("nws") if commit is None else commit, False
+    return described_commit(ROOT) or package_version(), False
 
 
 def described_commit(checkout: Path) -> str | None:
@@ -86,6 +102,6 @@ def described_commit(checkout: Path) -> str | None:
     if described is None:
         return None
     commit = described.decode().strip()
-    status = git(checkout, "status", "--porcelain", "--untracked-files=all", "--", *SOURCES) or b""
+    status = git(checkout, "status", "--porcelain", "--untracked-files=all", "--", *_SOURCES) or b""
     is_changed = any(line.endswith(b".py") for line in status.splitlines())
     return commit if commit.endswith(_DIRTY) or not is_changed else f"{commit}{_DIRTY}"

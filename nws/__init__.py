@@ -3,28 +3,33 @@
 `nws.sweep` finds out how few words a summary of your articles can have. `nws.score` scores predictions.
 `nws.open_store` reads what `nws submit` has stored. `nws.summarize` writes with policies that `nws submit phase2` has
 trained. `nws.plugins` has what systems and metrics of your own need.
+
+Each name is imported when it is first used (PEP 562), so that `nws.core.metrics.rouge` alone loads no database.
 """
 
 import importlib
-import importlib.metadata
-import warnings
+from typing import TYPE_CHECKING, Any
 
-from nws_start import require_own_packages
+from nws import core as core  # it sets how MKL multiplies, before anybody does
 
-require_own_packages()
-with warnings.catch_warnings():  # transformers and others import it: in a notebook without ipywidgets it warns, once
-    warnings.filterwarnings("ignore", message="IProgress not found")
-    importlib.import_module("tqdm.auto")
+if TYPE_CHECKING:
+    from nws.jobs.python_api.answer import ShownAnswer
+    from nws.jobs.python_api.result import Result, RunStore, open_store
+    from nws.jobs.python_api.sweep import sweep
+    from nws.jobs.python_api.texts import ScoreResult, score, summarize
 
-from jobs.python_api.answer import ShownAnswer
-from jobs.python_api.result import Result, RunStore, open_store
-from jobs.python_api.sweep import sweep
-from jobs.python_api.texts import ScoreResult, score, summarize
+    __version__: str
 
-try:
-    __version__ = importlib.metadata.version("nws")
-except importlib.metadata.PackageNotFoundError:  # shipped to a cluster, not installed there
-    __version__ = "unknown"
+_MODULES = {
+    "Result": "nws.jobs.python_api.result",
+    "RunStore": "nws.jobs.python_api.result",
+    "ScoreResult": "nws.jobs.python_api.texts",
+    "ShownAnswer": "nws.jobs.python_api.answer",
+    "open_store": "nws.jobs.python_api.result",
+    "score": "nws.jobs.python_api.texts",
+    "summarize": "nws.jobs.python_api.texts",
+    "sweep": "nws.jobs.python_api.sweep",
+}
 
 __all__ = [
     "Result",
@@ -37,3 +42,18 @@ __all__ = [
     "summarize",
     "sweep",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value: Any = importlib.import_module("nws.jobs.installation").package_version()
+    elif name in _MODULES:
+        value = getattr(importlib.import_module(_MODULES[name]), name)
+    else:
+        raise AttributeError(f"module 'nws' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,5 +1,5 @@
 """`python -m nws` is `nws`."""
 
-from nws_start import main
+from nws.jobs.cli import main
 
 main()

@@ -96,6 +96,6 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def sample_rows() -> list[dict[str, str]]:
     """The bundled English articles as plain rows."""
-    from core.text.dataset import BUNDLED
+    from nws.core.text.dataset import BUNDLED
 
     return [json.loads(line) for line in BUNDLED["sample"].read_text(encoding="utf-8").splitlines()]

@@ -10,12 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "cluster", "jobs")
-# As `core.metrics.registry.METRICS` names its places.
+# As `nws.core.metrics.registry.METRICS` names its places.
 PLACE = re.compile(r"([a-z_0-9.]+):\w+")
 
 
 def module_name(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(("nws", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
 
 
 MODULES = {module_name(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
@@ -37,7 +37,7 @@ def circle(package: str) -> list[str]:
     needs = {
         name: {other for other in named_modules(path.read_text(encoding="utf-8")) if other in MODULES} - {name}
         for name, path in MODULES.items()
-        if name.partition(".")[0] == package
+        if name.split(".")[1] == package
     }
     try:
         TopologicalSorter(needs).prepare()
@@ -53,7 +53,13 @@ def test_no_circle_of_imports(package: str) -> None:
 
 def test_every_kind_of_import_counts() -> None:
     source = (
-        "import core.types\nif TYPE_CHECKING:\n    from core.text import length\n"
-        'def f() -> None:\n    from core.errors import NwsError\nPLACES = {"bleu": "core.metrics.bleu:make_bleu"}\n'
+        "import nws.core.types\nif TYPE_CHECKING:\n    from nws.core.text import length\n"
+        "def f() -> None:\n    from nws.core.errors import NwsError\n"
+        'PLACES = {"bleu": "nws.core.metrics.bleu:make_bleu"}\n'
     )
-    assert {*named_modules(source)} == {"core.types", "core.text.length", "core.errors", "core.metrics.bleu"}
+    assert {*named_modules(source)} == {
+        "nws.core.types",
+        "nws.core.text.length",
+        "nws.core.errors",
+        "nws.core.metrics.bleu",
+    }

@@ -1,15 +1,15 @@
 """Every table and view, as the code has them.
 
-Edited in place until there is a release: the tables are made from `jobs.store.tables`, the views from
-`jobs.store.queries`, and the revision is a hash of both, see `jobs.store.schema`. At the first release this becomes
-`op.create_table` for each table, with a number as its revision, and later changes are revisions of their own.
+Edited in place until there is a release: the tables are made from `nws.jobs.store.tables`, the views from
+`nws.jobs.store.queries`, and the revision is a hash of both, see `nws.jobs.store.schema`. At the first release this
+becomes `op.create_table` for each table, with a number as its revision, and later changes are revisions of their own.
 """
 
 from alembic import op
 
-from jobs.store.queries import VIEWS
-from jobs.store.schema import HEAD_REVISION
-from jobs.store.tables import Base
+from nws.jobs.store.queries import VIEWS
+from nws.jobs.store.schema import HEAD_REVISION
+from nws.jobs.store.tables import Base
 
 revision: str = HEAD_REVISION
 down_revision: str | None = None

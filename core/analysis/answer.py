@@ -1,6 +1,6 @@
 """The answer of a run: how much of the content its systems keep with how many words, and which keep more than others.
 
-The smallest n and its claims are decided in `core.analysis.content_kept`, and gathered here. The answer is computed
+The smallest n and its claims are decided in `nws.core.analysis.content_kept`, and gathered here. The answer is computed
 once, when the run ends, and stored. Of a run in work, and of several runs together, it is computed from their points by
 the same function.
 """
@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.content_kept import KEPT, Ceiling, ContentKept, content_kept
-from core.analysis.curves import Uncut, uncut_scores
-from core.analysis.late_gains import LateGain, late_gains
-from core.analysis.own_length import compare_at_own_length, pairs_at_own_length
-from core.analysis.own_words import OwnWords, own_words
-from core.analysis.paired import Comparison, Overtaking, compare_all_pairs, compare_systems
-from core.analysis.points import LEAD, RANDOM, Points, pairs_with_lead
-from core.text.length import LengthUnit
+from nws.core.analysis.content_kept import KEPT, Ceiling, ContentKept, content_kept
+from nws.core.analysis.curves import Uncut, uncut_scores
+from nws.core.analysis.late_gains import LateGain, late_gains
+from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
+from nws.core.analysis.own_words import OwnWords, own_words
+from nws.core.analysis.paired import Comparison, Overtaking, compare_all_pairs, compare_systems
+from nws.core.analysis.points import LEAD, RANDOM, Points, pairs_with_lead
+from nws.core.text.length import LengthUnit
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ Content kept rises with n, so no n is best by itself, and an elbow of its curve 
 What is told instead:
 
 - in each metric, the n with the largest gain over `random`, and which n are not shown to be behind
-  (`core.analysis.gain_over_random`);
+  (`nws.core.analysis.gain_over_random`);
 - the smallest n that keeps `OF_LONGEST` of what the longest n keeps, as if the lengths had ended earlier;
 - what a word more keeps at each step of n. Two families of tests, `above_zero_p` corrected by Holm: that a step keeps
   more, and that a word of it keeps less than a word of the step before. Of each, at most 5 % of studies err
@@ -17,14 +17,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.analysis.content_kept import KEPT, SHARES, Floats, KeptByArticle
-from core.analysis.gain_over_random import magic_numbers
-from core.analysis.grids import build_grids
-from core.analysis.intervals import Interval, above_zero_p, moments, skewed_intervals
-from core.analysis.points import RANDOM, Metric, Points
-from core.analysis.sign_flip import holm
-from core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN, smallest_n
-from core.errors import RecipeError
+from nws.core.analysis.content_kept import KEPT, SHARES, Floats, KeptByArticle
+from nws.core.analysis.gain_over_random import magic_numbers
+from nws.core.analysis.grids import build_grids
+from nws.core.analysis.intervals import Interval, above_zero_p, moments, skewed_intervals
+from nws.core.analysis.points import RANDOM, Metric, Points
+from nws.core.analysis.sign_flip import holm
+from nws.core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN, smallest_n
+from nws.core.errors import RecipeError
 
 COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
 """The metrics whose best n are told."""

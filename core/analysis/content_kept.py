@@ -1,7 +1,7 @@
 """How much of the reference's content do n words keep, and how few words keep a given share?
 
 *Content kept* of one summary of article i is where its recall R_i against the article's first reference lies between a
-floor and 1 (`core.metrics.kept`). The floor F_i is its mean recall against references of other articles:
+floor and 1 (`nws.core.metrics.kept`). The floor F_i is its mean recall against references of other articles:
 
     κ_i = (R_i - F_i) / (1 - F_i)
 
@@ -27,13 +27,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import Interval, skewed_intervals
-from core.analysis.points import Edge, Metric, Points, edge_of
-from core.analysis.smallest_n import SmallestN, smallest_n
-from core.systems.rulers import PERSON
-from core.text.length import LengthUnit
-from core.types import SystemKind
+from nws.core.analysis.grids import Grid, build_grids
+from nws.core.analysis.intervals import Interval, skewed_intervals
+from nws.core.analysis.points import Edge, Metric, Points, edge_of
+from nws.core.analysis.smallest_n import SmallestN, smallest_n
+from nws.core.systems.rulers import PERSON
+from nws.core.text.length import LengthUnit
+from nws.core.types import SystemKind
 
 Floats: TypeAlias = NDArray[np.float64]
 Ceiling: TypeAlias = Literal["reference", "person", "longest"]

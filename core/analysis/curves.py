@@ -6,10 +6,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import Interval, mean_intervals
-from core.analysis.points import Metric, Points
-from core.types import SystemKind
+from nws.core.analysis.grids import Grid, build_grids
+from nws.core.analysis.intervals import Interval, mean_intervals
+from nws.core.analysis.points import Metric, Points
+from nws.core.types import SystemKind
 
 MOST_MISSING = 0.1
 """A system that lacks a larger share of the articles is not compared with others."""

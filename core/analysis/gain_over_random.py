@@ -1,6 +1,6 @@
 """The gain over `random` by n: which n may have the largest, and the study's two bare maxima.
 
-The smallest n that keeps a share of the content is decided in `core.analysis.content_kept`.
+The smallest n that keeps a share of the content is decided in `nws.core.analysis.content_kept`.
 
 Best n per article and best n by mean are bare arg-max over n. As F1 rises with n even for chunks drawn at random, both
 are partly a length artefact. The gain over `random` at equal n is not: every article is compared with a control of the
@@ -22,12 +22,12 @@ from itertools import chain, combinations, count, groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
-from core.analysis.points import RANDOM, Edge, Metric, Points, edge_of
-from core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
-from core.types import SystemKind
+from nws.core.analysis.grids import Grid, build_grids
+from nws.core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
+from nws.core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
+from nws.core.analysis.points import RANDOM, Edge, Metric, Points, edge_of
+from nws.core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
+from nws.core.types import SystemKind
 
 
 @dataclass(frozen=True, slots=True)

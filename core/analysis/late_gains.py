@@ -20,12 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.content_kept import KEPT, Floats
-from core.analysis.grids import Grid, build_grids
-from core.analysis.intervals import ALPHA, Interval, above_zero_p, mean_interval, moments
-from core.analysis.points import Points
-from core.analysis.smallest_n import FEWEST_ARTICLES
-from core.systems.rulers import REFERENCE_WORDS
+from nws.core.analysis.content_kept import KEPT, Floats
+from nws.core.analysis.grids import Grid, build_grids
+from nws.core.analysis.intervals import ALPHA, Interval, above_zero_p, mean_interval, moments
+from nws.core.analysis.points import Points
+from nws.core.analysis.smallest_n import FEWEST_ARTICLES
+from nws.core.systems.rulers import REFERENCE_WORDS
 
 AT_MOST = 1 / 3
 """Of what the reference's first words gain: systems that gain less have stopped gaining."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.grids import Grid, build_grids
-from core.analysis.paired import Comparison, PairedScores, as_family, paired_lengths
-from core.analysis.points import LEAD, RANDOM, Metric, Points, kinds_of
-from core.types import AT_MOST
+from nws.core.analysis.grids import Grid, build_grids
+from nws.core.analysis.paired import Comparison, PairedScores, as_family, paired_lengths
+from nws.core.analysis.points import LEAD, RANDOM, Metric, Points, kinds_of
+from nws.core.types import AT_MOST
 
 MOST_OFF = 0.1
 """Of a summary's words: another one that differs by more is not compared with it."""

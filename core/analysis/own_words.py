@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.content_kept import KEPT
-from core.analysis.points import Metric, Points
-from core.systems.extractive_baselines import BASELINES
+from nws.core.analysis.content_kept import KEPT
+from nws.core.analysis.points import Metric, Points
+from nws.core.systems.extractive_baselines import BASELINES
 
 COVERAGE: Metric = "coverage"
 FAITHFULNESS: Metric = "faithfulness"

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.grids import Grid, build_axes
-from core.analysis.intervals import Interval, mean_intervals
-from core.analysis.points import NO_TEXT, Metric, Points, elsewhere, short_articles
-from core.analysis.sign_flip import holm, sign_flip_p
+from nws.core.analysis.grids import Grid, build_axes
+from nws.core.analysis.intervals import Interval, mean_intervals
+from nws.core.analysis.points import NO_TEXT, Metric, Points, elsewhere, short_articles
+from nws.core.analysis.sign_flip import holm, sign_flip_p
 
 ALPHA = 0.05
 TOO_SKEWED = 0.1
@@ -32,7 +32,7 @@ class PairedLength:
     """A minus B at n words, over the `articles` for which both have a summary.
 
     Attributes:
-        n: 0 where A was given no length (`core.analysis.own_length`).
+        n: 0 where A was given no length (`nws.core.analysis.own_length`).
         only_a: articles that only A has, which are left out; `only_b` likewise.
         p_holm: `p` corrected over the n of one pair on one dataset, or by `compare_all_pairs` over the pairs at one n.
         exact: whether every sign pattern was counted for `p`.
@@ -99,7 +99,8 @@ class Comparison:
 
     `left_out` holds the n at which at least one of them has summaries but they share no article. `short` counts, by n,
     the articles with fewer words than n. These take no part there; an n without such articles is not in it.
-    `is_at_own_length` says that A chose its length, and B's summaries have as many words (`core.analysis.own_length`).
+    `is_at_own_length` says that A chose its length, and B's summaries have as many words
+    (`nws.core.analysis.own_length`).
     """
 
     dataset: str

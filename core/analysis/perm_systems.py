@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from core.analysis.correlation import (
+from nws.core.analysis.correlation import (
     COEFFICIENTS,
     LEVELS,
     PLACES,
@@ -36,8 +36,8 @@ from core.analysis.correlation import (
     observed,
     standardised,
 )
-from core.analysis.paired import ALPHA
-from core.analysis.sign_flip import holm
+from nws.core.analysis.paired import ALPHA
+from nws.core.analysis.sign_flip import holm
 
 COUNTED = 12
 """The most systems whose exchanges are all counted."""

@@ -8,14 +8,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import StoreError
-from core.metrics.specs import METRICS
-from core.systems.rulers import OTHER_ARTICLE
-from core.text.length import LengthUnit
-from core.types import POLICY as POLICY
-from core.types import SystemKind
+from nws.core.errors import StoreError
+from nws.core.metrics.specs import METRICS
+from nws.core.systems.rulers import OTHER_ARTICLE
+from nws.core.text.length import LengthUnit
+from nws.core.types import POLICY as POLICY
+from nws.core.types import SystemKind
 
-# The name of a score: a column of `core.metrics.specs`, or a metric from outside.
+# The name of a score: a column of `nws.core.metrics.specs`, or a metric from outside.
 Metric: TypeAlias = str
 
 RANDOM = "random"

@@ -14,13 +14,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.curves import comparable_articles
-from core.analysis.grids import build_axes
-from core.analysis.intervals import Interval, mean_interval
-from core.analysis.paired import PairedLength, compare_systems
-from core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Points, elsewhere, short_articles
-from core.metrics.specs import METRICS
-from core.types import UNTRAINED, SystemKind
+from nws.core.analysis.curves import comparable_articles
+from nws.core.analysis.grids import build_axes
+from nws.core.analysis.intervals import Interval, mean_interval
+from nws.core.analysis.paired import PairedLength, compare_systems
+from nws.core.analysis.points import LEAD, NO_TEXT, POLICY, Metric, Points, elsewhere, short_articles
+from nws.core.metrics.specs import METRICS
+from nws.core.types import UNTRAINED, SystemKind
 
 TEXTRANK = "textrank"
 ORACLE = "oracle"

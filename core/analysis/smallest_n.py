@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.intervals import ALPHA, Moments, above_zero_p, least_t, moments
+from nws.core.analysis.intervals import ALPHA, Moments, above_zero_p, least_t, moments
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -10,16 +10,16 @@ import safetensors.torch
 import torch
 from safetensors import SafetensorError
 
-from core.errors import ModelError
-from core.learning.policies import Policies, restore_policies
-from core.learning.training_config import Decoding, PolicyConfig
-from core.metrics.config import BertScoreConfig
-from core.metrics.fluency import Fluency
-from core.models import ModelRef
-from core.systems.importance import FloatArray
-from core.text.cutting import Units
-from core.text.language import Language
-from core.text.length import LengthUnit
+from nws.core.errors import ModelError
+from nws.core.learning.policies import Policies, restore_policies
+from nws.core.learning.training_config import Decoding, PolicyConfig
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.metrics.fluency import Fluency
+from nws.core.models import ModelRef
+from nws.core.systems.importance import FloatArray
+from nws.core.text.cutting import Units
+from nws.core.text.language import Language
+from nws.core.text.length import LengthUnit
 
 _FORMAT = 3
 
@@ -32,7 +32,7 @@ class Reading:
         language: of the articles.
         pipeline: the resolved segmentation.
         encoder: resolved; embeds sentences and chunks.
-        bertscore: measures how close a summary is to an anchor (`core.learning.policy_system`).
+        bertscore: measures how close a summary is to an anchor (`nws.core.learning.policy_system`).
         units: what a chunk is.
         fluency: measures how fluent a summary is, where they rerank by it.
         length_unit: what the n count that they were trained for.

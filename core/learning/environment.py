@@ -19,13 +19,13 @@ from scipy import sparse
 from spacy.lang.en.lex_attrs import like_num
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from core.arithmetic import multiply_rows
-from core.article import Segment, SegmentedArticle
-from core.models.tokens import IntArray
-from core.systems.composition import filled, taken_room, words_at
-from core.systems.importance import FloatArray, centroid_similarity, standardised, textrank
-from core.systems.system import Embeddings
-from core.text.length import LengthUnit, cost, fitting, room
+from nws.core.arithmetic import multiply_rows
+from nws.core.article import Segment, SegmentedArticle
+from nws.core.models.tokens import IntArray
+from nws.core.systems.composition import filled, taken_room, words_at
+from nws.core.systems.importance import FloatArray, centroid_similarity, standardised, textrank
+from nws.core.systems.system import Embeddings
+from nws.core.text.length import LengthUnit, cost, fitting, room
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -76,7 +76,8 @@ class PreparedArticle:
         chunk_features: (chunks, 15), see `CHUNK_FEATURES`.
         chunk_inputs: (chunks, dimensions + 1) float32, the embedding and the TextRank score of the sentence.
         sentence_of_chunk: (chunks,) int64.
-        chunk_costs: (chunks,) int64, what each chunk takes of a summary's room: its words (`core.text.length.cost`).
+        chunk_costs: (chunks,) int64, what each chunk takes of a summary's room: its words
+            (`nws.core.text.length.cost`).
         excludes: (chunks, chunks) bool array: once chunk i is taken, chunk j may not be. On the diagonal, chunks that
             may not be taken at all.
         similarities: (chunks, chunks) float32 array, the cosine of each chunk with each. It is no larger than the

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from core.article import Article
-from core.systems.importance import FloatArray
+from nws.core.article import Article
+from nws.core.systems.importance import FloatArray
 
 if TYPE_CHECKING:  # pools of sweeps must not wait for torch
-    from core.learning.training_config import TrainingConfig
+    from nws.core.learning.training_config import TrainingConfig
 
 # Of policies, by name: float64 arrays.
 Parameters: TypeAlias = dict[str, FloatArray]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from core.article import Article
-from core.errors import NwsError
-from core.learning.exchange import ArticleGradient, Broadcast, Parameters, Request, Sample
-from core.learning.training_config import TrainingConfig
+from nws.core.article import Article
+from nws.core.errors import NwsError
+from nws.core.learning.exchange import ArticleGradient, Broadcast, Parameters, Request, Sample
+from nws.core.learning.training_config import TrainingConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Learner:
 
     Args:
         training: how the pair is trained.
-        parameters: of new policies (`core.learning.policies.make_policies`).
+        parameters: of new policies (`nws.core.learning.policies.make_policies`).
     """
 
     def __init__(self, training: TrainingConfig, parameters: Mapping[str, torch.Tensor]) -> None:

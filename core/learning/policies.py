@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from core.errors import ModelError
-from core.learning.environment import CHUNK_FEATURES, DYNAMIC_FEATURES, SENTENCE_FEATURES, PreparedArticle
-from core.learning.training_config import PolicyConfig
-from core.models.tokens import IntArray
-from core.systems.importance import FloatArray
+from nws.core.errors import ModelError
+from nws.core.learning.environment import CHUNK_FEATURES, DYNAMIC_FEATURES, SENTENCE_FEATURES, PreparedArticle
+from nws.core.learning.training_config import PolicyConfig
+from nws.core.models.tokens import IntArray
+from nws.core.systems.importance import FloatArray
 
 # From chunks (rows,) int64 and their dynamic features (rows, 6) to a logit for each, (rows,).
 ChunkScorer = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

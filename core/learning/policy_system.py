@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.learning.training_config import Decoding
-from core.systems.system import Document, Draft, UsualSystem
-from core.text.length import LengthUnit, cost, room
-from core.types import POLICY, UNTRAINED
+from nws.core.learning.training_config import Decoding
+from nws.core.systems.system import Document, Draft, UsualSystem
+from nws.core.text.length import LengthUnit, cost, room
+from nws.core.types import POLICY, UNTRAINED
 
 if TYPE_CHECKING:  # a plan names policies, and must not wait for PyTorch
-    from core.learning.checkpoint import Checkpoint
-    from core.learning.environment import PreparedArticle
+    from nws.core.learning.checkpoint import Checkpoint
+    from nws.core.learning.environment import PreparedArticle
 
 _GREEDY = Decoding("greedy")
 
@@ -51,8 +51,8 @@ class PolicySystem(UsualSystem):
         return tuple({checkpoint.reading.encoder.name for checkpoint in self.checkpoints.values()})
 
     def summarize(self, document: Document, lengths: Sequence[int]) -> list[Draft]:
-        from core.learning.environment import prepare
-        from core.learning.sampling import decode
+        from nws.core.learning.environment import prepare
+        from nws.core.learning.sampling import decode
 
         # The pairs of one training see articles alike.
         reading, config = self._any.reading, self._any.config

@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
-from core.learning.sampling import Rollouts
-from core.learning.training_config import ReinforceConfig
-from core.systems.importance import FloatArray
+from nws.core.learning.sampling import Rollouts
+from nws.core.learning.training_config import ReinforceConfig
+from nws.core.systems.importance import FloatArray
 
 # Rewards that differ by less are equal: the difference is rounding, and normalising must not enlarge it.
 _SMALLEST_DEVIATION = 1e-6

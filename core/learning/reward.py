@@ -9,7 +9,7 @@ On a CPU a reward depends on the article and the text alone, to the last bit. It
 with it, how many workers there are, or whether it comes from memory. To ensure that, BERTScore and the language model
 of fluency read texts together only if they have the same number of tokens. On a GPU they read those of one article in
 as few padded passes as they can: there a reward depends on the article's other texts by rounding, but not on which
-articles a worker has. What policies are trained on is its advantage, normalised or not: `core.episodes`.
+articles a worker has. What policies are trained on is its advantage, normalised or not: `nws.core.episodes`.
 """
 
 import functools
@@ -18,17 +18,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from core.article import Article, SegmentedArticle
-from core.learning.training_config import ANCHOR_SENTENCES, ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, RewardConfig
-from core.metrics.bertscore import BertScorer, ReferenceScorer
-from core.metrics.config import Options
-from core.metrics.fluency import FluencyScorer
-from core.metrics.kept import Panel, first_references, kept, others
-from core.metrics.metric import FloatArray, Metric, Row
-from core.metrics.registry import NEED_SOURCE, make_metric
-from core.metrics.specs import KEPT
-from core.systems.composition import first_sentences
-from core.types import Score
+from nws.core.article import Article, SegmentedArticle
+from nws.core.learning.training_config import ANCHOR_SENTENCES, ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, RewardConfig
+from nws.core.metrics.bertscore import BertScorer, ReferenceScorer
+from nws.core.metrics.config import Options
+from nws.core.metrics.fluency import FluencyScorer
+from nws.core.metrics.kept import Panel, first_references, kept, others
+from nws.core.metrics.metric import FloatArray, Metric, Row
+from nws.core.metrics.registry import NEED_SOURCE, make_metric
+from nws.core.metrics.specs import KEPT
+from nws.core.systems.composition import first_sentences
+from nws.core.types import Score
 
 # From (article, summary) pairs to their rewards.
 Reward = Callable[[Sequence[tuple[Article, str]]], list[float]]
@@ -89,7 +89,7 @@ def bertscore_reward(
 
 
 def kept_reward(scorer: BertScorer, padded: bool, panels: Sequence[Panel]) -> Reward:
-    """Content kept of the first reference, as sweeps measure it (`core.metrics.kept`).
+    """Content kept of the first reference, as sweeps measure it (`nws.core.metrics.kept`).
 
     Args:
         scorer: with its backbone.

@@ -16,13 +16,13 @@ from typing import TypeAlias
 import numpy as np
 import torch
 
-from core.learning.environment import PreparedArticle, Writing, positions_taken
-from core.learning.policies import Policies
-from core.learning.training_config import Decoding, LogProbability
-from core.models.tokens import IntArray
-from core.systems.composition import adjacent_share, first_sentences, words_at
-from core.systems.importance import FloatArray
-from core.systems.system import AnchoredF1, FluencyOf, no_fluency
+from nws.core.learning.environment import PreparedArticle, Writing, positions_taken
+from nws.core.learning.policies import Policies
+from nws.core.learning.training_config import Decoding, LogProbability
+from nws.core.models.tokens import IntArray
+from nws.core.systems.composition import adjacent_share, first_sentences, words_at
+from nws.core.systems.importance import FloatArray
+from nws.core.systems.system import AnchoredF1, FluencyOf, no_fluency
 
 FLUENCY_CANDIDATES = 32
 """How many of the summaries drawn, the best without it, are read for fluency: it takes most of the time."""

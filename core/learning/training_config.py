@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from core.errors import RecipeError
-from core.metrics.config import BertScoreConfig, Options
-from core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE
-from core.metrics.registry import NEED_SOURCE, make_metric
-from core.metrics.specs import KEPT
-from core.text.language import Language
+from nws.core.errors import RecipeError
+from nws.core.metrics.config import BertScoreConfig, Options
+from nws.core.metrics.kept import KEPT_RECALL, KEPT_SIGNATURE
+from nws.core.metrics.registry import NEED_SOURCE, make_metric
+from nws.core.metrics.specs import KEPT
+from nws.core.text.language import Language
 
 if TYPE_CHECKING:
-    from core.metrics.fluency import Fluency  # and with it PyTorch
+    from nws.core.metrics.fluency import Fluency  # and with it PyTorch
 
 Count = Annotated[int, Field(ge=1)]
 Weight = Annotated[float, Field(ge=0)]
@@ -92,8 +92,8 @@ class RewardConfig:
 
     Attributes:
         bertscore: backbone and layer.
-        weights: above 0, of each metric by its name in `core.metrics.registry`, or `kept`. The reward is the weighted
-            mean of F1, or of the score of a metric that has no F1.
+        weights: above 0, of each metric by its name in `nws.core.metrics.registry`, or `kept`. The reward is the
+            weighted mean of F1, or of the score of a metric that has no F1.
         language: of the articles; it decides the tokenizer of other metrics than BERTScore.
         fluency: what `fluency` among the metrics is.
 
@@ -198,8 +198,8 @@ class Decoding:
         anchor_sentences: how many sentences the anchor has.
         adjacency_weight: w in the score F1 + w · (share of neighbours in the summary that are neighbours in the
             article). A larger w keeps more of the article's own phrases.
-        fluency_weight: v in + v · fluency (`core.metrics.fluency`), in nats a token, of the 32 summaries that are best
-            without it; the recipe names the model.
+        fluency_weight: v in + v · fluency (`nws.core.metrics.fluency`), in nats a token, of the 32 summaries that are
+            best without it; the recipe names the model.
         temperature: that summaries are drawn with: above 1, they differ more.
     """
 

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from core.arithmetic import find_device
-from core.article import Article
-from core.errors import ModelError, RecipeError
-from core.learning.checkpoint import load_checkpoint, load_decoding, save_checkpoint, save_decoding
-from core.learning.policy_system import PolicySystem, policy_system
-from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.models.encoders import load_encoder
-from core.sweep import embed
-from core.systems.system import no_fluency
-from core.text.language import require_language
-from core.text.length import LengthUnit
-from core.text.rows import cleaned
-from core.text.segmentation import Segmenter
+from nws.core.arithmetic import find_device
+from nws.core.article import Article
+from nws.core.errors import ModelError, RecipeError
+from nws.core.learning.checkpoint import load_checkpoint, load_decoding, save_checkpoint, save_decoding
+from nws.core.learning.policy_system import PolicySystem, policy_system
+from nws.core.metrics.bertscore import AnchorScorer, BertScorer
+from nws.core.models.encoders import load_encoder
+from nws.core.sweep import embed
+from nws.core.systems.system import no_fluency
+from nws.core.text.language import require_language
+from nws.core.text.length import LengthUnit
+from nws.core.text.rows import cleaned
+from nws.core.text.segmentation import Segmenter
 
 
 class PolicyWriter:

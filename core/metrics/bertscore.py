@@ -1,6 +1,6 @@
 """BERTScore (Zhang et al. 2020, "BERTScore: Evaluating Text Generation with BERT"), without idf weights.
 
-Its recalls for content kept (`core.metrics.kept`) have idf weights, and see the embedding layer, too.
+Its recalls for content kept (`nws.core.metrics.kept`) have idf weights, and see the embedding layer, too.
 
 The numbers are those of the `bert_score` library called with one pair at a time. Called with many pairs it masks
 padding with similarity 0, which lifts negative maxima: its batched scores differ by up to 0.03 for one-word
@@ -17,10 +17,10 @@ import numpy.typing as npt
 import torch
 from transformers import GPT2Tokenizer, RobertaTokenizer
 
-from core.errors import ModelError
-from core.metrics.config import BertScoreConfig
-from core.metrics.metric import ZERO, over_references
-from core.metrics.token_matching import (
+from nws.core.errors import ModelError
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.metrics.metric import ZERO, over_references
+from nws.core.metrics.token_matching import (
     Crossing,
     FloatArray,
     Matching,
@@ -28,8 +28,8 @@ from core.metrics.token_matching import (
     begin_matching,
     begin_recalls,
 )
-from core.models import model_folder
-from core.models.batching import (
+from nws.core.models import model_folder
+from nws.core.models.batching import (
     Batches,
     encoder_budget,
     equal_length_batches,
@@ -38,10 +38,10 @@ from core.models.batching import (
     to_device,
     token_batches,
 )
-from core.models.loading import load_model, put_fast_on
-from core.models.tokens import IntArray, Tokens, tokenized
-from core.text.length import idf_of
-from core.types import Score
+from nws.core.models.loading import load_model, put_fast_on
+from nws.core.models.tokens import IntArray, Tokens, tokenized
+from nws.core.text.length import idf_of
+from nws.core.types import Score
 
 # Where models keep their layers: BERT, RoBERTa, ELECTRA; XLNet; DistilBERT; BART; T5.
 _LAYER_LISTS = ("encoder.layer", "layer", "transformer.layer", "layers", "block")

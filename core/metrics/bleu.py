@@ -18,9 +18,9 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from core.metrics.config import Options, text_tokenizer
-from core.metrics.metric import FloatArray, Row
-from core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer, UnicodeTokenizer
+from nws.core.metrics.config import Options, text_tokenizer
+from nws.core.metrics.metric import FloatArray, Row
+from nws.core.text.tokenizers import CharTokenizer, EnglishTokenizer, Tokenizer, UnicodeTokenizer
 
 _MTEVAL_13A = Tokenizer13a()  # type: ignore[no-untyped-call]
 

@@ -5,11 +5,11 @@ import importlib.metadata
 from dataclasses import dataclass
 from typing import get_args
 
-from core.errors import RecipeError
-from core.metrics.metric import References
-from core.models import ModelRef
-from core.text.tokenizers import DEFAULT_TOKENIZERS, Tokenizer, named_tokenizer
-from core.types import Precision
+from nws.core.errors import RecipeError
+from nws.core.metrics.metric import References
+from nws.core.models import ModelRef
+from nws.core.text.tokenizers import DEFAULT_TOKENIZERS, Tokenizer, named_tokenizer
+from nws.core.types import Precision
 
 MINILM = "all-MiniLM-L6-v2"
 # Each signature has some, and a version is looked up in a millisecond.
@@ -25,7 +25,7 @@ class Options:
         references: how several references count: the best one, or their mean. BLEU, SacreBLEU, chrF and the DialogSum
             score have their own rule.
         lang: `en` or `ko`; `en` if not given.
-        tokenizer: one of `core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
+        tokenizer: one of `nws.core.text.tokenizers.TOKENIZERS`; the default of `lang` if not given.
         bertscore_model: backbone of BERTScore: a known name, a folder, or a Hub id.
         bertscore_layer: the layer that is matched; if not given, the one that its authors or bert-score's tuned.
         fluency_model: the causal language model of `fluency`, as `bertscore_model`; it has no default.
@@ -50,7 +50,7 @@ class Options:
 
 
 def text_tokenizer(options: Options) -> Tokenizer:
-    """The tokenizer of ROUGE, which must fit the language of the texts (`core.text.language.check_language`).
+    """The tokenizer of ROUGE, which must fit the language of the texts (`nws.core.text.language.check_language`).
 
     Raises:
         RecipeError: no such language or tokenizer, or a stemmer for another tokenizer than rouge_score.

@@ -6,10 +6,10 @@ from typing import Any
 import datasets
 import evaluate
 
-from core.metrics.config import Options, text_tokenizer
-from core.metrics.metric import Row
-from core.metrics.registry import NEED_SOURCE, make_metric
-from core.text.language import check_language
+from nws.core.metrics.config import Options, text_tokenizer
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import NEED_SOURCE, make_metric
+from nws.core.text.language import check_language
 
 
 class Face(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types

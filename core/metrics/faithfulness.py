@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from core.arithmetic import put_on, speed_up_linear_layers
-from core.errors import ModelError
-from core.models import ModelRef, model_folder
-from core.models.batching import encoder_budget, max_tokens, padded
-from core.models.loading import load_model
-from core.models.tokens import joined
-from core.text.language import Language
-from core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
+from nws.core.arithmetic import put_on, speed_up_linear_layers
+from nws.core.errors import ModelError
+from nws.core.models import ModelRef, model_folder
+from nws.core.models.batching import encoder_budget, max_tokens, padded
+from nws.core.models.loading import load_model
+from nws.core.models.tokens import joined
+from nws.core.text.language import Language
+from nws.core.text.segmentation import KOREAN_PIPELINE, pipeline_revision, sentences_of
 
 _CURE = "Faithfulness needs an NLI model, whose classes are entailment, neutral and contradiction."
 _MOST_SENTENCES = 100
@@ -34,7 +34,7 @@ _MOST_TOKENS = 500
 
 @dataclass(frozen=True, slots=True)
 class Faithfulness:
-    """The configuration of faithfulness, a `core.metrics.model_metric.ModelMetric`.
+    """The configuration of faithfulness, a `nws.core.metrics.model_metric.ModelMetric`.
 
     Attributes:
         model: an NLI model, resolved.

@@ -22,15 +22,15 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from core.arithmetic import put_on, speed_up_linear_layers
-from core.errors import ModelError
-from core.models import ModelRef, model_folder
-from core.models.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
-from core.models.loading import load_model
-from core.models.tokens import Tokens, joined
-from core.provenance import files_sha256
-from core.text.dataset import BUNDLED
-from core.text.language import Language
+from nws.core.arithmetic import put_on, speed_up_linear_layers
+from nws.core.errors import ModelError
+from nws.core.models import ModelRef, model_folder
+from nws.core.models.batching import TokenBudget, equal_length_batches, max_tokens, padded, to_device, token_batches
+from nws.core.models.loading import load_model
+from nws.core.models.tokens import Tokens, joined
+from nws.core.provenance import files_sha256
+from nws.core.text.dataset import BUNDLED
+from nws.core.text.language import Language
 
 _CURE = "Fluency needs a causal language model with its head, such as smollm2 or openai-community/gpt2."
 # Of each bundled article: 24 of them say more than the whole of three.
@@ -41,7 +41,7 @@ _TOKENS_AT_ONCE = 1024
 
 @dataclass(frozen=True, slots=True)
 class Fluency:
-    """The configuration of fluency, a `core.metrics.model_metric.ModelMetric`.
+    """The configuration of fluency, a `nws.core.metrics.model_metric.ModelMetric`.
 
     Attributes:
         model: a causal language model, resolved.

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from core.errors import EndpointError, NwsError, RecipeError
-from core.models.endpoint import Endpoint, EndpointAnswer, default_url
-from core.models.generators import placeholders
-from core.text.model_outputs import without_thoughts
+from nws.core.errors import EndpointError, NwsError, RecipeError
+from nws.core.models.endpoint import Endpoint, EndpointAnswer, default_url
+from nws.core.models.generators import placeholders
+from nws.core.text.model_outputs import without_thoughts
 
 if TYPE_CHECKING:  # with it comes the client of `openai`, which takes a second
-    from core.models.endpoint_requests import LoadedEndpoint
+    from nws.core.models.endpoint_requests import LoadedEndpoint
 
 DEFAULT_PROMPT = (
     "Below are a news article and a summary of it. How well does the summary tell what matters in the article, and "
@@ -104,7 +104,7 @@ class Judge:
             EndpointError: the endpoint does not answer, or refuses the key or the model.
             NwsError: the reply holds no score.
         """
-        from core.models.endpoint_requests import Question
+        from nws.core.models.endpoint_requests import Question
 
         (answer,) = _loaded(self).ask([Question(self.message(article, summary), MOST_TOKENS)])
         if isinstance(answer, EndpointError):
@@ -117,7 +117,7 @@ class Judge:
 
 @functools.cache
 def _loaded(judge: Judge) -> "LoadedEndpoint":
-    from core.models.endpoint_requests import LoadedEndpoint
+    from nws.core.models.endpoint_requests import LoadedEndpoint
 
     return LoadedEndpoint(judge.endpoint, judge.seed)
 

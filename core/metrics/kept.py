@@ -29,18 +29,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.article import Article
-from core.errors import CorpusError
-from core.metrics.config import Options, text_tokenizer
-from core.metrics.metric import FloatArray, MeanOverRows, Metric, Row
-from core.metrics.specs import KEPT, KEPT_WORDS
-from core.text.length import idf_of
-from core.text.near_copies import are_near_copies
-from core.text.tokenizers import Tokenizer
+from nws.core.article import Article
+from nws.core.errors import CorpusError
+from nws.core.metrics.config import Options, text_tokenizer
+from nws.core.metrics.metric import FloatArray, MeanOverRows, Metric, Row
+from nws.core.metrics.specs import KEPT, KEPT_WORDS
+from nws.core.text.length import idf_of
+from nws.core.text.near_copies import are_near_copies
+from nws.core.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # PyTorch takes seconds, which content words need not wait for
-    from core.metrics.bertscore import BertScorer, Reference
-    from core.metrics.model_metric import BertScore
+    from nws.core.metrics.bertscore import BertScorer, Reference
+    from nws.core.metrics.model_metric import BertScore
 
 PANEL = 256
 """Articles of a dataset whose references may be others. Each process embeds them once."""
@@ -209,7 +209,7 @@ class KeptScorer(WordsKept):
 
     def _panel_embedded(self, dataset: str) -> "Mapping[str, Reference]":
         """A reference without words is the empty text."""
-        from core.models.batching import equal_length_batches
+        from nws.core.models.batching import equal_length_batches
 
         if dataset not in self._embedded:
             references = list(dict.fromkeys(first_references(self._panels[dataset])))
@@ -248,7 +248,7 @@ def make_kept(name: str, options: Options) -> Metric:
     Raises:
         RecipeError, ModelError: as of BERTScore.
     """
-    from core.metrics.model_metric import bertscore_metric
+    from nws.core.metrics.model_metric import bertscore_metric
 
     bertscore = bertscore_metric(replace(options, references="best"))
     signature = f"{KEPT.name}|{KEPT_SIGNATURE}|{KEPT_RECALL} of {bertscore.signature}"
@@ -289,7 +289,7 @@ class KeptOfRows(MeanOverRows):
 def _kept_by_bertscore(
     bertscore: "BertScore", rows: Sequence[Row], articles: Sequence[Article], panel: Panel
 ) -> list[float]:
-    from core.arithmetic import one_thread
+    from nws.core.arithmetic import one_thread
 
     measure = KeptScorer((panel,), bertscore.scorer, lambda text: frozenset())
     values: list[float] = []

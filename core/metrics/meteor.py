@@ -26,10 +26,10 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import exact_match, stem_match, wordnetsyn_match
 
-from core.metrics.bleu import MTEVAL, translation_tokenizer
-from core.metrics.config import Options
-from core.metrics.metric import FloatArray, MeanOverRows, References, Row
-from core.text.tokenizers import Tokenizer
+from nws.core.metrics.bleu import MTEVAL, translation_tokenizer
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import FloatArray, MeanOverRows, References, Row
+from nws.core.text.tokenizers import Tokenizer
 
 SYSTEM_FOLDERS = (Path("/usr/share/wordnet"), Path("/usr/local/share/wordnet"))
 HOW_TO_INSTALL = "install Debian's wordnet-base, or NLTK's data (`python -m nltk.downloader wordnet`)"

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import CorpusError
-from core.text.rows import cleaned
-from core.types import Score
+from nws.core.errors import CorpusError
+from nws.core.text.rows import cleaned
+from nws.core.types import Score
 
 FloatArray = npt.NDArray[np.float64]
 PRECISION_RECALL_F1 = ("precision", "recall", "f1")

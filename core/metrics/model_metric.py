@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 import numpy as np
 import torch
 
-from core.arithmetic import find_device, one_thread
-from core.errors import RecipeError
-from core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer, tuned_layer
-from core.metrics.metric import (
+from nws.core.arithmetic import find_device, one_thread
+from nws.core.errors import RecipeError
+from nws.core.metrics.config import MINILM, BertScoreConfig, Options, text_tokenizer, tuned_layer
+from nws.core.metrics.metric import (
     PRECISION_RECALL_F1,
     FloatArray,
     MeanOverRows,
@@ -25,16 +25,16 @@ from core.metrics.metric import (
     over_references,
     require_sources,
 )
-from core.metrics.surface import Efficiency
-from core.models import LANGUAGE_MODELS, parse_model, resolve_model
-from core.text.language import Language
-from core.text.tokenizers import EnglishTokenizer
-from core.types import Score
+from nws.core.metrics.surface import Efficiency
+from nws.core.models import LANGUAGE_MODELS, parse_model, resolve_model
+from nws.core.text.language import Language
+from nws.core.text.tokenizers import EnglishTokenizer
+from nws.core.types import Score
 
 if TYPE_CHECKING:  # each imports what its model needs
-    from core.metrics.bertscore import BertScorer
-    from core.metrics.faithfulness import Faithfulness, FaithfulnessScorer
-    from core.metrics.fluency import Fluency, FluencyScorer
+    from nws.core.metrics.bertscore import BertScorer
+    from nws.core.metrics.faithfulness import Faithfulness, FaithfulnessScorer
+    from nws.core.metrics.fluency import Fluency, FluencyScorer
 
 ModelMetric: TypeAlias = "Fluency | Faithfulness"
 """What computes a metric, and how: its name, its model, its signature, and whether it compares with the article."""
@@ -43,17 +43,17 @@ ModelScorer: TypeAlias = "FluencyScorer | FaithfulnessScorer"
 
 
 def resolve_model_metric(name: str, model: str, language: Language) -> ModelMetric:
-    """A metric of `core.metrics.specs.BY_MODEL`, its model at an exact revision.
+    """A metric of `nws.core.metrics.specs.BY_MODEL`, its model at an exact revision.
 
     Raises:
         ModelError: there is no such model.
         HubError: the Hub cannot tell the commit.
     """
     if name == "fluency":
-        from core.metrics.fluency import Fluency
+        from nws.core.metrics.fluency import Fluency
 
         return Fluency(resolve_model(parse_model(model, LANGUAGE_MODELS)), language)
-    from core.metrics.faithfulness import Faithfulness
+    from nws.core.metrics.faithfulness import Faithfulness
 
     return Faithfulness(resolve_model(parse_model(model)), language)
 
@@ -184,7 +184,7 @@ class BertScore(MeanOverRows):
         Raises:
             ModelError: it cannot be loaded, or has fewer layers.
         """
-        from core.metrics.bertscore import BertScorer
+        from nws.core.metrics.bertscore import BertScorer
 
         return BertScorer(self._config, self._device)
 

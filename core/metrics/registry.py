@@ -1,38 +1,38 @@
 """Every metric by its name. A metric, and the libraries that compute it, are imported when it is made.
 
-Those that are stored with every summary have a `MetricSpec`, too: `core.metrics.specs`.
+Those that are stored with every summary have a `MetricSpec`, too: `nws.core.metrics.specs`.
 """
 
 import pkgutil
 import re
 from collections.abc import Callable
 
-from core.errors import RecipeError, did_you_mean
-from core.metrics.config import Options
-from core.metrics.metric import Metric
-from core.metrics.specs import BY_MODEL
+from nws.core.errors import RecipeError, did_you_mean
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import Metric
+from nws.core.metrics.specs import BY_MODEL
 
 _OF_SOURCE = ("density", "coverage")
 NEED_SOURCE = (*_OF_SOURCE, "faithfulness")
 """Those that compare a summary with its article."""
 
 METRICS = {
-    **dict.fromkeys(("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), "core.metrics.rouge:make_rouge"),
+    **dict.fromkeys(("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), "nws.core.metrics.rouge:make_rouge"),
     **dict.fromkeys(
         ("rougeS", "rougeS4", "rougeS*", "rougeSU", "rougeSU4", "rougeSU*"),
-        "core.metrics.rouge:make_skip_bigram",
+        "nws.core.metrics.rouge:make_skip_bigram",
     ),
-    "rouge-lcsubstr": "core.metrics.rouge:make_common_substring",
-    **dict.fromkeys(("bleu", "bleu1", "bleu2", "bleu3", "bleu4"), "core.metrics.bleu:make_bleu"),
-    "sacrebleu": "core.metrics.bleu:make_sacrebleu",
-    **dict.fromkeys(("chrf", "chrf++"), "core.metrics.bleu:make_chrf"),
-    "meteor": "core.metrics.meteor:make_meteor",
-    **dict.fromkeys(("bertscore", "efficiency"), "core.metrics.model_metric:make_bertscore"),
-    "kept": "core.metrics.kept:make_kept",
-    "kept_words": "core.metrics.kept:make_kept_words",
-    **dict.fromkeys(_OF_SOURCE, "core.metrics.surface:make_source_metric"),
-    **dict.fromkeys(BY_MODEL, "core.metrics.model_metric:make_model_metric"),
-    "dialogsum": "core.metrics.rouge:make_dialogsum",
+    "rouge-lcsubstr": "nws.core.metrics.rouge:make_common_substring",
+    **dict.fromkeys(("bleu", "bleu1", "bleu2", "bleu3", "bleu4"), "nws.core.metrics.bleu:make_bleu"),
+    "sacrebleu": "nws.core.metrics.bleu:make_sacrebleu",
+    **dict.fromkeys(("chrf", "chrf++"), "nws.core.metrics.bleu:make_chrf"),
+    "meteor": "nws.core.metrics.meteor:make_meteor",
+    **dict.fromkeys(("bertscore", "efficiency"), "nws.core.metrics.model_metric:make_bertscore"),
+    "kept": "nws.core.metrics.kept:make_kept",
+    "kept_words": "nws.core.metrics.kept:make_kept_words",
+    **dict.fromkeys(_OF_SOURCE, "nws.core.metrics.surface:make_source_metric"),
+    **dict.fromkeys(BY_MODEL, "nws.core.metrics.model_metric:make_model_metric"),
+    "dialogsum": "nws.core.metrics.rouge:make_dialogsum",
 }
 """Of each name `module:function`: what makes the metric, from the name that was asked for and the options."""
 # Names that stand in no list, and one that does and is made likewise.

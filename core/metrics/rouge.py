@@ -19,8 +19,8 @@ ROUGE-1.5.5 counts (options `-2 GAP` and `-2 GAP -u`), from tokens of any kind:
 * So a text of one token has neither pairs nor unigrams: it scores 0, even against itself.
 
 `rouge-lcsubstr` is the contiguous reading of ROUGE-L: the longest run of tokens that both texts have in common. ROUGE-L
-proper is the longest common *subsequence* (`core.metrics.rouge`), which may leave words out in between. Some describe
-it as the longest common substring; that is another measure, never higher, under a name of its own.
+proper is the longest common *subsequence* (`nws.core.metrics.rouge`), which may leave words out in between. Some
+describe it as the longest common substring; that is another measure, never higher, under a name of its own.
 
 The score of the DialogSum competition is how well one summary does against several references. The data set has three
 of a dialogue (Chen et al. 2021, "DialogSum: A Real-Life Scenario Dialogue Summarization Dataset").
@@ -37,8 +37,8 @@ from typing import ClassVar
 
 from rapidfuzz.distance import LCSseq
 
-from core.metrics.config import Options, RougeConfig, rouge_score_version, text_tokenizer
-from core.metrics.metric import (
+from nws.core.metrics.config import Options, RougeConfig, rouge_score_version, text_tokenizer
+from nws.core.metrics.metric import (
     PRECISION_RECALL_F1,
     FloatArray,
     MeanOverRows,
@@ -49,8 +49,8 @@ from core.metrics.metric import (
     over_references,
     overlap,
 )
-from core.text.tokenizers import Tokenizer, named_tokenizer
-from core.types import Score
+from nws.core.text.tokenizers import Tokenizer, named_tokenizer
+from nws.core.types import Score
 
 VARIANTS = ("rouge1", "rouge2", "rougeL")
 

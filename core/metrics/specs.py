@@ -1,13 +1,13 @@
 """The stored metrics: what every summary is scored with, and all that is said about each of them, in one place.
 
-The scorer (`core.metrics.standard`), the tables of the store, the analysis, reports and their page, comparisons and the
-options of commands read it. `nws.score` knows further metrics, which are not stored (`core.metrics.registry`).
+The scorer (`nws.core.metrics.standard`), the tables of the store, the analysis, reports and their page, comparisons and
+the options of commands read it. `nws.score` knows further metrics, which are not stored (`nws.core.metrics.registry`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.types import Score
+from nws.core.types import Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,13 @@ SPECS: tuple[MetricSpec, ...] = (
 KEPT = MetricSpec("kept", "content kept", ("kept", "bertscore"), bounds=(-1.0, 1.0), short="kept")
 KEPT_WORDS = MetricSpec("kept_words", "content words kept", ("kept_words", "rouge"), bounds=(-1.0, 1.0))
 OF_OTHERS: tuple[MetricSpec, ...] = (KEPT, KEPT_WORDS)
-"""Those that compare a summary with references of other articles, too (`core.metrics.kept`).
+"""Those that compare a summary with references of other articles, too (`nws.core.metrics.kept`).
 
 A summary lacks them where there are no other articles.
 """
 
 BY_MODEL = ("fluency", "faithfulness")
-"""Those that a run has where its recipe names their model (`core.metrics.model_metric`), stored as plugins' are."""
+"""Those that a run has where its recipe names their model (`nws.core.metrics.model_metric`), stored as plugins' are."""
 BY_COLUMN: Mapping[str, MetricSpec] = {column: spec for spec in (*SPECS, *OF_OTHERS) for column in spec.columns}
 METRICS: tuple[str, ...] = tuple(spec.column for spec in SPECS)
 """The scores that every summary has."""

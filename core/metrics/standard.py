@@ -5,15 +5,15 @@ from types import MappingProxyType
 
 import torch
 
-from core.article import Article
-from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.kept import KeptScorer, Panel, kept
-from core.metrics.rouge import Rouge
-from core.metrics.specs import KEPT, KEPT_WORDS, as_columns
-from core.metrics.surface import SOURCE_METRICS, efficiency
-from core.stage import MetricsConfig
-from core.text.length import count_words
-from core.types import Score
+from nws.core.article import Article
+from nws.core.metrics.bertscore import AnchorScorer, BertScorer
+from nws.core.metrics.kept import KeptScorer, Panel, kept
+from nws.core.metrics.rouge import Rouge
+from nws.core.metrics.specs import KEPT, KEPT_WORDS, as_columns
+from nws.core.metrics.surface import SOURCE_METRICS, efficiency
+from nws.core.stage import MetricsConfig
+from nws.core.text.length import count_words
+from nws.core.types import Score
 
 
 class StandardMetrics:

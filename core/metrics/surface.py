@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.metrics.config import Options
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row, require_sources
-from core.text.length import count_words
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import PRECISION_RECALL_F1, FloatArray, MeanOverRows, Metric, Row, require_sources
+from nws.core.text.length import count_words
 
 _TOKEN = re.compile(r"\w+")
 

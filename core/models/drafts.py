@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from transformers import LogitsProcessor
 
-from core.text.length import LengthUnit, count_words, length_of
+from nws.core.text.length import LengthUnit, count_words, length_of
 
 # Behind such a sign, or such a word of English, a text is not over, whatever the model says.
 _GOES_ON = re.compile(

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from core.arithmetic import find_device
-from core.errors import ModelError
-from core.models import ModelRef, model_folder
-from core.models.batching import TokenBudget, encoder_budget, max_tokens, padded
-from core.models.loading import in_own_memory, load_model, only_errors, put_fast_on, require_weights
-from core.models.tokens import tokenized
-from core.types import Precision
+from nws.core.arithmetic import find_device
+from nws.core.errors import ModelError
+from nws.core.models import ModelRef, model_folder
+from nws.core.models.batching import TokenBudget, encoder_budget, max_tokens, padded
+from nws.core.models.loading import in_own_memory, load_model, only_errors, put_fast_on, require_weights
+from nws.core.models.tokens import tokenized
+from nws.core.types import Precision
 
 FloatArray = npt.NDArray[np.float32]
 # From model inputs, each (batch, tokens), to vectors (batch, dimensions).

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from core.errors import NwsError, RecipeError, SegmentationError
-from core.models import ModelRef
-from core.models.generators import DEFAULT_PROMPT, PromptTemplate
-from core.models.request_parameters import filled, plain_parameters
-from core.text.length import require_summary_length
-from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark, joined_parts
-from core.text.rows import cleaned
-from core.types import AT_MOST, LengthRule
+from nws.core.errors import NwsError, RecipeError, SegmentationError
+from nws.core.models import ModelRef
+from nws.core.models.generators import DEFAULT_PROMPT, PromptTemplate
+from nws.core.models.request_parameters import filled, plain_parameters
+from nws.core.text.length import require_summary_length
+from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark, joined_parts
+from nws.core.text.rows import cleaned
+from nws.core.types import AT_MOST, LengthRule
 
 PREFIX = "openai:"
 _URL_VARIABLE, _OPENAI = "OPENAI_BASE_URL", "https://api.openai.com/v1"
@@ -42,9 +42,9 @@ class Endpoint:
         prompt: the instruction.
         concurrency: the number of requests that a process has under way at most. It changes no summary.
         parameters: what is sent in place of, and besides, the parameters that NWS computes, by name
-            (`core.models.request_parameters`).
+            (`nws.core.models.request_parameters`).
         clean_outputs: what is left out of its answers.
-        length: whether it is asked for exactly or at most n, see `core.models.generators.default_prompt`. What is
+        length: whether it is asked for exactly or at most n, see `nws.core.models.generators.default_prompt`. What is
             longer is cut, in any case.
 
     Raises:

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import httpx2
 import openai
 
-from core.errors import EndpointError
-from core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, error_message, one_line, read_answer
-from core.models.generators import most_new_tokens
-from core.models.request_parameters import KEY_VARIABLE, advice_on
+from nws.core.errors import EndpointError
+from nws.core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, error_message, one_line, read_answer
+from nws.core.models.generators import most_new_tokens
+from nws.core.models.request_parameters import KEY_VARIABLE, advice_on
 
 _CONNECT_SECONDS = 10.0
 _ATTEMPT_SECONDS = 120.0

@@ -1,8 +1,8 @@
 """Decoding of exactly n words with any language model: a mask of the tokens that may come next.
 
-A word is what `core.text.length` counts. A table has for each token the number of words that it adds to a text which
-ends inside of a word, and to one which does not; `count_words` itself counts them. So the state of a text has three
-parts: its number of words, whether it ends inside of a word, and the bytes of a character that is not whole yet.
+A word is what `nws.core.text.length` counts. A table has for each token the number of words that it adds to a text
+which ends inside of a word, and to one which does not; `count_words` itself counts them. So the state of a text has
+three parts: its number of words, whether it ends inside of a word, and the bytes of a character that is not whole yet.
 """
 
 import codecs
@@ -19,7 +19,7 @@ import torch
 from transformers import LogitsProcessor
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from core.text.length import count_words
+from nws.core.text.length import count_words
 
 # The least score: a token that the checkpoint's other rules forbid is still better than another number of words.
 _LOWEST = -1e4

@@ -13,20 +13,20 @@ import torch
 from spacy.language import Language
 from transformers import LogitsProcessor, LogitsProcessorList
 
-from core.arithmetic import speed_up_linear_layers
-from core.errors import ModelError
-from core.models import model_folder
-from core.models.batching import TokenBudget, max_tokens, to_device, token_batches
-from core.models.drafts import Drafting, PromptReader, shared
-from core.models.exact_length import ExactLength, WordTable
-from core.models.generators import DRAFTS, DRAFTS_ENDED, DRAWN_AGAIN, Generator, Half, complete, most_new_tokens
-from core.models.loading import load_model, only_errors
-from core.models.model_input import Prompt, prompt_maker
-from core.models.tokens import IntArray
-from core.text.length import UNCUT
-from core.text.model_outputs import CleanOutput, clean_output, opened_thoughts
-from core.text.rows import cleaned
-from core.types import AMPERE
+from nws.core.arithmetic import speed_up_linear_layers
+from nws.core.errors import ModelError
+from nws.core.models import model_folder
+from nws.core.models.batching import TokenBudget, max_tokens, to_device, token_batches
+from nws.core.models.drafts import Drafting, PromptReader, shared
+from nws.core.models.exact_length import ExactLength, WordTable
+from nws.core.models.generators import DRAFTS, DRAFTS_ENDED, DRAWN_AGAIN, Generator, Half, complete, most_new_tokens
+from nws.core.models.loading import load_model, only_errors
+from nws.core.models.model_input import Prompt, prompt_maker
+from nws.core.models.tokens import IntArray
+from nws.core.text.length import UNCUT
+from nws.core.text.model_outputs import CleanOutput, clean_output, opened_thoughts
+from nws.core.text.rows import cleaned
+from nws.core.types import AMPERE
 
 CPU_TOKEN_BUDGET = 8_192
 # Tokens of articles and summaries in one batch, times beams. 32 articles of BART-large with 4 beams have 150,000: with

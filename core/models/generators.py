@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from core.errors import ModelError, RecipeError
-from core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
-from core.text.length import UNCUT, LengthUnit
-from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, cleaning_mark
-from core.text.rows import storable
-from core.types import AT_MOST, LengthRule
+from nws.core.errors import ModelError, RecipeError
+from nws.core.models import SMOLLM2_MODEL, ModelRef, is_folder, parse_model
+from nws.core.text.length import UNCUT, LengthUnit
+from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, cleaning_mark
+from nws.core.text.rows import storable
+from nws.core.types import AT_MOST, LengthRule
 
 # The architectures (`model_type` in a checkpoint's config.json) whose prompt and settings are known here.
 ARCHITECTURES = ("bart", "gpt2", "pegasus", "t5")
@@ -229,13 +229,13 @@ class Generator:
 
     @property
     def is_exact(self) -> bool:
-        """Whether its summaries have exactly n words (`core.models.exact_length`)."""
+        """Whether its summaries have exactly n words (`nws.core.models.exact_length`)."""
         asks = self.prompt is not None and self.prompt.asks_for_n and self.prompt.unit == "words"
         return self.length == "exactly" and asks
 
     @property
     def drafts(self) -> bool:
-        """Whether it writes several drafts of at most n words or characters (`core.models.drafts`)."""
+        """Whether it writes several drafts of at most n words or characters (`nws.core.models.drafts`)."""
         return self.length == AT_MOST and not self.has_uncut
 
     @property

@@ -20,7 +20,7 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
-from core.errors import HubError
+from nws.core.errors import HubError
 
 # The errors of `huggingface_hub` when the network, the Hub or the local cache fails. Without a connection it is the
 # HTTP library's own error, the base of HfHubHTTPError.

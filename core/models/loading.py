@@ -20,9 +20,9 @@ from transformers import (
     PreTrainedModel,
 )
 
-from core.arithmetic import put_on, speed_up_linear_layers
-from core.errors import ModelError
-from core.types import Precision
+from nws.core.arithmetic import put_on, speed_up_linear_layers
+from nws.core.errors import ModelError
+from nws.core.types import Precision
 
 Model = TypeVar("Model", bound=nn.Module)
 ModelKind = Literal["encoder", "classifier", "language model", "generator"]

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from jinja2 import TemplateError
 
-from core.errors import ModelError
-from core.models.generators import Generator, PromptTemplate
+from nws.core.errors import ModelError
+from nws.core.models.generators import Generator, PromptTemplate
 
 TODAY = datetime(2024, 7, 26)
 """The date for chat templates that write one into a prompt. With today's, no summary could be repeated. Templates of

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from core.errors import RecipeError
-from core.text.rows import cleaned
+from nws.core.errors import RecipeError
+from nws.core.text.rows import cleaned
 
 # The environment variable with the key of an endpoint. What is shorter is a placeholder, such as "none".
 KEY_VARIABLE, _SHORTEST_KEY = "OPENAI_API_KEY", 8

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from core.models import ModelRef, model_folder
+from nws.core.models import ModelRef, model_folder
 
 IntArray = npt.NDArray[np.int64]
 
@@ -164,7 +164,7 @@ def unread_share(model: ModelRef, texts: Iterable[str]) -> float:
         ModelError: the model has no tokenizer that can be loaded.
         HubError: the tokenizer is not in the local cache and the Hub cannot be reached.
     """
-    from core.models.loading import load_tokenizer  # English articles need not wait for transformers
+    from nws.core.models.loading import load_tokenizer  # English articles need not wait for transformers
 
     composed = (unicodedata.normalize("NFC", text) for text in texts)
     words = sorted({word for text in composed for word in text.split() if any(map(str.isalpha, word))})

@@ -15,15 +15,15 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from core.errors import PluginError, SegmentationError
-from core.metrics.metric import FloatArray, MeanOverRows, Row
-from core.metrics.registry import is_metric
-from core.metrics.specs import BY_COLUMN, SPECS
-from core.plugins.load import Judge, Plugin, Write, blaming, definition, plugin_of_session
-from core.systems.system import Document, Draft, System, require_name
-from core.text.length import UNCUT, LengthUnit, length_of, require_summary_length
-from core.text.rows import cleaned
-from core.types import CHOSEN_SCORES, Summary, SystemKind
+from nws.core.errors import PluginError, SegmentationError
+from nws.core.metrics.metric import FloatArray, MeanOverRows, Row
+from nws.core.metrics.registry import is_metric
+from nws.core.metrics.specs import BY_COLUMN, SPECS
+from nws.core.plugins.load import Judge, Plugin, Write, blaming, definition, plugin_of_session
+from nws.core.systems.system import Document, Draft, System, require_name
+from nws.core.text.length import UNCUT, LengthUnit, length_of, require_summary_length
+from nws.core.text.rows import cleaned
+from nws.core.types import CHOSEN_SCORES, Summary, SystemKind
 
 ASKED = ("article", "n", "language", "key")
 """What a function may ask for beside the summary and its references: fields of `Judged`."""
@@ -60,7 +60,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class PluginMetric(MeanOverRows):
-    """A metric of a plugin, as a `core.metrics.metric.Metric`. In a run, an error there is a failure of that article.
+    """A metric of a plugin, as a `nws.core.metrics.metric.Metric`; an error in it is a failure of the article.
 
     Attributes:
         asks: those of `ASKED` that its function declares.
@@ -259,7 +259,7 @@ def require_drafts(drafts: Any, lengths: Sequence[int], has_uncut: bool, unit: L
 
 
 def is_system(value: object) -> bool:
-    """Whether it is an object as `core.systems.system.System`; else it is taken for a function."""
+    """Whether it is an object as `nws.core.systems.system.System`; else it is taken for a function."""
     return hasattr(value, "summarize")
 
 
@@ -281,7 +281,7 @@ def _plugin_system(plugin: Plugin, name: str, system: Write | System, encoders: 
     if not (is_system(system) or inspect.isfunction(system)) or inspect.isclass(system):
         raise PluginError(
             f"{name} of {plugin.name} is no system: give a function of an article's text and n, or an object with "
-            "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('core.systems.system.System')."
+            "`kind`, `has_uncut` and `summarize(document, lengths)`, see help('nws.core.systems.system.System')."
         )
     if kind not in get_args(SystemKind):
         raise PluginError(f"{name} of {plugin.name} is of the kind {kind!r}: give one of {get_args(SystemKind)}.")

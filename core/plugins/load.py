@@ -15,11 +15,11 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from core.errors import PluginError
-from core.text.reader import is_file
+from nws.core.errors import PluginError
+from nws.core.text.reader import is_file
 
 if TYPE_CHECKING:
-    from core.systems.system import System
+    from nws.core.systems.system import System
 
 # From an article's text and n to a summary of n words.
 Write: TypeAlias = Callable[[str, int], str]

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.article import SegmentedArticle
-from core.systems.composition import compose, filled, first_sentences, taken_room, words_at
-from core.systems.importance import (
+from nws.core.article import SegmentedArticle
+from nws.core.systems.composition import compose, filled, first_sentences, taken_room, words_at
+from nws.core.systems.importance import (
     FloatArray,
     centroid,
     centroid_similarity,
@@ -22,8 +22,8 @@ from core.systems.importance import (
     textrank,
     textrank_words,
 )
-from core.systems.system import Document, Draft, UsualSystem
-from core.text.length import LengthUnit, fitting, room
+from nws.core.systems.system import Document, Draft, UsualSystem
+from nws.core.text.length import LengthUnit, fitting, room
 
 # From an article and its unit sentence vectors, (sentences, dimensions), to one importance each, (sentences,).
 IMPORTANCE: dict[str, Callable[[SegmentedArticle, FloatArray], FloatArray]] = {

@@ -3,8 +3,8 @@
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 
-from core.article import SegmentedArticle
-from core.text.length import LengthUnit, cost, fitting, room
+from nws.core.article import SegmentedArticle
+from nws.core.text.length import LengthUnit, cost, fitting, room
 
 
 def compose(article: SegmentedArticle, ranking: Iterable[int], n: int, unit: LengthUnit = "words") -> str:

@@ -12,24 +12,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from core.systems.composition import compose
-from core.systems.rulers import RULERS
-from core.systems.system import Document, Draft, System, UsualSystem
-from core.text.length import UNCUT, cut, word_spans
-from core.types import SystemKind
+from nws.core.systems.composition import compose
+from nws.core.systems.rulers import RULERS
+from nws.core.systems.system import Document, Draft, System, UsualSystem
+from nws.core.text.length import UNCUT, cut, word_spans
+from nws.core.types import SystemKind
 
 BASELINES = {
-    "lead3": "core.systems.extractive_baselines:Lead3",
-    "lead2+chunks": "core.systems.chunk_systems:LeadChunks",
-    "lead3-search": "core.systems.chunk_systems:LeadSearch",
-    **dict.fromkeys(("textrank", "centroid", "textrank-words"), "core.systems.chunk_systems:ChunkSystem"),
-    **dict.fromkeys(("lexrank", "position"), "core.systems.chunk_systems:ChunkSystem"),
-    "oracle": "core.systems.rulers:Oracle",
-    "lead": "core.systems.extractive_baselines:Lead",
-    "random": "core.systems.extractive_baselines:Random",
-    "reference-words": "core.systems.rulers:ReferenceWords",
-    "person": "core.systems.rulers:Person",
-    "other-article": "core.systems.rulers:OtherArticle",
+    "lead3": "nws.core.systems.extractive_baselines:Lead3",
+    "lead2+chunks": "nws.core.systems.chunk_systems:LeadChunks",
+    "lead3-search": "nws.core.systems.chunk_systems:LeadSearch",
+    **dict.fromkeys(("textrank", "centroid", "textrank-words"), "nws.core.systems.chunk_systems:ChunkSystem"),
+    **dict.fromkeys(("lexrank", "position"), "nws.core.systems.chunk_systems:ChunkSystem"),
+    "oracle": "nws.core.systems.rulers:Oracle",
+    "lead": "nws.core.systems.extractive_baselines:Lead",
+    "random": "nws.core.systems.extractive_baselines:Random",
+    "reference-words": "nws.core.systems.rulers:ReferenceWords",
+    "person": "nws.core.systems.rulers:Person",
+    "other-article": "nws.core.systems.rulers:OtherArticle",
 }
 """`module:class` by name. Each class is a frozen dataclass that follows `System`, and is imported when it is made."""
 # Rulers do not take their words from the article.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.article import SegmentedArticle
+from nws.core.article import SegmentedArticle
 
 if TYPE_CHECKING:  # `nws submit --help` must not wait for SciPy
     from scipy import sparse

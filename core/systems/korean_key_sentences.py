@@ -20,10 +20,10 @@ import numpy as np
 import scipy.sparse.linalg
 from scipy import sparse
 
-from core.errors import CorpusError, NwsError, RecipeError
-from core.systems.importance import DAMPING, pagerank
-from core.text.korean import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
-from core.text.tokenizers import Tokenizer
+from nws.core.errors import CorpusError, NwsError, RecipeError
+from nws.core.systems.importance import DAMPING, pagerank
+from nws.core.text.korean import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
+from nws.core.text.tokenizers import Tokenizer
 
 # The characters of a sentence of a fit length, as in the example of krwordrank's documentation.
 SHORTEST, LONGEST = 25, 80

@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from core.errors import CorpusError
-from core.text.model_outputs import joined_parts
-from core.text.reader import PlacedRow, Row, naming
-from core.text.rows import LINE, value_of
+from nws.core.errors import CorpusError
+from nws.core.text.model_outputs import joined_parts
+from nws.core.text.reader import PlacedRow, Row, naming
+from nws.core.text.rows import LINE, value_of
 
 KEY_FIELD, TEXT_FIELD = "id", "prediction"
 _PAIRS = (

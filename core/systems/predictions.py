@@ -7,13 +7,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from core.errors import CorpusError, RecipeError
-from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, prediction_rows
-from core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
-from core.text.length import require_summary_length
-from core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
-from core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
-from core.text.rows import joined_text_of, key_of
+from nws.core.errors import CorpusError, RecipeError
+from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD, USUAL, prediction_rows
+from nws.core.systems.system import Document, Draft, UsualSystem, require_name, uncut_and_cut
+from nws.core.text.length import require_summary_length
+from nws.core.text.model_outputs import CUT_THOUGHTS, DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
+from nws.core.text.reader import PlacedRow, content_sha256, is_data_file, naming, read_rows
+from nws.core.text.rows import joined_text_of, key_of
 
 FieldName = Annotated[str | None, Field(exclude_if=lambda name: name is None)]
 

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from core.article import Article
-from core.errors import EmptyArticleError
-from core.systems.chunk_systems import candidate_chunks, greedy
-from core.systems.system import Document, Draft, System, UsualSystem, uncut_and_cut
-from core.text.length import LengthUnit, cost, room, word_spans
-from core.types import OTHER_ARTICLE as OTHER_ARTICLE
-from core.types import SystemKind
+from nws.core.article import Article
+from nws.core.errors import EmptyArticleError
+from nws.core.systems.chunk_systems import candidate_chunks, greedy
+from nws.core.systems.system import Document, Draft, System, UsualSystem, uncut_and_cut
+from nws.core.text.length import LengthUnit, cost, room, word_spans
+from nws.core.types import OTHER_ARTICLE as OTHER_ARTICLE
+from nws.core.types import SystemKind
 
 REFERENCE_WORDS: Final = "reference-words"
 PERSON: Final = "person"
@@ -60,7 +60,7 @@ class Person(UsualSystem):
 class OtherArticle(UsualSystem):
     """Control: the first n words of the reference of the most similar other article; empty if there is no other.
 
-    The dataset decides which article that is (`core.metrics.kept.WordsKept.nearest_reference`).
+    The dataset decides which article that is (`nws.core.metrics.kept.WordsKept.nearest_reference`).
     """
 
     kind: ClassVar[SystemKind] = "control"

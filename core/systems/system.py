@@ -5,16 +5,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn, Protocol, TypeAlias
 
-from core.article import Article, SegmentedArticle
-from core.errors import RecipeError
-from core.systems.importance import FloatArray
-from core.text.length import UNCUT, LengthUnit, kept_to, length_of
-from core.text.model_outputs import RAW
-from core.types import SystemKind
+from nws.core.article import Article, SegmentedArticle
+from nws.core.errors import RecipeError
+from nws.core.systems.importance import FloatArray
+from nws.core.text.length import UNCUT, LengthUnit, kept_to, length_of
+from nws.core.text.model_outputs import RAW
+from nws.core.types import SystemKind
 
-# From an anchor and texts to the BERTScore F1 of each text against the anchor (`core.metrics.bertscore.AnchorScorer`).
+# From an anchor and texts to the BERTScore F1 of each text against the anchor
+# (`nws.core.metrics.bertscore.AnchorScorer`).
 AnchoredF1: TypeAlias = Callable[[str, Sequence[str]], list[float]]
-# From texts to the fluency of each (`core.metrics.fluency`).
+# From texts to the fluency of each (`nws.core.metrics.fluency`).
 FluencyOf: TypeAlias = Callable[[Sequence[str]], list[float]]
 # Signatures of NWS's own systems have a "|".
 _NAME = re.compile(r"[\w.+-]{1,100}")

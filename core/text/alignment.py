@@ -1,7 +1,7 @@
 """The positions of a summary's words in its article.
 
-A word is a word of `core.text.length`. Two words are the same if they are equal without case and without the characters
-around them that are neither letters nor digits: "Council," and "council" are.
+A word is a word of `nws.core.text.length`. Two words are the same if they are equal without case and without the
+characters around them that are neither letters nor digits: "Council," and "council" are.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.text.length import word_spans
+from nws.core.text.length import word_spans
 
 
 def bare_spans(text: str) -> list[tuple[int, int]]:
@@ -38,7 +38,7 @@ def align(summary: Sequence[str], article: Sequence[str]) -> list[int | None]:
        and 2 can still be reached, and is left out only if no position allows that.
 
     So the answer is unique. It says where the words occur, not where a system took them from: if they occur twice,
-    nobody can tell. All words of a summary by `core.systems.composition` are placed, since they are words of the
+    nobody can tell. All words of a summary by `nws.core.systems.composition` are placed, since they are words of the
     article in order.
 
     Dynamic programming over the ends of both, one row of NumPy for each word of the summary: time and memory (8 bytes)

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 
 import huggingface_hub.constants
 
-from core.errors import CorpusError
-from core.text.reader import SUFFIXES, PlacedRow, Reader, content_sha256, is_data_file, is_file
-from core.text.rows import LINE, value_of
-from core.text.split_folders import has_splits_inside, is_shown_data, split_files
-from core.whole_files import replacing
+from nws.core.errors import CorpusError
+from nws.core.text.reader import SUFFIXES, PlacedRow, Reader, content_sha256, is_data_file, is_file
+from nws.core.text.rows import LINE, value_of
+from nws.core.text.split_folders import has_splits_inside, is_shown_data, split_files
+from nws.core.whole_files import replacing
 
 REFERENCES = "references"
 """The field of the references that come from a file of their own."""

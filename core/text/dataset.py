@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from core.article import Article
-from core.article_id_sets import IdNumbers
-from core.errors import CorpusError, RecipeError, did_you_mean
-from core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
-from core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_address, is_files
-from core.text.length import count_words
-from core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
-from core.text.rows import recognise_fields, to_article
-from core.text.split_folders import has_splits_inside
-from core.text.text_marks import Preparation
+from nws.core.article import Article
+from nws.core.article_id_sets import IdNumbers
+from nws.core.errors import CorpusError, RecipeError, did_you_mean
+from nws.core.models.hub_cache import HUB_FAILURES, is_repository_name, offline_if_unreachable, resolve_commit
+from nws.core.text.data_files import REFERENCES, DataFiles, changed, find_files, is_address, is_files
+from nws.core.text.length import count_words
+from nws.core.text.reader import SUFFIXES, PlacedRow, Row, naming, path_from_anywhere
+from nws.core.text.rows import recognise_fields, to_article
+from nws.core.text.split_folders import has_splits_inside
+from nws.core.text.text_marks import Preparation
 
 _SAMPLE = Path(__file__).parents[1] / "sample"
 BUNDLED = {"sample": _SAMPLE / "english.jsonl", "sample-ko": _SAMPLE / "korean.jsonl"}
@@ -48,7 +48,7 @@ class Dataset:
 
     Attributes:
         name: `sample`, `sample-ko`, `cnn_dailymail`, `xsum`, `gigaword`, a file, a folder, a pattern, an address (see
-            `core.text.data_files.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
+            `nws.core.text.data_files.find_files`), or a Hub id (`organisation/name[:configuration][@revision]`).
         split: split of a Hub dataset, of a clone of one, or of a saved `DatasetDict`. All else has one, `all`.
         streaming: read a Hub dataset row by row instead of downloading it first.
         skip: how many articles to leave out first.

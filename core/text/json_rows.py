@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from core.text.rows import ANEW, TEXT_FIELDS
+from nws.core.text.rows import ANEW, TEXT_FIELDS
 
 # By one of these it is told which keys of a table are its columns.
 _COLUMNS = {*TEXT_FIELDS, "prediction"}

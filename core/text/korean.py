@@ -23,8 +23,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from core.errors import NwsError
-from core.text.cutting import Cutter, CutText, Range, WordMark, runs
+from nws.core.errors import NwsError
+from nws.core.text.cutting import Cutter, CutText, Range, WordMark, runs
 
 INSTALL = "pip install kiwipiepy konlpy python-mecab-ko"
 # The packages whose versions decide what an analyser gives.

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from core.article import Article
-from core.errors import LanguageError
-from core.text.tokenizers import EnglishTokenizer, Tokenizer
+from nws.core.article import Article
+from nws.core.errors import LanguageError
+from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

@@ -18,8 +18,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal, TypeAlias, TypeVar
 
-from core.article import Article
-from core.errors import RecipeError, SegmentationError
+from nws.core.article import Article
+from nws.core.errors import RecipeError, SegmentationError
 
 LengthUnit: TypeAlias = Literal["words", "characters"]
 UNCUT = 0

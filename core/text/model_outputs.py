@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
-from core.errors import RecipeError, did_you_mean
-from core.text.length import MAX_CHARACTERS
-from core.text.rows import cleaned
+from nws.core.errors import RecipeError, did_you_mean
+from nws.core.text.length import MAX_CHARACTERS
+from nws.core.text.rows import cleaned
 
 Cleaning: TypeAlias = Literal["thoughts", "markup", "preamble"]
 # A summary, None where the output ends within its thoughts, and by the name `RAW` the output where it differs.

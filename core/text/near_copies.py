@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.article import Article
+from nws.core.article import Article
 
 WORDS = 8
 # Of the smaller article's 8-grams. A copy with other quotes, a prefix or some words cut has some 90 % in common with

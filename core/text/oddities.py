@@ -7,9 +7,9 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from core.text.language import LANGUAGE_NAMES, Language, foreign_language
-from core.text.length import bare_words, count_words
-from core.text.model_outputs import CUT_THOUGHTS, LOOKS_MARKED, without_thoughts
+from nws.core.text.language import LANGUAGE_NAMES, Language, foreign_language
+from nws.core.text.length import bare_words, count_words
+from nws.core.text.model_outputs import CUT_THOUGHTS, LOOKS_MARKED, without_thoughts
 
 _OPENING_WORDS = 3
 # Of the articles whose summaries begin alike before it is said. Headlines share three words by chance, in twos and

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from core.errors import CorpusError, LanguageError, SegmentationError
-from core.provenance import file_sha256
-from core.text.json_rows import parse, rows_in
-from core.text.rows import ANEW, LINE, TEXT_FIELDS, outermost
+from nws.core.errors import CorpusError, LanguageError, SegmentationError
+from nws.core.provenance import file_sha256
+from nws.core.text.json_rows import parse, rows_in
+from nws.core.text.rows import ANEW, LINE, TEXT_FIELDS, outermost
 
 Row: TypeAlias = dict[str, object]
 # Where it stands ("line 7"), and the row.
@@ -40,7 +40,7 @@ class Reader:
     """The rows of one file, which are read one after another.
 
     Attributes:
-        path: JSONL, JSON (`core.text.json_rows`), CSV, its cells separated by commas, semicolons, tabs or bars,
+        path: JSONL, JSON (`nws.core.text.json_rows`), CSV, its cells separated by commas, semicolons, tabs or bars,
             Parquet, or Arrow, which pandas calls Feather. Any other file is text, of which each line is a row with one
             field, `LINE`. JSON and CSV may be packed.
         name: what errors call it.

@@ -1,6 +1,6 @@
 """From one row of any dataset to an Article: which field is the text, which the reference, which the key.
 
-The article's id follows from these: `core.article.Article`.
+The article's id follows from these: `nws.core.article.Article`.
 """
 
 import ast
@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from core.article import Article
-from core.errors import CorpusError
+from nws.core.article import Article
+from nws.core.errors import CorpusError
 
 LINE = "line of text"
 """The only field of a row that is one."""

@@ -20,13 +20,13 @@ import importlib.util
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from core.article import Article, Segment, SegmentedArticle
-from core.errors import EmptyArticleError, SegmentationError
-from core.provenance import files_below, files_sha256
-from core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
-from core.text.korean import DATA, load_korean_cutter, versions
-from core.text.language import Language
-from core.text.length import require_length, word_spans
+from nws.core.article import Article, Segment, SegmentedArticle
+from nws.core.errors import EmptyArticleError, SegmentationError
+from nws.core.provenance import files_below, files_sha256
+from nws.core.text.cutting import MAX_CHUNK_WORDS, SIGNS_OF_WORDS, Cutter, CutText, Units, into_words
+from nws.core.text.korean import DATA, load_korean_cutter, versions
+from nws.core.text.language import Language
+from nws.core.text.length import require_length, word_spans
 
 DEFAULT_TRAINED_PIPELINE = "en_core_web_sm"
 KOREAN_PIPELINE = "kiwi"
@@ -103,7 +103,7 @@ def language_data(pipeline: str, tokenizer: str) -> dict[str, str]:
 
     Args:
         pipeline: resolved, see `resolve_pipeline`.
-        tokenizer: of ROUGE, see `core.text.tokenizers`.
+        tokenizer: of ROUGE, see `nws.core.text.tokenizers`.
 
     Raises:
         NwsError: a package is missing.
@@ -180,7 +180,7 @@ def _load(pipeline: str, with_subtrees: bool = False) -> Cutter:
     # Each with the libraries of its language, which a driver need not wait for.
     if pipeline == KOREAN_PIPELINE:
         return load_korean_cutter()
-    from core.text import spacy_segmentation
+    from nws.core.text import spacy_segmentation
 
     return spacy_segmentation.load_cutter(resolve_pipeline(pipeline), with_subtrees)
 

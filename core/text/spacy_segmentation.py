@@ -20,10 +20,10 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
-from core.errors import SegmentationError
-from core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMark, runs
-from core.text.length import word_spans
-from core.text.subtrees import subtrees
+from nws.core.errors import SegmentationError
+from nws.core.text.cutting import SIGNS_OF_WORDS, Cutter, CutText, Range, WordMark, runs
+from nws.core.text.length import word_spans
+from nws.core.text.subtrees import subtrees
 
 # spaCy counts these among the stop words, but a summary that drops them says the opposite.
 _NEGATIONS = frozenset({"no", "not", "n't", "n’t", "never", "cannot"})
@@ -60,7 +60,7 @@ def load_cutter(pipeline: str, with_subtrees: bool = False) -> Cutter:
 
     Args:
         pipeline: `blank` or the name of a trained one, which subtrees need.
-        with_subtrees: whether it finds subtrees (`core.text.subtrees`), too.
+        with_subtrees: whether it finds subtrees (`nws.core.text.subtrees`), too.
 
     Raises:
         SegmentationError: the pipeline's files are damaged, or it parses nothing and subtrees are wanted.

@@ -5,9 +5,9 @@ import os
 import re
 from pathlib import Path
 
-from core.errors import CorpusError
-from core.models.hub_cache import HUB_FAILURES
-from core.text.reader import is_data_file
+from nws.core.errors import CorpusError
+from nws.core.models.hub_cache import HUB_FAILURES
+from nws.core.text.reader import is_data_file
 
 # Files beside the data that end as data do.
 _METADATA = re.compile(r"(dataset_infos?|dataset_dict|state|config|package(-lock)?|datapackage)\.json")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from spacy.tokens import Token
 
-from core.text.cutting import Subtree
+from nws.core.text.cutting import Subtree
 
 # Dependents that stay with their heads, by their labels in spaCy's English pipelines (ClearNLP's).
 _KEPT_WITH_HEAD = """

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html.entities import html5
 
-from core.article import Article
-from core.errors import RecipeError
-from core.text.rows import cleaned
+from nws.core.article import Article
+from nws.core.errors import RecipeError
+from nws.core.text.rows import cleaned
 
 _BLOCKS = (
     "article|body|footer|head(?:er)?|html|main|summary|title|"

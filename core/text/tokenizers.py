@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from rouge_score.tokenize import tokenize
 
-from core.errors import RecipeError
-from core.text.korean import PACKAGES, analyser, readable, versions
+from nws.core.errors import RecipeError
+from nws.core.text.korean import PACKAGES, analyser, readable, versions
 
 TOKENIZERS = ("rouge_score", *PACKAGES, "unicode", "char")
 # Scripts without blanks between words: Thai and Lao, Burmese, Khmer, kana, and Chinese characters.

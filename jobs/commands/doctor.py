@@ -13,9 +13,9 @@ from typing import Literal
 
 import typer
 
-from core.errors import ClusterError, NwsError
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
-from jobs.commands.shared import out
+from nws.core.errors import ClusterError, NwsError
+from nws.jobs.commands.options import DEFAULT_STORE, Json, StoreUrl
+from nws.jobs.commands.shared import out
 
 State = Literal["ok", "missing", "warning", "broken"]
 _LIBRARIES = ("ray", "torch", "transformers", "sentence-transformers", "spacy", "bert-score", "sqlalchemy")
@@ -81,7 +81,7 @@ def _accelerators() -> str:
 
 
 def _bundled_model() -> str:
-    from core.models import KNOWN_MODELS, model_folder
+    from nws.core.models import KNOWN_MODELS, model_folder
 
     ref = KNOWN_MODELS["all-MiniLM-L6-v2"]
     model_folder(ref)
@@ -89,15 +89,15 @@ def _bundled_model() -> str:
 
 
 def _packaged_model() -> str:
-    from core.models import smollm2_gguf
-    from core.models.generators import KNOWN_GENERATORS
+    from nws.core.models import smollm2_gguf
+    from nws.core.models.generators import KNOWN_GENERATORS
 
     smollm2_gguf()
     return f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed"
 
 
 def _trained_pipeline() -> str:
-    from core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
+    from nws.core.text.segmentation import DEFAULT_TRAINED_PIPELINE, pipeline_revision, resolve_pipeline
 
     try:
         return pipeline_revision(resolve_pipeline(DEFAULT_TRAINED_PIPELINE))
@@ -115,7 +115,7 @@ def _disk() -> str:
 
 
 def _ray() -> str:
-    from cluster.session import local_session
+    from nws.cluster.session import local_session
 
     with local_session() as session:
         return f"starts, bound to loopback, dashboard at {session.dashboard_url}"
@@ -123,8 +123,8 @@ def _ray() -> str:
 
 def check_store(url: str) -> Check:
     """Whether the store can be used, and by whom."""
-    from jobs.store import open_store
-    from jobs.store.address import parse_address
+    from nws.jobs.store import open_store
+    from nws.jobs.store.address import parse_address
 
     try:
         address = parse_address(url)

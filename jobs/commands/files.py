@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.errors import NwsError, RecipeError
-from core.whole_files import check_target, write_json_lines
-from jobs.commands.options import PARAMETERS, Json, grouped, option, plain
-from jobs.commands.shared import err, out, print_result
-from jobs.report.console import PrintableConsole, busy
-from jobs.report.numerals import counted
+from nws.core.errors import NwsError, RecipeError
+from nws.core.whole_files import check_target, write_json_lines
+from nws.jobs.commands.options import PARAMETERS, Json, grouped, option, plain
+from nws.jobs.commands.shared import err, out, print_result
+from nws.jobs.report.console import PrintableConsole, busy
+from nws.jobs.report.numerals import counted
 
 if TYPE_CHECKING:
-    from core.plugins.adapters import PluginMetric
-    from jobs.tools.judged_file import Judging
+    from nws.core.plugins.adapters import PluginMetric
+    from nws.jobs.tools.judged_file import Judging
 
 
 _bertscore = partial(option, "BERTScore")
@@ -92,12 +92,12 @@ def score(
 
     ROUGE, BLEU, METEOR, BERTScore and more, with 95 % intervals.
     """
-    from core.metrics.config import Options
-    from core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
-    from core.text.model_outputs import parse_cleaning
-    from core.text.text_marks import Preparation
-    from jobs.report.warnings import warn_of_rows
-    from jobs.tools.score import print_score, read_scored, row_lines, score_rows
+    from nws.core.metrics.config import Options
+    from nws.core.metrics.meteor import HOW_TO_INSTALL, find_wordnet
+    from nws.core.text.model_outputs import parse_cleaning
+    from nws.core.text.text_marks import Preparation
+    from nws.jobs.report.warnings import warn_of_rows
+    from nws.jobs.tools.score import print_score, read_scored, row_lines, score_rows
 
     chosen = Options(**{field.name: getattr(options, field.name) for field in fields(Options)})
     if options.per_row is not None:
@@ -126,9 +126,9 @@ def _own_metrics(plugins: list[str]) -> "list[PluginMetric]":
     Raises:
         PluginError: a plugin cannot be found or imported, or has no metrics.
     """
-    from core.errors import PluginError
-    from core.plugins.adapters import plugin_metrics
-    from core.plugins.load import PluginSpec, read_plugin
+    from nws.core.errors import PluginError
+    from nws.core.plugins.adapters import plugin_metrics
+    from nws.core.plugins.load import PluginSpec, read_plugin
 
     own: list[PluginMetric] = []
     for name in plugins:
@@ -175,10 +175,10 @@ def judge(
 
     The endpoint is that of OPENAI_BASE_URL and OPENAI_API_KEY.
     """
-    from core.metrics.judge import DEFAULT_PROMPT, make_judge
-    from core.text.text_marks import Preparation
-    from jobs.recipes.load import parse_settings
-    from jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
+    from nws.core.metrics.judge import DEFAULT_PROMPT, make_judge
+    from nws.core.text.text_marks import Preparation
+    from nws.jobs.recipes.load import parse_settings
+    from nws.jobs.tools.judged_file import Judging, open_replies, print_dry, read_prompt, read_texts, stored_replies
 
     if how.output.suffix != ".jsonl" or how.output.name.endswith(".replies.jsonl"):
         raise RecipeError(f"-o {how.output}: name a file that ends in .jsonl, and not in .replies.jsonl.")
@@ -212,7 +212,7 @@ def _scale(text: str) -> tuple[int, int]:
 
 def _write_and_print(judging: "Judging", output: Path, replies: Path, as_json: bool) -> None:
     """Write the file of summaries, and print what was said of them; exits with 1 where requests have failed."""
-    from jobs.tools.judged_file import print_judged
+    from nws.jobs.tools.judged_file import print_judged
 
     rows = judging.rows()
     write_json_lines("-o", output, rows)
@@ -251,7 +251,7 @@ def correlate(
 
     By system and by summary, with 95 % intervals and tests between metrics. Pearson, Spearman and Kendall (tau-b).
     """
-    from jobs.tools.correlate import correlate_file, print_correlation
+    from nws.jobs.tools.correlate import correlate_file, print_correlation
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     with busy("Correlating, and drawing resamples"):
@@ -281,9 +281,9 @@ def keysentences(
 
     Those of KR-WordRank beside those of TextRank, with their recall.
     """
-    from core.systems.korean_key_sentences import check_selection
-    from jobs.tools import keysentences as key_sentences
-    from jobs.tools.keysentences import print_key_sentences
+    from nws.core.systems.korean_key_sentences import check_selection
+    from nws.jobs.tools import keysentences as key_sentences
+    from nws.jobs.tools.keysentences import print_key_sentences
 
     check_selection(top, diversity)
     without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()
@@ -314,7 +314,7 @@ def data(
 
     Each row has a key, the text, and its references.
     """
-    from core.text.dataset import Dataset, article_rows, open_dataset
+    from nws.core.text.dataset import Dataset, article_rows, open_dataset
 
     file = target or Path(f"{name.partition('@')[0].partition(':')[0].rpartition('/')[2]}.jsonl")
     with busy("Reading articles"):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.errors import RecipeError
-from jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl, grouped, option, plain
-from jobs.commands.shared import (
+from nws.core.errors import RecipeError
+from nws.jobs.commands.options import DEFAULT_STORE, HeadAddress, Json, StoreUrl, grouped, option, plain
+from nws.jobs.commands.shared import (
     NamedRun,
     NewestRun,
     changing,
@@ -23,10 +23,10 @@ from jobs.commands.shared import (
     shown,
     store_flag,
 )
-from jobs.report.console import PrintableConsole, busy
+from nws.jobs.report.console import PrintableConsole, busy
 
 if TYPE_CHECKING:
-    from jobs.store import LogLine, Store
+    from nws.jobs.store import LogLine, Store
 
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -42,7 +42,7 @@ def list_runs(
     Prints the state of each, its datasets and lengths, and what it found. A sharded run, whose articles are divided
     among runs, is one line.
     """
-    from jobs.report.run_status import listed_runs, print_runs
+    from nws.jobs.report.run_status import listed_runs, print_runs
 
     with reading(store) as opened:
         listed = listed_runs(opened, opened.list_runs(with_shards))
@@ -67,7 +67,7 @@ def status(
 
     Prints its progress, speed and actors, what made its numbers, and the articles that failed.
     """
-    from jobs.report.run_view import Viewer, print_facts, status_facts, status_json
+    from nws.jobs.report.run_view import Viewer, print_facts, status_facts, status_json
 
     with reading(store) as opened:
         run_id = chosen_run(opened, run)
@@ -84,7 +84,7 @@ def status(
 def _watch(opened: "Store", run: str, where: str, as_json: bool) -> None:
     from rich.live import Live
 
-    from jobs.report.run_view import Viewer, facts_table, line, status_facts, status_json
+    from nws.jobs.report.run_view import Viewer, facts_table, line, status_facts, status_json
 
     viewer, is_drawn = Viewer(opened, run), out.is_terminal and not as_json
     live = Live(console=PrintableConsole(), auto_refresh=False)
@@ -130,7 +130,7 @@ def logs(
                 out.print(f"{line.said_at:%Y-%m-%d %H:%M:%S} {line.text}")
 
         if follow:
-            from jobs.drive.ship import follow_run
+            from nws.jobs.drive.ship import follow_run
 
             follow_run(opened, info.id, say)
         else:
@@ -156,8 +156,8 @@ def cancel(
     does not react or has not begun. What was finished is stored, and `nws resume` goes on with it. Exit 1 if the run
     could not be stopped.
     """
-    from cluster.job_api import Head
-    from jobs.drive.ship import end_stopped, stop_jobs, wait_for_end
+    from nws.cluster.job_api import Head
+    from nws.jobs.drive.ship import end_stopped, stop_jobs, wait_for_end
 
     stopped: list[str] = []
     with changing(store) as opened:
@@ -198,7 +198,7 @@ def remove(
     All its rows go, and the articles that are in no other run. A run that is waiting or in work is refused. Summaries
     that other runs have copied from it stay there.
     """
-    from jobs.report.numerals import counted
+    from nws.jobs.report.numerals import counted
 
     if as_json and not yes:
         raise RecipeError("--json cannot ask for confirmation: give --yes, too.")
@@ -241,8 +241,8 @@ def serve(
 
     All runs, one while it goes on, what it found, and the report of one or several. Nothing is written. Ctrl-C ends it.
     """
-    from jobs.serve.access import require_safe
-    from jobs.serve.app import listen, make_server
+    from nws.jobs.serve.access import require_safe
+    from nws.jobs.serve.app import listen, make_server
 
     require_safe(options.host, options.token)
     with reading(store) as opened:

@@ -15,7 +15,7 @@ import typer
 import typer.core
 import typer.main
 
-from core.errors import RecipeError
+from nws.core.errors import ClusterError, RecipeError
 
 
 def option(
@@ -80,7 +80,7 @@ def _parameter(name: str, kind: Any, default: Any) -> inspect.Parameter:
 @functools.cache
 def recipe_options(job: str) -> tuple[Any, ...]:
     """The options that typer makes of the flags in the fields of a job's recipe."""
-    from jobs.recipes.load import flags_of, recipe_class
+    from nws.jobs.recipes.load import flags_of, recipe_class
 
     fields = recipe_class(job).model_fields
     parameters = {}
@@ -118,13 +118,21 @@ class JobCommand(Command):
     recipe's keys.
     """
 
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Refuse `--system` by name where a job has systems of its own: people type it first."""
+        is_system = [word.partition("=")[0] == "--system" for word in args]
+        if self.name == "phase1" and any(is_system):
+            typed = " ".join(args[is_system.index(True) :][:2])
+            raise RecipeError(f"phase1 runs its own systems; use `nws submit baselines {typed}`.")
+        return super().parse_args(ctx, args)
+
     def get_params(self, ctx: Any) -> list[Any]:
         """The flags of the recipe, then the command's own options."""
         return [*recipe_options(str(self.name)), *super().get_params(ctx)]
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, with what the flags set apart from its own options."""
-        from jobs.recipes.load import flags_of, recipe_class
+        from nws.jobs.recipes.load import flags_of, recipe_class
 
         flags = list(flags_of(recipe_class(str(self.name))))
         values = {name: ctx.params.pop(name) for name in {flag.name for flag, _, _ in flags}}
@@ -132,7 +140,7 @@ class JobCommand(Command):
         return super().invoke(ctx)
 
 
-# That of `jobs.store`, written again because importing it takes SQLAlchemy along.
+# That of `nws.jobs.store`, written again because importing it takes SQLAlchemy along.
 DEFAULT_STORE = "sqlite:///nws.db"
 
 StoreUrl = Annotated[
@@ -162,7 +170,7 @@ _machines = partial(option, "Machines")
 _run = partial(option, "Run")
 _LOG_TO = (
     "--log-to NAME",
-    "Log the run there, too: tensorboard, mlflow or wandb, each of which must be installed (nws[mlflow]). Repeatable.",
+    "Log the run there, too: tensorboard, mlflow or wandb, each of which must be installed. Repeatable.",
 )
 
 
@@ -195,6 +203,40 @@ class TargetOptions:
     no_wait: bool = _machines(
         "--no-wait", "With --address: return once the run is submitted, and do not follow it.", False
     )
+
+    def require_possible(self, accelerator: str | None = None, log_to: Sequence[str] = ()) -> None:
+        """Refuse what cannot be where a run is to be driven, before anything is loaded.
+
+        Raises:
+            RecipeError: the address is not valid, the engine contradicts it, a tracker is not there or not installed,
+                or a run that is driven on a cluster is to be logged to one.
+            ClusterError: it needs a GPU, and this machine, which would drive it, surely has none.
+        """
+        if log_to:
+            from nws.jobs.drive.trackers import require_trackers
+
+            require_trackers(log_to)
+        if not self.address:
+            from nws.cluster.resources import has_no_gpu
+
+            if accelerator not in (None, "auto", "cpu") and has_no_gpu():
+                raise ClusterError(
+                    f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or "
+                    "run on a cluster with --address."
+                )
+            return
+        from nws.cluster.job_api import require_address
+
+        require_address(self.address)
+        if self.engine == "inline":
+            raise RecipeError(
+                f"--engine inline runs in this process, not at {self.address}: leave one out, or unset RAY_ADDRESS."
+            )
+        if log_to:
+            raise RecipeError(
+                f"--log-to is for runs that this machine drives, and this one is driven at {self.address}. When it is "
+                "done, log it with: nws resume RUN --local --log-to …"
+            )
 
 
 @dataclass(frozen=True, slots=True)

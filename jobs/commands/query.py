@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from core.errors import NwsError, RecipeError
-from jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
-from jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, out, reading, shown
-from jobs.report.console import PrintableConsole, busy, written_out
+from nws.core.errors import NwsError, RecipeError
+from nws.jobs.commands.options import DEFAULT_STORE, POLICY, Json, StoreUrl, grouped, plain
+from nws.jobs.commands.shared import ScoredRun, choose_policies, chosen_run, err, out, reading, shown
+from nws.jobs.report.console import PrintableConsole, busy, written_out
 
 if TYPE_CHECKING:
-    from core.learning.policy_system import PolicySystem
-    from jobs.report.table import Table
-    from jobs.store import RunInfo
+    from nws.core.learning.policy_system import PolicySystem
+    from nws.jobs.report.table import Table
+    from nws.jobs.store import RunInfo
 
 Format: TypeAlias = Literal["csv", "latex"]
 
@@ -47,7 +47,7 @@ def query(
 
     It only reads. With --json the line is a list with an object for each row.
     """
-    from jobs.report.table import Table
+    from nws.jobs.report.table import Table
 
     if as_json and options.kind is not None:
         raise RecipeError(f"--json and --format {options.kind} are two formats: give one of them.")
@@ -112,8 +112,8 @@ def export(
 
 
 def _export_rows(run: str | None, target: Path, with_articles: bool, store: str, as_json: bool) -> None:
-    from jobs.report.numerals import counted
-    from jobs.report.summary_rows import STDOUT, write_summary_rows
+    from nws.jobs.report.numerals import counted
+    from nws.jobs.report.summary_rows import STDOUT, write_summary_rows
 
     if target == STDOUT and as_json:
         raise RecipeError("--rows - prints JSON lines itself: leave --json out.")
@@ -131,8 +131,8 @@ def _export_rows(run: str | None, target: Path, with_articles: bool, store: str,
 
 
 def _export_policy(run: str | None, policy: Path, system: str | None, store: str, as_json: bool) -> None:
-    from core.learning.writer import save_policies
-    from core.whole_files import replacing
+    from nws.core.learning.writer import save_policies
+    from nws.core.whole_files import replacing
 
     chosen = choose_policies(store, run, system)
     with reading(store) as opened:
@@ -186,7 +186,7 @@ def upgrade(store: StoreUrl = DEFAULT_STORE) -> None:
 
     A store of another version of NWS is refused and left as it is.
     """
-    from jobs.store import upgrade_schema
+    from nws.jobs.store import upgrade_schema
 
     with busy("Making the schema"):
         is_new = upgrade_schema(store)

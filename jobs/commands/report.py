@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from core.errors import RecipeError
-from core.metrics.specs import CHOICES
-from jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, grouped, parse_labels, plain
-from jobs.commands.shared import (
+from nws.core.errors import RecipeError
+from nws.core.metrics.specs import CHOICES
+from nws.jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, grouped, parse_labels, plain
+from nws.jobs.commands.shared import (
     ScoredRun,
     chosen_run,
     complete_run,
@@ -22,7 +22,7 @@ from jobs.commands.shared import (
     shown,
     store_flag,
 )
-from jobs.report.console import PrintableConsole, busy
+from nws.jobs.report.console import PrintableConsole, busy
 
 _RUN_ID = re.compile(r"[a-z0-9]+-\d{8}-[0-9a-f]{6}(-\d+)?")
 
@@ -82,8 +82,8 @@ def report(
 
 def _write_files(run: str | None, options: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
-        from jobs.report.metric_names import find_metric
-        from jobs.report.report_files import REPORTS, ReportStyle
+        from nws.jobs.report.metric_names import find_metric
+        from nws.jobs.report.report_files import REPORTS, ReportStyle
 
     labels = parse_labels(options.labels)
     with reading(store) as opened:
@@ -104,8 +104,8 @@ def _write_files(run: str | None, options: ReportOptions, store: str, as_json: b
 
 def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
-        from jobs.report.numerals import counted
-        from jobs.report.page.page import write_page
+        from nws.jobs.report.numerals import counted
+        from nws.jobs.report.page.page import write_page
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]
@@ -158,8 +158,8 @@ def show(
     Prints its references, its text, and the summary of every system with its scores. The words of one system are marked
     in the article.
     """
-    from jobs.report.shown_article import print_shown
-    from jobs.report.shown_article import show as find_and_align
+    from nws.jobs.report.shown_article import print_shown
+    from nws.jobs.report.shown_article import show as find_and_align
 
     if article is not None and _RUN_ID.fullmatch(article):
         article, run = run, article
@@ -202,11 +202,11 @@ def compare(
     Prints the mean difference with its 95 % interval, a test, and wins, ties and losses. The p of two systems on one
     dataset are corrected for the number of n (Holm).
     """
-    from core.text.length import parse_lengths
+    from nws.core.text.length import parse_lengths
 
     lengths, labels = None if options.n is None else parse_lengths(options.n), parse_labels(options.labels)
 
-    from jobs.tools.comparison import compare_runs, print_comparison
+    from nws.jobs.tools.comparison import compare_runs, print_comparison
 
     with reading(store) as opened, busy("Comparing"):
         first = chosen_run(opened, run, with_summaries=True)

@@ -2,16 +2,16 @@
 
 import dataclasses
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import typer
 
-from core.errors import ClusterError, CorpusError, ModelError, RecipeError
-from jobs.commands import options
-from jobs.commands.options import (
+from nws.core.errors import ClusterError, CorpusError, ModelError, RecipeError
+from nws.jobs.commands import options
+from nws.jobs.commands.options import (
     DEFAULT_STORE,
     ActorOptions,
     Json,
@@ -21,13 +21,13 @@ from jobs.commands.options import (
     TargetOptions,
     grouped,
 )
-from jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
+from nws.jobs.commands.shared import NamedRun, NewestRun, changing, chosen_run, err, finish, store_flag
 
 if TYPE_CHECKING:
-    from jobs.drive.pools import Engine
-    from jobs.drive.run import Outcome
-    from jobs.recipes.plan import Plan
-    from jobs.store import Store
+    from nws.jobs.drive.pools import Engine
+    from nws.jobs.drive.run import Outcome
+    from nws.jobs.recipes.plan import Plan
+    from nws.jobs.store import Store
 
 
 @grouped
@@ -44,7 +44,7 @@ def resume(
     Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
     cluster goes there again, unless --address or --local says otherwise.
     """
-    require_target(_without_address(target) if target.local else target)
+    (_without_address(target) if target.local else target).require_possible()
     with changing(store) as opened:
         run = chosen_run(opened, run)
         outcome = resume_run(opened, store, run, where_it_was(opened, run, target), actors, resuming)
@@ -61,7 +61,7 @@ def resume_run(
 ) -> "Outcome":
     """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
     log_to = resuming.log_to or []
-    require_target(target, actors.accelerator, log_to)
+    target.require_possible(actors.accelerator, log_to)
     before = opened.run_info(run)
     if before.shards is not None:
         if log_to:
@@ -72,7 +72,7 @@ def resume_run(
     elif target.address:
         outcome = resume_there(opened, store, run, target, actors, resuming.take_over)
     else:
-        from jobs.drive import driver
+        from nws.jobs.drive import driver
 
         with telling(run, store):
             outcome = driver.resume(
@@ -90,8 +90,8 @@ def _resume_shards(
     actors: ActorOptions,
     resuming: options.ResumeOptions,
 ) -> "Outcome":
-    from cluster.job_api import Head
-    from jobs.drive.sharded_run import drive_sharded_run, drivers_here, drivers_there
+    from nws.cluster.job_api import Head
+    from nws.jobs.drive.sharded_run import drive_sharded_run, drivers_here, drivers_there
 
     opened.require_free(run, socket.gethostname(), resuming.take_over)
     refuse_no_wait(target)
@@ -129,10 +129,10 @@ def drive(
     A later submission has a higher epoch and takes the run from this job. The engine is the cluster, or for shards
     ray or inline: on this machine alone.
     """
-    from jobs.drive.run import hold_run
-    from jobs.drive.sharded_run import drive_shards
-    from jobs.drive.ship import take_store_url
-    from jobs.store import open_store
+    from nws.jobs.drive.run import hold_run
+    from nws.jobs.drive.sharded_run import drive_shards
+    from nws.jobs.drive.ship import take_store_url
+    from nws.jobs.store import open_store
 
     store = take_store_url() or store
     driven = partial(_driven, actors=actors, engine=cast("Engine", engine))
@@ -149,7 +149,7 @@ def drive(
 
 
 def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, engine: "Engine") -> "Outcome":
-    from jobs.drive import driver
+    from nws.jobs.drive import driver
 
     try:
         return driver.resume(opened, run, engine, actors.accelerator, actors.actors, err, epoch=epoch)
@@ -160,41 +160,6 @@ def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, 
             f"{error} A file or folder that a recipe names must lie at the same path on the head.",
             settings=error.settings,
         ) from error
-
-
-def require_target(target: TargetOptions, accelerator: str | None = None, log_to: Sequence[str] = ()) -> None:
-    """Refuse what cannot be where a run is to be driven, before anything is loaded.
-
-    Raises:
-        RecipeError: the address is not valid, the engine contradicts it, a tracker is not there or not installed, or a
-            run that is driven on a cluster is to be logged to one.
-        ClusterError: it needs a GPU, and this machine, which would drive it, surely has none.
-    """
-    if log_to:
-        from jobs.drive.trackers import require_trackers
-
-        require_trackers(log_to)
-    if not target.address:
-        from cluster.resources import has_no_gpu
-
-        if accelerator not in (None, "auto", "cpu") and has_no_gpu():
-            raise ClusterError(
-                f"--accelerator {accelerator} needs a GPU, and this machine has none. Leave it out or take cpu, or run "
-                "on a cluster with --address."
-            )
-        return
-    from cluster.job_api import require_address
-
-    require_address(target.address)
-    if target.engine == "inline":
-        raise RecipeError(
-            f"--engine inline runs in this process, not at {target.address}: leave one out, or unset RAY_ADDRESS."
-        )
-    if log_to:
-        raise RecipeError(
-            f"--log-to is for runs that this machine drives, and this one is driven at {target.address}. When it is "
-            "done, log it with: nws resume RUN --local --log-to …"
-        )
 
 
 def _without_address(target: TargetOptions) -> TargetOptions:
@@ -222,7 +187,7 @@ def refuse_no_wait(target: TargetOptions) -> None:
 
 def start_there(opened: "Store", store: str, plan: "Plan", target: TargetOptions, run: RunOptions) -> "Outcome":
     """Submit a new run to a cluster and follow it. Returns its outcome."""
-    from jobs.drive.ship import ship_run
+    from nws.jobs.drive.ship import ship_run
 
     _warn_of_a_file(store)
     run_id = ship_run(opened, plan, str(target.address), not run.no_reuse, run.name, run.note)
@@ -233,7 +198,7 @@ def resume_there(
     opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, take_over: bool
 ) -> "Outcome":
     """Submit a run again and follow it. Returns its outcome."""
-    from jobs.drive.ship import ship_again
+    from nws.jobs.drive.ship import ship_again
 
     _warn_of_a_file(store)
     line = len(opened.log(run))
@@ -242,7 +207,7 @@ def resume_there(
 
 
 def _warn_of_a_file(store: str) -> None:
-    from jobs.store.address import parse_address
+    from nws.jobs.store.address import parse_address
 
     path = parse_address(store).path
     if path is not None:
@@ -253,9 +218,9 @@ def _warn_of_a_file(store: str) -> None:
 
 
 def _follow(opened: "Store", store: str, run: str, job: str, epoch: int, line: int, target: TargetOptions) -> "Outcome":
-    from cluster.job_api import Head
-    from jobs.drive.run import outcome_of
-    from jobs.drive.ship import follow_run
+    from nws.cluster.job_api import Head
+    from nws.jobs.drive.run import outcome_of
+    from nws.jobs.drive.ship import follow_run
 
     where = store_flag(store)
     err.print(f"Submitted {run} to {target.address} as job {job}.")

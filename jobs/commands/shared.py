@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from core.errors import NwsError
-from jobs.commands.options import DEFAULT_STORE
-from jobs.report.console import ERR, PrintableConsole
+from nws.core.errors import NwsError
+from nws.jobs.commands.options import DEFAULT_STORE
+from nws.jobs.report.console import ERR, PrintableConsole
 
 if TYPE_CHECKING:  # `nws --help` must not wait for SQLAlchemy and torch
-    from core.learning.policy_system import PolicySystem
-    from jobs.drive.run import Outcome
-    from jobs.store import Store
+    from nws.core.learning.policy_system import PolicySystem
+    from nws.jobs.drive.run import Outcome
+    from nws.jobs.store import Store
 
 _COMMAND = re.compile(
     r"\bnws (?:submit|status|logs|cancel|resume|report|show|compare|rm) [\w-]+"
@@ -32,7 +32,7 @@ err = ERR
 
 
 def shown(store: str) -> str:
-    from jobs.store.address import parse_address
+    from nws.jobs.store.address import parse_address
 
     return parse_address(store).shown
 
@@ -51,7 +51,7 @@ def with_store(text: str, flag: str) -> str:
 
 @contextmanager
 def reading(url: str) -> "Iterator[Store]":
-    from jobs.store import open_store
+    from nws.jobs.store import open_store
 
     with open_store(url, read_only=True) as opened:
         yield opened
@@ -60,7 +60,7 @@ def reading(url: str) -> "Iterator[Store]":
 @contextmanager
 def changing(url: str) -> "Iterator[Store]":
     """A store that is there already: none is made for a run that it cannot have."""
-    from jobs.store import open_store
+    from nws.jobs.store import open_store
 
     with reading(url):
         pass
@@ -83,7 +83,7 @@ def chosen_run(opened: "Store", run: str | None, with_summaries: bool = False, i
 
 def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     """Print the outcome of a run, and exit with the code for its state."""
-    from jobs.report.numerals import counted
+    from nws.jobs.report.numerals import counted
 
     where = store_flag(store)
     if as_json:
@@ -102,7 +102,7 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     if outcome.failures:
         err.print(f"{counted(outcome.failures, 'article')} failed. See why: nws status {outcome.run_id}{where}")
         raise typer.Exit(1)
-    from jobs.drive.progress import duration
+    from nws.jobs.drive.progress import duration
 
     err.print(f"It took {duration(outcome.seconds)}, with the loading of models. Its rows are in {shown(store)}.")
     err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
@@ -113,8 +113,8 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
     """Print what a sweep that is done found: how many words keep how much."""
     if outcome.state != "done":
         return
-    from core.errors import StoreError
-    from jobs.report.printed_report import print_kept_of_run
+    from nws.core.errors import StoreError
+    from nws.jobs.report.printed_report import print_kept_of_run
 
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
         run = opened.run_info(outcome.run_id)
@@ -124,7 +124,7 @@ def _print_answer(outcome: "Outcome", store: str) -> None:
 
 def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":
     """The policies of a run that are meant; warns where their training has not ended."""
-    from jobs.drive.training import choose_system
+    from nws.jobs.drive.training import choose_system
 
     with reading(store) as opened:
         run = chosen_run(opened, run, is_training=True)

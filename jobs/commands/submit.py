@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from core.errors import RecipeError
-from jobs.commands import options
-from jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, grouped
-from jobs.commands.resume import refuse_no_wait, require_target, resume_run, start_there, telling
-from jobs.commands.shared import err, finish, out, reading, shown
-from jobs.report.console import busy
+from nws.core.errors import RecipeError
+from nws.jobs.commands import options
+from nws.jobs.commands.options import DEFAULT_STORE, Json, StoreUrl, grouped
+from nws.jobs.commands.resume import refuse_no_wait, resume_run, start_there, telling
+from nws.jobs.commands.shared import err, finish, out, reading, shown
+from nws.jobs.report.console import busy
 
 if TYPE_CHECKING:
-    from jobs.recipes.plan import Plan
-    from jobs.store import RunInfo
+    from nws.jobs.recipes.plan import Plan
+    from nws.jobs.store import RunInfo
 
 
 @grouped
@@ -46,7 +46,7 @@ def submit_phase2(
     overrides = _overrides(ctx, run)
     if trained_on := ctx.obj.get("train_datasets"):
         if "datasets" not in overrides:
-            from core.text.dataset import has_splits
+            from nws.core.text.dataset import has_splits
 
             for name in trained_on:
                 if not has_splits(name):
@@ -59,7 +59,7 @@ def submit_phase2(
 
 
 def _overrides(ctx: typer.Context, run: options.RunOptions) -> dict[str, Any]:
-    from jobs.recipes.load import parse_settings
+    from nws.jobs.recipes.load import parse_settings
 
     return {**ctx.obj, **parse_settings(run.settings or ())}
 
@@ -75,18 +75,18 @@ def _submit(
 ) -> None:
     log_to = run.log_to or []
     actors = options.ActorOptions(overrides.get("accelerator"), overrides.get("actors"))
-    require_target(target, None if run.dry_run else actors.accelerator, log_to)
+    target.require_possible(None if run.dry_run else actors.accelerator, log_to)
     shown(store)  # refuses a store URL that cannot be used, before the heavy imports
     shards.require_possible(log_to)
     if shards.is_sharded:
         refuse_no_wait(target)
     with busy("Loading libraries"):
-        from cluster.job_api import Head
-        from jobs.drive import driver
-        from jobs.drive.driver import create_sharded_run
-        from jobs.recipes.job import plan_job
-        from jobs.report.warnings import require_labels_fit
-        from jobs.store import new_run_id, open_store
+        from nws.cluster.job_api import Head
+        from nws.jobs.drive import driver
+        from nws.jobs.drive.driver import create_sharded_run
+        from nws.jobs.recipes.job import plan_job
+        from nws.jobs.report.warnings import require_labels_fit
+        from nws.jobs.store import new_run_id, open_store
 
     with busy("Looking up models, and reading articles"):
         plan = plan_job(job, run.recipe, overrides)
@@ -127,7 +127,13 @@ def _submit(
 
 def _warn(plan: "Plan") -> None:
     """Say which lengths were chosen, and what of a run may not be as it was meant."""
-    from jobs.report.warnings import tell_lengths, warn_of_controls, warn_of_corpora, warn_of_misfits, warn_of_repeats
+    from nws.jobs.report.warnings import (
+        tell_lengths,
+        warn_of_controls,
+        warn_of_corpora,
+        warn_of_misfits,
+        warn_of_repeats,
+    )
 
     corpora = (*plan.train_corpora, *plan.corpora)
     warn_of_corpora(corpora, plan.language, err)
@@ -143,8 +149,8 @@ def _describe(
     plan: "Plan", store: str, target: options.TargetOptions, as_json: bool, shards: options.ShardOptions
 ) -> None:
     """Print what would run, and what that would take."""
-    from jobs.drive.driver import fetch_models, shards_of
-    from jobs.drive.dry_run import describe, estimate, print_description, print_estimate
+    from nws.jobs.drive.driver import fetch_models, shards_of
+    from nws.jobs.drive.dry_run import describe, estimate, print_description, print_estimate
 
     described = describe(plan)
     if shards.is_sharded:
@@ -162,7 +168,7 @@ def _describe(
 
 def _stored_runs(store: str) -> "list[RunInfo]":
     """Those of a store, or none of one that would be made."""
-    from jobs.store.address import parse_address
+    from nws.jobs.store.address import parse_address
 
     path = parse_address(store).path
     if path is not None and not path.exists():

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from core.errors import NwsError, RecipeError
-from core.whole_files import check_target, write_json_lines
-from jobs.commands.options import PARAMETERS, Json, grouped, plain
-from jobs.commands.shared import err
-from jobs.report.console import busy
+from nws.core.errors import NwsError, RecipeError
+from nws.core.whole_files import check_target, write_json_lines
+from nws.jobs.commands.options import PARAMETERS, Json, grouped, plain
+from nws.jobs.commands.shared import err
+from nws.jobs.report.console import busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ def write(
             )
         check_target("--batch-out", options.batch_out, file)
 
-    from core.text.language import common_language
-    from jobs.drive.batch_file import BatchAnswers, batch_requests
-    from jobs.drive.progress import run_progress
-    from jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
-    from jobs.recipes.load import load_recipe, parse_settings
-    from jobs.recipes.sweep_plan import stage_to_write
-    from jobs.recipes.sweep_recipe import BaselinesRecipe
-    from jobs.report.numerals import counted
+    from nws.core.text.language import common_language
+    from nws.jobs.drive.batch_file import BatchAnswers, batch_requests
+    from nws.jobs.drive.progress import run_progress
+    from nws.jobs.drive.write_file import WrittenFile, added_to, read_articles, write_summaries
+    from nws.jobs.recipes.load import load_recipe, parse_settings
+    from nws.jobs.recipes.sweep_plan import stage_to_write
+    from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
+    from nws.jobs.report.numerals import counted
 
     settings = {
         "systems": [options.system],

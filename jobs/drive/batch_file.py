@@ -11,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.article import Article
-from core.errors import CorpusError, EndpointError, RecipeError
-from core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, read_answer
-from core.models.generators import most_new_tokens
-from core.models.request_parameters import advice_on
-from core.stage import Stage
-from core.text.length import UNCUT
-from core.text.reader import read_rows
+from nws.core.article import Article
+from nws.core.errors import CorpusError, EndpointError, RecipeError
+from nws.core.models.endpoint import Endpoint, EndpointAnswer, UnusableReplyError, read_answer
+from nws.core.models.generators import most_new_tokens
+from nws.core.models.request_parameters import advice_on
+from nws.core.stage import Stage
+from nws.core.text.length import UNCUT
+from nws.core.text.reader import read_rows
 
 _URL = "/v1/chat/completions"
 # Anthropic's batches take 64 characters, and only these.

@@ -1,7 +1,7 @@
 """The driver of a run: it starts or resumes the run, trains its policies, and takes it through its stages.
 
 It is the only writer of its run. Rows that are stored are never computed again, so the same function starts and resumes
-a run. A sharded run is created here, and driven by `jobs.drive.sharded_run`.
+a run. A sharded run is created here, and driven by `nws.jobs.drive.sharded_run`.
 """
 
 import itertools
@@ -15,22 +15,22 @@ from typing import NoReturn
 import numpy as np
 from rich.console import Console
 
-from core.article_id_sets import ArticleIds
-from core.errors import RecipeError
-from core.models import model_folder
-from core.stage import Stage
-from core.text.dataset import OpenDataset
-from jobs.drive.outputs import told_of_outputs
-from jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
-from jobs.drive.reuse import obstacles, works
-from jobs.drive.run import Outcome, Run, take_run
-from jobs.drive.stages import lacking_kept, require_complete, run_stage, score_kept
-from jobs.drive.trackers import Trackers, curve_scalars
-from jobs.installation import code_version
-from jobs.recipes.job import plan_again
-from jobs.recipes.plan import Plan, dataset_revisions, require_same_revisions, sha256_of
-from jobs.store import PolicyInfo, RunSpec, Store, new_run_id
-from jobs.store.runs import SILENT_SECONDS
+from nws.core.article_id_sets import ArticleIds
+from nws.core.errors import RecipeError
+from nws.core.models import model_folder
+from nws.core.stage import Stage
+from nws.core.text.dataset import OpenDataset
+from nws.jobs.drive.outputs import told_of_outputs
+from nws.jobs.drive.pools import MIXED, Engine, MakeWork, Pools, look_at_sources, open_pools, stage_work
+from nws.jobs.drive.reuse import obstacles, works
+from nws.jobs.drive.run import Outcome, Run, take_run
+from nws.jobs.drive.stages import lacking_kept, require_complete, run_stage, score_kept
+from nws.jobs.drive.trackers import Trackers, curve_scalars
+from nws.jobs.installation import code_version
+from nws.jobs.recipes.job import plan_again
+from nws.jobs.recipes.plan import Plan, dataset_revisions, require_same_revisions, sha256_of
+from nws.jobs.store import PolicyInfo, RunSpec, Store, new_run_id
+from nws.jobs.store.runs import SILENT_SECONDS
 
 MOST_SHARDS = 10_000
 """The most shards of a run: each is a row that `nws ls` adds up, and takes seconds to begin."""
@@ -52,7 +52,7 @@ def start(
 
     There is no run before its models and machines are known to be there. With `reuse`, now and whenever the run is
     resumed, summaries that other runs of the store have are copied. `name` and `note` are what people call it and say
-    of it, `log_to` the trackers that it is logged to (`jobs.drive.trackers`).
+    of it, `log_to` the trackers that it is logged to (`nws.jobs.drive.trackers`).
 
     Raises:
         NwsError: a model or a machine is missing, or the store refuses. A run that exists by then can be resumed.
@@ -167,7 +167,7 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
         run.set_total(plan.articles)
     run.stop_after_equal_failures = plan.recipe.stop_after_equal_failures
     if plan.training and not _is_trained(run.store.policy_infos(run.id), plan):
-        from jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
+        from nws.jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         train_policies(run, plan, pools, trackers)
     announced = array("Q")

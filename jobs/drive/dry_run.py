@@ -6,12 +6,12 @@ from typing import Any
 
 from rich.console import Console
 
-from core.models.endpoint import Endpoint
-from jobs.drive.pools import Engine
-from jobs.drive.progress import duration
-from jobs.recipes.base import LENGTHS, SHOWN
-from jobs.recipes.plan import Plan
-from jobs.store import RunInfo, seconds_of_driver
+from nws.core.models.endpoint import Endpoint
+from nws.jobs.drive.pools import Engine
+from nws.jobs.drive.progress import duration
+from nws.jobs.recipes.base import LENGTHS, SHOWN
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import RunInfo, seconds_of_driver
 
 _ROW_BYTES, _WORD_BYTES = 460, 6
 """Of a summary in a store with its indexes, and of each of its words (docs/scale.md)."""

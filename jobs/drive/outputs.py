@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from core.models.endpoint import Endpoint
-from core.models.generators import Generator
-from core.stage import Writer
-from core.systems.predictions import Predictions
-from core.text.length import UNCUT
-from core.text.oddities import told_of
-from jobs.recipes.plan import Plan
-from jobs.store import Store
+from nws.core.models.endpoint import Endpoint
+from nws.core.models.generators import Generator
+from nws.core.stage import Writer
+from nws.core.systems.predictions import Predictions
+from nws.core.text.length import UNCUT
+from nws.core.text.oddities import told_of
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store
 
 
 def told_of_outputs(store: Store, run_id: str, plan: Plan) -> Iterator[str]:

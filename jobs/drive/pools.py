@@ -11,19 +11,19 @@ from typing import Literal, TypeAlias
 
 from rich.console import Console
 
-from cluster.article_work import Work
-from cluster.dispatcher import Actors, WorkerInfo, rows_warning
-from cluster.pools import EpisodePool, SweepPool, episodes_on_ray, inline_episodes, inline_sweeps, sweeps_on_ray
-from cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
-from cluster.session import Session, joined_session, local_session
-from core.models import ModelRef, model_folder, parameters
-from core.models.generators import Generator
-from core.provenance import Software, are_as_imported, differences, software
-from core.stage import Stage
-from core.types import AMPERE, Precision
-from core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
-from jobs.drive.run import Run
-from jobs.recipes.base import RunRecipe
+from nws.cluster.article_work import Work
+from nws.cluster.dispatcher import Actors, WorkerInfo, rows_warning
+from nws.cluster.pools import EpisodePool, SweepPool, episodes_on_ray, inline_episodes, inline_sweeps, sweeps_on_ray
+from nws.cluster.resources import ActorPlan, await_actors, choose_sharing, gpu_nodes, is_any_gpu
+from nws.cluster.session import Session, joined_session, local_session
+from nws.core.models import ModelRef, model_folder, parameters
+from nws.core.models.generators import Generator
+from nws.core.provenance import Software, are_as_imported, differences, software
+from nws.core.stage import Stage
+from nws.core.types import AMPERE, Precision
+from nws.core.worker_factories import make_episode_runner, make_segmenter, make_sweeper
+from nws.jobs.drive.run import Run
+from nws.jobs.recipes.base import RunRecipe
 
 _BYTES: dict[Precision, int] = {"float32": 4, "tf32": 4, "float16": 2, "bfloat16": 2}
 # CUDA itself, about 0.5 GB, and the memory of passes: an actor with four models of BERT-base's size had 3.4 GB on an
@@ -43,7 +43,7 @@ MakeWork: TypeAlias = Callable[[Stage, str, float | None], Work]
 class Pools:
     """The pools of a run: its `device`, in words, and functions that open the pool of a stage or of a training.
 
-    `arithmetic` says how the workers will multiply (`cluster.dispatcher.WorkerInfo`); None if only they can tell.
+    `arithmetic` says how the workers will multiply (`nws.cluster.dispatcher.WorkerInfo`); None if only they can tell.
     """
 
     device: str | None
@@ -159,7 +159,7 @@ def _parameters(ref: ModelRef) -> int:
 
 def _arithmetic_here(device: str) -> str:
     """How this process multiplies on that device. The imports bring torch along."""
-    from core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
+    from nws.core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
 
     return describe_gpu_arithmetic() if device == "cuda" else describe_arithmetic()
 

@@ -21,7 +21,7 @@ _BAR_WIDTH = 20
 
 # Called with the number of articles that have just been finished, and of those that have just failed.
 Advance = Callable[[int, int], None]
-# Called with what the fields of `jobs.store.Progress` of these names are now.
+# Called with what the fields of `nws.jobs.store.Progress` of these names are now.
 Show = Callable[..., None]
 
 
@@ -154,7 +154,7 @@ class _Tally:
         return " · ".join(filter(None, (counts + failed, speed, left)))
 
     def fields(self) -> dict[str, Any]:
-        """Of `jobs.store.Progress`: of the stage."""
+        """Of `nws.jobs.store.Progress`: of the stage."""
         span = self._pace.span(time.monotonic())
         counts = {"finished": self._finished, "failed": self._failed, "total": self._total}
         return counts | {"span_seconds": span.seconds, "span_finished": span.finished}

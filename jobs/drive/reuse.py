@@ -1,7 +1,7 @@
 """The bundles of a stage: copies of summaries that other runs of the store have, and parts that are computed.
 
 An article gets its copies in the transaction that stores its other summaries. So it has all summaries of a stage or
-none, whoever dies in between. The SQL is in `jobs.store.articles`.
+none, whoever dies in between. The SQL is in `nws.jobs.store.articles`.
 
 A row may be copied from another run if six things are equal: NWS's code, the libraries, the models, the system, the
 arithmetic and the article. The first four are its system's key (`SystemRow.work`, see `works`); the other two are
@@ -19,23 +19,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from core.article import Article
-from core.article_id_sets import ArticleIds, IdNumbers, id_numbers
-from core.learning.policy_system import PolicySystem
-from core.models.endpoint import Endpoint
-from core.models.generators import Generator
-from core.provenance import are_as_imported, code_as_imported, is_known
-from core.stage import Stage, Writer
-from core.systems.predictions import Predictions
-from core.systems.rulers import OTHER_ARTICLE
-from core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
-from core.text.dataset import OpenDataset
-from core.text.length import UNCUT
-from core.text.model_outputs import CLEANING_MARK, without_thoughts
-from core.types import CHOSEN_SCORES, BundleResult
-from jobs.drive.run import Run
-from jobs.recipes.plan import Plan
-from jobs.store import PaidText, Reusable
+from nws.core.article import Article
+from nws.core.article_id_sets import ArticleIds, IdNumbers, id_numbers
+from nws.core.learning.policy_system import PolicySystem
+from nws.core.models.endpoint import Endpoint
+from nws.core.models.generators import Generator
+from nws.core.provenance import are_as_imported, code_as_imported, is_known
+from nws.core.stage import Stage, Writer
+from nws.core.systems.predictions import Predictions
+from nws.core.systems.rulers import OTHER_ARTICLE
+from nws.core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
+from nws.core.text.dataset import OpenDataset
+from nws.core.text.length import UNCUT
+from nws.core.text.model_outputs import CLEANING_MARK, without_thoughts
+from nws.core.types import CHOSEN_SCORES, BundleResult
+from nws.jobs.drive.run import Run
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import PaidText, Reusable
 
 Bundles: TypeAlias = Iterator[tuple[Article, ...]]
 # The system and n of a summary.
@@ -69,7 +69,7 @@ def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]"
     Args:
         plan: what the run runs.
         finished: the articles in other bundles are not made, unless they are streamed.
-        announced: gets the numbers of the ids of all articles, see `core.types`: when their dataset's turn
+        announced: gets the numbers of the ids of all articles, see `nws.core.types`: when their dataset's turn
             comes, or as they are read from a stream.
     """
     size = plan.recipe.bundle_size

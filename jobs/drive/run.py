@@ -1,6 +1,6 @@
 """A run that this process drives: its rows and log, its heartbeat, its beginning and its end.
 
-The fence keeps two drivers from writing at once: `jobs.store.lifecycle`.
+The fence keeps two drivers from writing at once: `nws.jobs.store.lifecycle`.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ from typing import Any, Self
 
 from rich.console import Console
 
-from cluster.article_work import pool_warnings
-from core.article import Article
-from core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
-from core.types import Failure, Landed
-from jobs.drive.progress import Advance, Minutes, run_progress
-from jobs.drive.watchdog import watchdog
-from jobs.store import FinalState, LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
-from jobs.store.runs import require_epoch
+from nws.cluster.article_work import pool_warnings
+from nws.core.article import Article
+from nws.core.errors import CancelledError, FencedError, NwsError, StoreError, StoreUnavailableError
+from nws.core.types import Failure, Landed
+from nws.jobs.drive.progress import Advance, Minutes, run_progress
+from nws.jobs.drive.watchdog import watchdog
+from nws.jobs.store import FinalState, LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
+from nws.jobs.store.runs import require_epoch
 
 BEAT_SECONDS = 5.0
 # Ctrl-C, SIGTERM, nws cancel.
@@ -116,7 +116,7 @@ class Run(RunWriter):
             self._lines.append(LogLine(datetime.now(UTC), text))
 
     def show(self, **changes: Any) -> None:
-        """Store the driver's progress with the next beat: fields of `jobs.store.Progress` that have changed."""
+        """Store the driver's progress with the next beat: fields of `nws.jobs.store.Progress` that have changed."""
         now = datetime.now(UTC)
         self._at = replace(self._at or Progress(now, stage=""), noted_at=now, **changes)
 

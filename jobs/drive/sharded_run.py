@@ -19,14 +19,14 @@ from typing import TypeAlias
 
 from rich.console import Console
 
-from cluster.job_api import Head
-from core.errors import CancelledError, ClusterError, FencedError, NwsError, StoreError, StoreUnavailableError
-from jobs.drive.run import Outcome, Run, held, take_run
-from jobs.drive.ship import death_of, options_of, ship_job
-from jobs.installation import ROOT
-from jobs.store import RunInfo, Store, has_lost_driver, is_driven
+from nws.cluster.job_api import Head
+from nws.core.errors import CancelledError, ClusterError, FencedError, NwsError, StoreError, StoreUnavailableError
+from nws.jobs.drive.run import Outcome, Run, held, take_run
+from nws.jobs.drive.ship import death_of, options_of, ship_job
+from nws.jobs.installation import python_command
+from nws.jobs.store import RunInfo, Store, has_lost_driver, is_driven
 
-NWS = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.cli import main; main()"]
+NWS = python_command("nws.jobs.cli")
 """The command line of a driver."""
 _WAIT_SECONDS = 2.0
 _LAST_CHARACTERS = 2_000

@@ -5,6 +5,7 @@ of a job can all be read in the dashboard.
 """
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -18,21 +19,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cluster.job_api import Head
-from core.errors import ClusterError, FencedError, NwsError
-from jobs.installation import ROOT, VERSION_FILE, code_version, is_installed
-from jobs.store import LogLine, RunInfo, Store, new_run_id
-from jobs.store.address import parse_address
-from jobs.store.runs import SILENT_SECONDS
+from nws.cluster.job_api import Head
+from nws.core.errors import ClusterError, FencedError, NwsError
+from nws.jobs.installation import ROOT, VERSION_FILE, code_version
+from nws.jobs.store import LogLine, RunInfo, Store, new_run_id
+from nws.jobs.store.address import parse_address
+from nws.jobs.store.runs import SILENT_SECONDS
 
 if TYPE_CHECKING:  # `nws cancel` must not wait for torch
-    from jobs.recipes.plan import Plan
+    from nws.jobs.recipes.plan import Plan
 
 URL_FILE = ".nws_store_url"
 _SUBMISSION_FILE = ".nws_submission"
 
-# Plugins import `nws.plugins`.
-_OURS = ("core", "cluster", "jobs", "nws", "nws_start.py")
+# Of the package `nws`. In a checkout they are links to folders beside it.
+_FOLDERS = ("core", "cluster", "jobs", "migrations")
 # Code, and what it reads: all else stays here, whatever a checkout holds.
 _SHIPPED = (
     *("*.py", "*.j2", "*.css", "*.js", "*.mako"),
@@ -56,7 +57,7 @@ def stage(
         checkout: where our packages are.
         own: files of the user's own that the run needs, by the names under which its driver finds them.
     """
-    from jobs.recipes.outside import SHIPPED
+    from nws.jobs.recipes.outside import SHIPPED
 
     for name in _files(checkout):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -72,10 +73,9 @@ def stage(
 
 
 def _files(checkout: Path) -> list[Path]:
-    """Our code and what it reads, relative to the checkout. No link, and no other file, whatever lies there, goes."""
-    # Beside an installed wheel, `alembic` is the library.
-    ours = _OURS if is_installed(checkout) else (*_OURS, "alembic")
-    paths = (path for name in ours for path in (checkout / name, *(checkout / name).rglob("*")))
+    """Our code and what it reads, relative to the checkout. No other link or file, whatever lies there, goes."""
+    package = checkout / "nws"
+    paths = itertools.chain(package.glob("*"), *((package / name).rglob("*") for name in _FOLDERS))
     names = (path.relative_to(checkout) for path in paths if path.is_file() and not path.is_symlink())
     return sorted(name for name in names if any(map(name.match, _SHIPPED)))
 
@@ -118,7 +118,7 @@ def ship_again(
     Raises:
         NwsError: a driver works on it, there is no such run, or the head does not answer or refuses.
     """
-    from jobs.recipes.outside import files_to_ship
+    from nws.jobs.recipes.outside import files_to_ship
 
     run = store.require_free(run_id, socket.gethostname(), take_over)
     files_to_ship(run.recipe)  # which may be refused
@@ -141,9 +141,9 @@ def ship_job(store: Store, head: Head, run: RunInfo, epoch: int, options: Sequen
     Raises:
         NwsError: the head does not answer or refuses.
     """
-    from jobs.recipes.outside import files_to_ship
+    from nws.jobs.recipes.outside import files_to_ship
 
-    entrypoint = shlex.join(["python", "-m", "jobs.cli", "drive", run.id, "--epoch", str(epoch), *options])
+    entrypoint = shlex.join(["python", "-m", "nws.jobs.cli", "drive", run.id, "--epoch", str(epoch), *options])
     shown = {"run_id": run.id, "job": run.job, "store": store.shown_url}
     try:
         job = _next_name(head, run.id)

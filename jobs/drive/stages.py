@@ -10,21 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cluster.pools import SweepPool
-from core.article import Article
-from core.article_id_sets import ArticleIds
-from core.errors import StoreError
-from core.metrics.kept import Panel, others
-from core.metrics.specs import KEPT
-from core.stage import Stage
-from core.systems.system import Draft, Stored, SummarizedArticle
-from core.types import UNTRAINED, Landed
-from jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
-from jobs.drive.progress import Advance
-from jobs.drive.reuse import divide, find_reusable
-from jobs.drive.run import Run
-from jobs.recipes.plan import Plan
-from jobs.store import ArticleTexts, Store
+from nws.cluster.pools import SweepPool
+from nws.core.article import Article
+from nws.core.article_id_sets import ArticleIds
+from nws.core.errors import StoreError
+from nws.core.metrics.kept import Panel, others
+from nws.core.metrics.specs import KEPT
+from nws.core.stage import Stage
+from nws.core.systems.system import Draft, Stored, SummarizedArticle
+from nws.core.types import UNTRAINED, Landed
+from nws.jobs.drive.pools import Pools, PoolWatch, look_at_sources, note_arithmetic
+from nws.jobs.drive.progress import Advance
+from nws.jobs.drive.reuse import divide, find_reusable
+from nws.jobs.drive.run import Run
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import ArticleTexts, Store
 
 _NAMED = 5
 """How many missing articles an error names."""
@@ -83,8 +83,8 @@ def _landed(run: Run, pools: Pools, pool: SweepPool, bundles: Iterator[tuple[Art
 
 def _with_policies(run: Run, plan: Plan, stage: Stage) -> Stage:
     """The stage with its policies as they have become, and as they were. A plan has them by name alone."""
-    from core.learning.policy_system import PolicySystem
-    from jobs.drive import training  # and with it torch, which a sweep need not wait for
+    from nws.core.learning.policy_system import PolicySystem
+    from nws.jobs.drive import training  # and with it torch, which a sweep need not wait for
 
     newest, metrics = run.store.checkpoints(run.id), stage.metrics
     policies = training.stored_systems(run.id, newest, metrics.bertscore, metrics.fluency)

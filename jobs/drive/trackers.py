@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from core.errors import RecipeError, did_you_mean
-from jobs.store import RunInfo
+from nws.core.errors import RecipeError, did_you_mean
+from nws.jobs.installation import how_to_install
+from nws.jobs.store import RunInfo
 
 if TYPE_CHECKING:  # a sweep must not wait for torch
-    from core.learning.learner import Updated
+    from nws.core.learning.learner import Updated
 
 # A name, a step, which is an update of a training, from 0, or n of a curve, and a value.
 Scalar: TypeAlias = tuple[str, int, float]
@@ -126,7 +127,7 @@ def require_trackers(names: Iterable[str]) -> None:
             choices = f"The trackers are {', '.join(TRACKERS)}.{did_you_mean(name, TRACKERS)}"
             raise RecipeError(f"There is no tracker {name!r}. {choices}", settings=("log_to",))
         if importlib.util.find_spec(name) is None:
-            raise RecipeError(f"{name} is not installed: pip install 'nws[{name}]'.", settings=("log_to",))
+            raise RecipeError(f"{name} is not installed. {how_to_install(name)}", settings=("log_to",))
 
 
 class Trackers:

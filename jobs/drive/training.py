@@ -10,28 +10,28 @@ from typing import Any
 
 import torch
 
-from cluster.pools import EpisodePool
-from core.article import Article
-from core.errors import NwsError, RecipeError, StoreError
-from core.learning.checkpoint import Checkpoint, Reading, from_bytes, to_bytes
-from core.learning.exchange import Decoded
-from core.learning.learner import Learner, Updated, parameters_in, train
-from core.learning.policies import make_policies
-from core.learning.policy_system import PolicySystem, policy_system
-from core.learning.training_config import PolicyConfig, TrainingConfig
-from core.metrics.config import BertScoreConfig
-from core.metrics.fluency import Fluency
-from core.models import ModelRef
-from core.models.encoders import embedding_width
-from core.stage import Stage
-from core.types import POLICY, UNTRAINED, BundleResult
-from jobs.drive.pools import Pools, PoolWatch, look_at_sources
-from jobs.drive.run import Run
-from jobs.drive.trackers import Trackers, update_scalars
-from jobs.recipes.load import parse_recipe
-from jobs.recipes.phase2 import Phase2Recipe, system_name
-from jobs.recipes.plan import Plan, find_bertscore, find_model_metrics
-from jobs.store import PolicyCheckpoint, RoundResult, Store
+from nws.cluster.pools import EpisodePool
+from nws.core.article import Article
+from nws.core.errors import NwsError, RecipeError, StoreError
+from nws.core.learning.checkpoint import Checkpoint, Reading, from_bytes, to_bytes
+from nws.core.learning.exchange import Decoded
+from nws.core.learning.learner import Learner, Updated, parameters_in, train
+from nws.core.learning.policies import make_policies
+from nws.core.learning.policy_system import PolicySystem, policy_system
+from nws.core.learning.training_config import PolicyConfig, TrainingConfig
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.metrics.fluency import Fluency
+from nws.core.models import ModelRef
+from nws.core.models.encoders import embedding_width
+from nws.core.stage import Stage
+from nws.core.types import POLICY, UNTRAINED, BundleResult
+from nws.jobs.drive.pools import Pools, PoolWatch, look_at_sources
+from nws.jobs.drive.run import Run
+from nws.jobs.drive.trackers import Trackers, update_scalars
+from nws.jobs.recipes.load import parse_recipe
+from nws.jobs.recipes.phase2 import Phase2Recipe, system_name
+from nws.jobs.recipes.plan import Plan, find_bertscore, find_model_metrics
+from nws.jobs.store import PolicyCheckpoint, RoundResult, Store
 
 CHECKPOINT_BYTES = 64 * 1024
 """Checkpoints take at most this many bytes for each update of a pair, on average."""

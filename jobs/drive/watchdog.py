@@ -14,9 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from jobs.installation import ROOT
-
-_START = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from jobs.drive.watchdog import main; main()"
+from nws.jobs.installation import python_command
 
 
 @contextlib.contextmanager
@@ -28,10 +26,10 @@ def watchdog(store_url: str, run_id: str, epoch: int) -> Iterator[None]:
         run_id: which run this process drives.
         epoch: of this driver. A run that another one has is left alone.
     """
-    from jobs.store.runs import DRIVER_DIED  # not for the watchdog itself, which takes next to no memory
+    from nws.jobs.store.runs import DRIVER_DIED  # not for the watchdog itself, which takes next to no memory
 
     process = subprocess.Popen(
-        [sys.executable, "-c", _START],
+        python_command("nws.jobs.drive.watchdog"),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -66,10 +64,10 @@ def main() -> None:
     message = json.loads(line)
 
     # Only now: until then a watchdog takes next to no memory.
-    from core.errors import StoreError
-    from jobs.store import open_store
-    from jobs.store.address import parse_address
-    from jobs.store.database import patiently
+    from nws.core.errors import StoreError
+    from nws.jobs.store import open_store
+    from nws.jobs.store.address import parse_address
+    from nws.jobs.store.database import patiently
 
     path = parse_address(message["store"]).path
     if path is not None and not path.exists():  # opening it would create it

@@ -13,22 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
-from core.article import Article, SegmentedArticle
-from core.errors import CorpusError, EndpointError, NwsError
-from core.models.endpoint import BACKEND
-from core.models.generators import DRAFTS_ENDED
-from core.provenance import library_versions
-from core.stage import Stage
-from core.systems.system import Draft
-from core.text.length import count_characters, count_words
-from core.text.reader import naming, read_rows
-from core.text.rows import recognise_fields, to_article
-from jobs.installation import code_version
+from nws.core.article import Article, SegmentedArticle
+from nws.core.errors import CorpusError, EndpointError, NwsError
+from nws.core.models.endpoint import BACKEND
+from nws.core.models.generators import DRAFTS_ENDED
+from nws.core.provenance import library_versions
+from nws.core.stage import Stage
+from nws.core.systems.system import Draft
+from nws.core.text.length import count_characters, count_words
+from nws.core.text.reader import naming, read_rows
+from nws.core.text.rows import recognise_fields, to_article
+from nws.jobs.installation import code_version
 
 if TYPE_CHECKING:  # which refusals need not wait for
     import torch
 
-    from core.sweep import ArticleWriter, Generate, Written
+    from nws.core.sweep import ArticleWriter, Generate, Written
 
 _AT_ONCE = 8
 # The key of an article, and why it has no summary.
@@ -114,21 +114,21 @@ def write_summaries(
 
     Args:
         articles: those of a file, see `read_articles`.
-        stage: the system that writes, see `jobs.recipes.sweep_plan.stage_to_write`.
+        stage: the system that writes, see `nws.jobs.recipes.sweep_plan.stage_to_write`.
         out: the file of the new lines.
         there: its earlier lines, of which the last one may be torn.
-        answers: what answers in place of the system's endpoint (`jobs.drive.batch_file.BatchAnswers`).
+        answers: what answers in place of the system's endpoint (`nws.jobs.drive.batch_file.BatchAnswers`).
 
     Raises:
         NwsError: a model cannot be loaded, the device fails, or an endpoint does not answer any more.
     """
     import torch
 
-    from cluster.article_work import segment_bundle
-    from core.arithmetic import find_device, one_thread
-    from core.sweep import ArticleWriter
-    from core.text.segmentation import Segmenter, require_same_data, unsegmented
-    from core.worker_factories import checked
+    from nws.cluster.article_work import segment_bundle
+    from nws.core.arithmetic import find_device, one_thread
+    from nws.core.sweep import ArticleWriter
+    from nws.core.text.segmentation import Segmenter, require_same_data, unsegmented
+    from nws.core.worker_factories import checked
 
     device = find_device("cuda" if torch.cuda.is_available() else "cpu")
     origin = _origin(stage, device)
@@ -180,8 +180,8 @@ def _origin(stage: Stage, device: "torch.device") -> dict[str, str]:
 
     Libraries, the files that cut texts, and arithmetic are in them as a hash.
     """
-    from core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
-    from core.text.segmentation import pipeline_revision
+    from nws.core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
+    from nws.core.text.segmentation import pipeline_revision
 
     (system,) = stage.signatures
     bertscore = stage.metrics.bertscore

@@ -5,9 +5,9 @@ from html import escape
 
 import pandas as pd
 
-from core.analysis.answer import Answer
-from jobs.report import kept_answer
-from jobs.report.system_names import SystemNames
+from nws.core.analysis.answer import Answer
+from nws.jobs.report import kept_answer
+from nws.jobs.report.system_names import SystemNames
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles", "words")
 _SMALLEST_COLUMNS = (

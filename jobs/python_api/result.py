@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from core.analysis import PARTS, Interval, Points
-from core.analysis.claimed_lengths import COMPARED
-from core.analysis.content_kept import KEPT
-from jobs.python_api.answer import ShownAnswer
-from jobs.report.claim_answer import claims_json, claims_of
-from jobs.report.metric_names import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
-from jobs.report.numerals import counted
-from jobs.report.result_tables import means_table
-from jobs.report.sweep_numbers import Numbers, analyse, curve_rows, metrics_read
-from jobs.report.system_names import names_of
-from jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
-from jobs.store import open_store as open_stored
+from nws.core.analysis import PARTS, Interval, Points
+from nws.core.analysis.claimed_lengths import COMPARED
+from nws.core.analysis.content_kept import KEPT
+from nws.jobs.python_api.answer import ShownAnswer
+from nws.jobs.report.claim_answer import claims_json, claims_of
+from nws.jobs.report.metric_names import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
+from nws.jobs.report.numerals import counted
+from nws.jobs.report.result_tables import means_table
+from nws.jobs.report.sweep_numbers import Numbers, analyse, curve_rows, metrics_read
+from nws.jobs.report.system_names import names_of
+from nws.jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
+from nws.jobs.store import open_store as open_stored
 
 if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
     from matplotlib.figure import Figure
@@ -108,8 +108,8 @@ class Result:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        from jobs.report.drawing import draw  # and with it matplotlib
-        from jobs.report.sweep_charts import curves_sheet, kept_sheet
+        from nws.jobs.report.drawing import draw  # and with it matplotlib
+        from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
 
         numbers = self._numbers(metric or KEPT)
         is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)
@@ -167,7 +167,7 @@ class Result:
             RecipeError: a system or the metric is not there, or the two share no article.
             StoreError: the run has no summaries yet.
         """
-        from jobs.tools.comparison import compare_runs
+        from nws.jobs.tools.comparison import compare_runs
 
         pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
         shared = {"run": self.run.id, "metric": pairs.metric, "signature": pairs.signatures[0], "seed": self.run.seed}
@@ -182,7 +182,7 @@ class Result:
             StoreError: the run has no summaries yet.
             NwsError: the file cannot be written.
         """
-        from jobs.report.page.page import write_page
+        from nws.jobs.report.page.page import write_page
 
         write_page(self._store, [self.run.id], Path(path), metric, labels=self._labels)
         return Path(path)

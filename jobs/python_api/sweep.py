@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cluster.dispatcher import rows_warning
-from core.errors import CorpusError, NwsError, RecipeError
-from core.systems.rulers import REFERENCE_WORDS
-from core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows
-from jobs.python_api.result import SWEEP, Result
-from jobs.report.console import PrintableConsole
-from jobs.store import open_store
+from nws.cluster.dispatcher import rows_warning
+from nws.core.errors import CorpusError, NwsError, RecipeError
+from nws.core.systems.rulers import REFERENCE_WORDS
+from nws.core.text.dataset import Dataset, OpenDataset, open_dataset, open_rows
+from nws.jobs.python_api.result import SWEEP, Result
+from nws.jobs.report.console import PrintableConsole
+from nws.jobs.store import open_store
 
 if TYPE_CHECKING:
-    from core.plugins.load import Judge, Plugin, Write
-    from jobs.recipes.plan import Plan
+    from nws.core.plugins.load import Judge, Plugin, Write
+    from nws.jobs.recipes.plan import Plan
 
 SYSTEMS = ("textrank", "lexrank", "position")
 ALWAYS = ("lead", "random", REFERENCE_WORDS)
@@ -92,7 +92,7 @@ def sweep(
     Six of the bundled articles, for example:
 
     >>> import nws, pandas
-    >>> from core.text.dataset import BUNDLED
+    >>> from nws.core.text.dataset import BUNDLED
     >>> articles = pandas.read_json(BUNDLED["sample"], lines=True).head(6)
     >>> sweep = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
     >>> sweep
@@ -124,7 +124,7 @@ def sweep(
     True
     >>> sweep.plot().savefig("curve.png")
     """
-    from core.plugins.load import plugin_of_session
+    from nws.core.plugins.load import plugin_of_session
 
     chosen = _several(systems)
     names = [system for system in chosen if isinstance(system, str)]
@@ -180,9 +180,9 @@ def _named(argument: str, functions: "Mapping[str, Any] | Sequence[Any]") -> dic
 
 def _plan(articles: object, spec: Dataset, settings: dict[str, Any], *session: "Plugin") -> "Plan":
     """The work of `nws submit baselines`, with articles from Python objects."""
-    from jobs.recipes.job import new_plan
-    from jobs.recipes.load import load_recipe
-    from jobs.recipes.sweep_recipe import BaselinesRecipe
+    from nws.jobs.recipes.job import new_plan
+    from nws.jobs.recipes.load import load_recipe
+    from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
 
     recipe = load_recipe(BaselinesRecipe, "sample", settings | {"datasets": [{"name": NAME, "split": "all"}]})
     # Whoever swept a frame wants what can be had of it, whatever its first rows are.
@@ -192,10 +192,10 @@ def _plan(articles: object, spec: Dataset, settings: dict[str, Any], *session: "
 
 def _run(plan: "Plan") -> Result:
     """Drive the run in a store of its own, which is removed with the result."""
-    from core.arithmetic import one_thread
-    from jobs.drive.driver import drive_alone
-    from jobs.drive.pools import open_pools
-    from jobs.report.warnings import tell_lengths, warn_of_corpora, warn_of_repeats
+    from nws.core.arithmetic import one_thread
+    from nws.jobs.drive.driver import drive_alone
+    from nws.jobs.drive.pools import open_pools
+    from nws.jobs.report.warnings import tell_lengths, warn_of_corpora, warn_of_repeats
 
     console = PrintableConsole(stderr=True, soft_wrap=True, force_jupyter=False)
     warn_of_corpora(plan.corpora, plan.language, console)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from core.errors import CorpusError, RecipeError
-from core.text.length import count_words
-from jobs.report.numerals import counted
+from nws.core.errors import CorpusError, RecipeError
+from nws.core.text.length import count_words
+from nws.jobs.report.numerals import counted
 
 if TYPE_CHECKING:  # `import nws` must not wait for what metrics need
-    from core.plugins.load import Judge
-    from jobs.tools.score import FileScore
+    from nws.core.plugins.load import Judge
+    from nws.jobs.tools.score import FileScore
 
 _COLUMNS = ("metric", "part", "score", "low", "high", "interval", "signature")
 
@@ -88,13 +88,13 @@ def score(
     >>> nws.score(["Snow closed the schools."], ["Snow has closed all schools."], metrics=["rouge1", brevity])
     Scores of 1 row: rouge1 0.6667, brevity 0.8571 (F1, where there is one).
     """
-    from core.metrics.config import MINILM, Options
-    from core.plugins.adapters import function_metric
-    from core.text.model_outputs import parse_cleaning
-    from core.text.text_marks import Preparation
-    from jobs.report.console import ERR
-    from jobs.report.warnings import warn_of_rows
-    from jobs.tools.score import score_rows
+    from nws.core.metrics.config import MINILM, Options
+    from nws.core.plugins.adapters import function_metric
+    from nws.core.text.model_outputs import parse_cleaning
+    from nws.core.text.text_marks import Preparation
+    from nws.jobs.report.console import ERR
+    from nws.jobs.report.warnings import warn_of_rows
+    from nws.jobs.tools.score import score_rows
 
     if isinstance(metrics, Mapping):
         names, own = [], [function_metric(function, name) for name, function in metrics.items()]
@@ -210,7 +210,7 @@ def summarize(text: str, n: int | None = None, *, policy: str | Path, max_chars:
 
     To write many summaries, load the policies once:
 
-    >>> from core.learning.writer import load_writer
+    >>> from nws.core.learning.writer import load_writer
     >>> writer = load_writer("my-policy")
     >>> writer.write(text, [9]) == [summary]
     True
@@ -218,7 +218,7 @@ def summarize(text: str, n: int | None = None, *, policy: str | Path, max_chars:
     if n is not None and max_chars is not None:
         raise RecipeError("Give n (words) or max_chars (characters), not both.")
 
-    from core.learning.writer import load_writer  # and with it PyTorch
+    from nws.core.learning.writer import load_writer  # and with it PyTorch
 
     writer = load_writer(policy)
     if max_chars is not None:

@@ -23,16 +23,16 @@ from pydantic import (
     model_validator,
 )
 
-from core.errors import ModelError, did_you_mean
-from core.models import KNOWN_MODELS, LANGUAGE_MODELS, ModelRef, parse_model
-from core.plugins.load import PluginSpec
-from core.systems.predictions import PredictionsSpec, parse_predictions
-from core.text.cutting import Units
-from core.text.dataset import IF_SET as IF_SET
-from core.text.dataset import Dataset
-from core.text.length import LengthUnit, parse_lengths
-from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, parse_cleaning
-from core.types import Precision
+from nws.core.errors import ModelError, did_you_mean
+from nws.core.models import KNOWN_MODELS, LANGUAGE_MODELS, ModelRef, parse_model
+from nws.core.plugins.load import PluginSpec
+from nws.core.systems.predictions import PredictionsSpec, parse_predictions
+from nws.core.text.cutting import Units
+from nws.core.text.dataset import IF_SET as IF_SET
+from nws.core.text.dataset import Dataset
+from nws.core.text.length import LengthUnit, parse_lengths
+from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, parse_cleaning
+from nws.core.types import Precision
 
 _ATTRIBUTE = re.compile(r"^    (?P<names>\w+(, \w+)*): (?P<text>.+(\n        .+)*)", re.MULTILINE)
 

@@ -5,26 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.errors import RecipeError
-from core.learning.policy_system import PolicySystem
-from core.learning.training_config import FLUENCY, RewardConfig
-from core.metrics.kept import Panel
-from core.metrics.specs import KEPT
-from core.models import ModelRef
-from core.models.tokens import MOST_UNREAD, unread_share
-from core.plugins.load import Plugin
-from core.stage import Stage
-from core.systems.extractive_baselines import make_baseline
-from core.text.dataset import OpenDataset
-from core.text.language import Language, is_korean
-from core.text.length import length_of
-from core.text.near_copies import MOST_SHARED, WORDS, near_copies
-from core.types import UNTRAINED
-from jobs.recipes.base import RunRecipe
-from jobs.recipes.load import load_recipe, parse_recipe, recipe_class
-from jobs.recipes.outside import try_plugins, with_plugins, with_predictions
-from jobs.recipes.phase2 import Phase2Recipe, system_name
-from jobs.recipes.plan import (
+from nws.core.errors import RecipeError
+from nws.core.learning.policy_system import PolicySystem
+from nws.core.learning.training_config import FLUENCY, RewardConfig
+from nws.core.metrics.kept import Panel
+from nws.core.metrics.specs import KEPT
+from nws.core.models import ModelRef
+from nws.core.models.tokens import MOST_UNREAD, unread_share
+from nws.core.plugins.load import Plugin
+from nws.core.stage import Stage
+from nws.core.systems.extractive_baselines import make_baseline
+from nws.core.text.dataset import OpenDataset
+from nws.core.text.language import Language, is_korean
+from nws.core.text.length import length_of
+from nws.core.text.near_copies import MOST_SHARED, WORDS, near_copies
+from nws.core.types import UNTRAINED
+from nws.jobs.recipes.base import RunRecipe
+from nws.jobs.recipes.load import load_recipe, parse_recipe, recipe_class
+from nws.jobs.recipes.outside import try_plugins, with_plugins, with_predictions
+from nws.jobs.recipes.phase2 import Phase2Recipe, system_name
+from nws.jobs.recipes.plan import (
     Plan,
     build_plan,
     common_stage,
@@ -36,8 +36,8 @@ from jobs.recipes.plan import (
     pinned_datasets,
     pinned_text,
 )
-from jobs.recipes.sweep_plan import plan_sweep, with_rulers
-from jobs.recipes.sweep_recipe import SweepRecipe
+from nws.jobs.recipes.sweep_plan import plan_sweep, with_rulers
+from nws.jobs.recipes.sweep_recipe import SweepRecipe
 
 USUAL = 21
 """The longest n of the bundled recipes, which are for texts of a few words, too."""
@@ -225,7 +225,7 @@ def require_disjoint(train: Sequence[OpenDataset], test: Sequence[OpenDataset]) 
     """Refuse to evaluate policies on articles that they were trained on.
 
     Raises:
-        RecipeError: a test article is a near copy of a training article (`core.text.near_copies`).
+        RecipeError: a test article is a near copy of a training article (`nws.core.text.near_copies`).
     """
     copies = list(near_copies(itertools.chain.from_iterable(test), itertools.chain.from_iterable(train)))
     if copies:

@@ -11,17 +11,17 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from core.errors import RecipeError, did_you_mean
-from core.text.reader import is_file
-from jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
+from nws.core.errors import RecipeError, did_you_mean
+from nws.core.text.reader import is_file
+from nws.jobs.recipes.base import LENGTHS, NOT_BOTH, Flag, RunRecipe, attributes
 
 Recipe = TypeVar("Recipe", bound=RunRecipe)
 BUNDLED = Path(__file__).parent / "bundled"
 _MOST_VALUES = 100_000
 RECIPES = {
-    "phase1": "jobs.recipes.sweep_recipe:Phase1Recipe",
-    "baselines": "jobs.recipes.sweep_recipe:BaselinesRecipe",
-    "phase2": "jobs.recipes.phase2:Phase2Recipe",
+    "phase1": "nws.jobs.recipes.sweep_recipe:Phase1Recipe",
+    "baselines": "nws.jobs.recipes.sweep_recipe:BaselinesRecipe",
+    "phase2": "nws.jobs.recipes.phase2:Phase2Recipe",
 }
 """The classes of recipes by their jobs, see `recipe_class`."""
 

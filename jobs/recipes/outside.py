@@ -16,26 +16,26 @@ from typing import Any
 
 import numpy as np
 
-from core.article import Article, Segment, SegmentedArticle
-from core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
-from core.models.generators import KNOWN_GENERATORS
-from core.plugins.adapters import Judged, PluginMetric, PluginSystem, plugin_metrics, plugin_systems
-from core.plugins.load import Plugin, PluginSpec, read_plugin
-from core.provenance import file_sha256
-from core.stage import Stage
-from core.systems.extractive_baselines import BASELINES
-from core.systems.importance import unit_rows
-from core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
-from core.systems.predictions import Predictions, read_predictions
-from core.systems.system import Document, Embeddings
-from core.text.length import LengthUnit, cut
-from core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
-from core.text.reader import PlacedRow, is_file, path_from_anywhere
-from core.text.segmentation import unsegmented
-from core.text.text_marks import Preparation
-from core.worker_factories import checked, make_segmenter
-from jobs.installation import ROOT
-from jobs.recipes.plan import Plan
+from nws.core.article import Article, Segment, SegmentedArticle
+from nws.core.errors import EmptyArticleError, LanguageError, PluginError, RecipeError, SegmentationError
+from nws.core.models.generators import KNOWN_GENERATORS
+from nws.core.plugins.adapters import Judged, PluginMetric, PluginSystem, plugin_metrics, plugin_systems
+from nws.core.plugins.load import Plugin, PluginSpec, read_plugin
+from nws.core.provenance import file_sha256
+from nws.core.stage import Stage
+from nws.core.systems.extractive_baselines import BASELINES
+from nws.core.systems.importance import unit_rows
+from nws.core.systems.prediction_rows import KEY_FIELD, TEXT_FIELD
+from nws.core.systems.predictions import Predictions, read_predictions
+from nws.core.systems.system import Document, Embeddings
+from nws.core.text.length import LengthUnit, cut
+from nws.core.text.model_outputs import CUT_THOUGHTS, cleaning_mark
+from nws.core.text.reader import PlacedRow, is_file, path_from_anywhere
+from nws.core.text.segmentation import unsegmented
+from nws.core.text.text_marks import Preparation
+from nws.core.worker_factories import checked, make_segmenter
+from nws.jobs.installation import ROOT
+from nws.jobs.recipes.plan import Plan
 
 SHIPPED = ROOT / ".nws_files"
 """Beside the packages of a checkout that was shipped: its files, named by their SHA-256 and with their endings."""

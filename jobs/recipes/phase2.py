@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from core.errors import RecipeError
-from core.learning.training_config import (
+from nws.core.errors import RecipeError
+from nws.core.learning.training_config import (
     FLUENCY,
     OWN_REWARDS,
     Decoding,
@@ -14,11 +14,11 @@ from core.learning.training_config import (
     ReinforceConfig,
     TrainingConfig,
 )
-from core.metrics.registry import make_metric
-from core.metrics.specs import KEPT_WORDS
-from core.systems.extractive_baselines import BASELINES
-from core.types import Precision
-from jobs.recipes.base import (
+from nws.core.metrics.registry import make_metric
+from nws.core.metrics.specs import KEPT_WORDS
+from nws.core.systems.extractive_baselines import BASELINES
+from nws.core.types import Precision
+from nws.jobs.recipes.base import (
     ENCODER,
     FIELD_FLAGS,
     ONCE,
@@ -62,9 +62,9 @@ class MethodRecipe(Strict):
         scope: `joint`, one pair of policies for all n, or `per-n`, a pair for each.
         passes: how many times each training article is used at each n; --passes sets it of every method.
         articles_per_update: episodes are drawn for at most so many (article, n) in an update.
-        policies: see `core.learning.training_config.PolicyConfig`.
-        reinforce: see `core.learning.training_config.ReinforceConfig`.
-        optimizer: see `core.learning.training_config.OptimizerConfig`.
+        policies: see `nws.core.learning.training_config.PolicyConfig`.
+        reinforce: see `nws.core.learning.training_config.ReinforceConfig`.
+        optimizer: see `nws.core.learning.training_config.OptimizerConfig`.
     """
 
     name: Annotated[str, StringConstraints(pattern=r"^[\w.-]+$")]

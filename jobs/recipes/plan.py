@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import RecipeError
-from core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
-from core.metrics.kept import KEPT_RECALL, PANEL, Panel, draw_panel
-from core.metrics.specs import BY_MODEL
-from core.models import ModelRef, is_folder, parse_model, resolve_model
-from core.provenance import library_versions
-from core.stage import MetricsConfig, Stage
-from core.systems.extractive_baselines import DRAWS
-from core.text.dataset import Dataset, OpenDataset, open_dataset
-from core.text.language import Language, common_language
-from core.text.reader import path_from_anywhere
-from core.text.segmentation import language_data, pipeline_revision, resolve_pipeline
-from core.text.tokenizers import DEFAULT_TOKENIZERS
-from core.types import SystemKind
-from jobs.installation import code_version
-from jobs.recipes.base import RunRecipe
-from jobs.store import RunSpec
+from nws.core.errors import RecipeError
+from nws.core.metrics.config import BertScoreConfig, RougeConfig, tuned_layer
+from nws.core.metrics.kept import KEPT_RECALL, PANEL, Panel, draw_panel
+from nws.core.metrics.specs import BY_MODEL
+from nws.core.models import ModelRef, is_folder, parse_model, resolve_model
+from nws.core.provenance import library_versions
+from nws.core.stage import MetricsConfig, Stage
+from nws.core.systems.extractive_baselines import DRAWS
+from nws.core.text.dataset import Dataset, OpenDataset, open_dataset
+from nws.core.text.language import Language, common_language
+from nws.core.text.reader import path_from_anywhere
+from nws.core.text.segmentation import language_data, pipeline_revision, resolve_pipeline
+from nws.core.text.tokenizers import DEFAULT_TOKENIZERS
+from nws.core.types import SystemKind
+from nws.jobs.installation import code_version
+from nws.jobs.recipes.base import RunRecipe
+from nws.jobs.store import RunSpec
 
 if TYPE_CHECKING:  # a sweep must not wait for torch
-    from core.learning.training_config import TrainingConfig
-    from core.metrics.model_metric import ModelMetric
+    from nws.core.learning.training_config import TrainingConfig
+    from nws.core.metrics.model_metric import ModelMetric
 
 STREAMED = 4_096
 """Of a streamed dataset, how many of its first articles tell of all of them: nobody knows the others yet."""
@@ -234,7 +234,7 @@ def find_model_metrics(recipe: RunRecipe, language: Language) -> tuple["ModelMet
     models = {name: getattr(recipe, f"{name}_model") for name in BY_MODEL}
     if not any(models.values()):
         return ()
-    from core.metrics.model_metric import resolve_model_metric  # and with it torch
+    from nws.core.metrics.model_metric import resolve_model_metric  # and with it torch
 
     return tuple(resolve_model_metric(name, model, language) for name, model in models.items() if model)
 

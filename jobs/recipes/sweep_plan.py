@@ -6,20 +6,20 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from core.errors import RecipeError
-from core.metrics.kept import Panel
-from core.models import ModelRef, model_folder, resolve_model
-from core.models.endpoint import PREFIX, Endpoint, default_url
-from core.models.generators import Generator, PromptTemplate, complete, default_prompt, parse_generator
-from core.stage import Stage
-from core.systems.chunk_systems import ChunkSystem
-from core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline
-from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
-from core.systems.system import System
-from core.text.dataset import BUNDLED, OpenDataset
-from core.text.language import Language
-from core.text.length import count_words, lengths_up_to
-from jobs.recipes.plan import (
+from nws.core.errors import RecipeError
+from nws.core.metrics.kept import Panel
+from nws.core.models import ModelRef, model_folder, resolve_model
+from nws.core.models.endpoint import PREFIX, Endpoint, default_url
+from nws.core.models.generators import Generator, PromptTemplate, complete, default_prompt, parse_generator
+from nws.core.stage import Stage
+from nws.core.systems.chunk_systems import ChunkSystem
+from nws.core.systems.extractive_baselines import BASELINES, Lead, Random, make_baseline
+from nws.core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS, RULERS
+from nws.core.systems.system import System
+from nws.core.text.dataset import BUNDLED, OpenDataset
+from nws.core.text.language import Language
+from nws.core.text.length import count_words, lengths_up_to
+from nws.jobs.recipes.plan import (
     STREAMED,
     Plan,
     build_plan,
@@ -29,7 +29,7 @@ from jobs.recipes.plan import (
     open_corpora,
     pinned_text,
 )
-from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
+from nws.jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe, SweepRecipe
 
 STUDY_LENGTHS = tuple(range(1, 22, 2))
 """What `n: auto` is of the bundled articles, and where no article has a reference."""

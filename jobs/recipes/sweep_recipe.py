@@ -8,15 +8,15 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, field_validator
 
-from core.errors import ModelError, did_you_mean
-from core.models.endpoint import PREFIX
-from core.models.generators import KNOWN_GENERATORS, PromptTemplate, parse_generator
-from core.models.request_parameters import plain_parameters
-from core.systems.chunk_systems import IMPORTANCE
-from core.systems.extractive_baselines import BASELINES
-from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
-from core.types import LengthRule
-from jobs.recipes.base import (
+from nws.core.errors import ModelError, did_you_mean
+from nws.core.models.endpoint import PREFIX
+from nws.core.models.generators import KNOWN_GENERATORS, PromptTemplate, parse_generator
+from nws.core.models.request_parameters import plain_parameters
+from nws.core.systems.chunk_systems import IMPORTANCE
+from nws.core.systems.extractive_baselines import BASELINES
+from nws.core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
+from nws.core.types import LengthRule
+from nws.jobs.recipes.base import (
     ENCODER,
     IF_SET,
     ONCE,

@@ -1,20 +1,20 @@
 """Charts as plain data: lines of systems by n, the look of each, and the texts around them.
 
-`jobs.report.drawing` draws a chart, the same for files, notebooks and the page.
+`nws.jobs.report.drawing` draws a chart, the same for files, notebooks and the page.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.analysis import Interval, system_order
-from core.analysis.paired import PairedLength
-from core.types import SystemKind
-from jobs.report.metric_names import metric_name, metric_places, spaced_signature
-from jobs.report.numerals import counted, decimals, interval_text, signed
-from jobs.report.printed_lines import role
-from jobs.report.run_numbers import RunNumbers, Score
-from jobs.store import RunInfo
+from nws.core.analysis import Interval, system_order
+from nws.core.analysis.paired import PairedLength
+from nws.core.types import SystemKind
+from nws.jobs.report.metric_names import metric_name, metric_places, spaced_signature
+from nws.jobs.report.numerals import counted, decimals, interval_text, signed
+from nws.jobs.report.printed_lines import role
+from nws.jobs.report.run_numbers import RunNumbers, Score
+from nws.jobs.store import RunInfo
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""

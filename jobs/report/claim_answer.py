@@ -6,18 +6,18 @@ from typing import Any
 
 from rich.console import Console
 
-from core.analysis import RANDOM, Points, lengths_text
-from core.analysis.answer import Answer
-from core.analysis.claimed_lengths import OF_LONGEST, ClaimedLengths, Step, claimed_lengths
-from core.analysis.intervals import ALPHA
-from core.analysis.smallest_n import FEWEST_ARTICLES
-from core.errors import RecipeError
-from core.text.length import LengthUnit
-from jobs.report.kept_answer import ranked_systems
-from jobs.report.metric_names import metric_name
-from jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
-from jobs.report.printed_lines import print_line, print_sentence, print_title
-from jobs.report.system_names import SystemNames
+from nws.core.analysis import RANDOM, Points, lengths_text
+from nws.core.analysis.answer import Answer
+from nws.core.analysis.claimed_lengths import OF_LONGEST, ClaimedLengths, Step, claimed_lengths
+from nws.core.analysis.intervals import ALPHA
+from nws.core.analysis.smallest_n import FEWEST_ARTICLES
+from nws.core.errors import RecipeError
+from nws.core.text.length import LengthUnit
+from nws.jobs.report.kept_answer import ranked_systems
+from nws.jobs.report.metric_names import metric_name
+from nws.jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
+from nws.jobs.report.printed_lines import print_line, print_sentence, print_title
+from nws.jobs.report.system_names import SystemNames
 
 HOW_SURE = (
     "In brackets: 95 % intervals over articles; of a largest gain, all n not shown to gain less. What is shown is "

@@ -23,9 +23,9 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from jobs.report.charts import BLACK, COLOURS, GREYS, Chart, ChartPoint, Series, Sheet
-from jobs.report.console import written_out
-from jobs.report.figure_files import FAMILIES, NotebookFigure
+from nws.jobs.report.charts import BLACK, COLOURS, GREYS, Chart, ChartPoint, Series, Sheet
+from nws.jobs.report.console import written_out
+from nws.jobs.report.figure_files import FAMILIES, NotebookFigure
 
 MOST_WHISKERS = 5
 """Up to this many lines in a panel have intervals at every n. With more, only those at the last n are drawn."""

@@ -8,9 +8,9 @@ import matplotlib as mpl
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
-from core.whole_files import replacing
-from jobs.report.charts import Sheet
-from jobs.report.console import written_out
+from nws.core.whole_files import replacing
+from nws.jobs.report.charts import Sheet
+from nws.jobs.report.console import written_out
 
 _SHOWN_DPI = 100
 _KOREAN_FAMILIES = ("Noto Sans CJK KR", "NanumGothic", "Malgun Gothic", "AppleGothic")

@@ -7,17 +7,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from core.analysis import LEAD, RANDOM, Comparison, lengths_text
-from core.analysis.answer import Answer
-from core.analysis.content_kept import Ceiling, ContentKept, Share
-from core.analysis.points import Edge
-from core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN
-from core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
-from jobs.report import kept_limits
-from jobs.report.kept_limits import TRUTH, length_text, some, written
-from jobs.report.numerals import counted, in_brackets, listed, of_length, percent, percent_interval
-from jobs.report.run_status import HALF, ranked
-from jobs.report.system_names import FULL_NAMES, SystemNames
+from nws.core.analysis import LEAD, RANDOM, Comparison, lengths_text
+from nws.core.analysis.answer import Answer
+from nws.core.analysis.content_kept import Ceiling, ContentKept, Share
+from nws.core.analysis.points import Edge
+from nws.core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN
+from nws.core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
+from nws.jobs.report import kept_limits
+from nws.jobs.report.kept_limits import TRUTH, length_text, some, written
+from nws.jobs.report.numerals import counted, in_brackets, listed, of_length, percent, percent_interval
+from nws.jobs.report.run_status import HALF, ranked
+from nws.jobs.report.system_names import FULL_NAMES, SystemNames
 
 COMPARED, NEXT = "To compare", "Next"
 WHAT_IT_IS = (

@@ -1,18 +1,18 @@
 """What limits an answer about content kept: truth, systems of their own length, the text's first words, the systems.
 
-The sentences are part of those of `jobs.report.kept_answer`.
+The sentences are part of those of `nws.jobs.report.kept_answer`.
 """
 
 from collections.abc import Iterator, Sequence
 
-from core.analysis import LEAD, RANDOM, Comparison, lengths_text
-from core.analysis.answer import Answer
-from core.analysis.content_kept import Share
-from core.analysis.smallest_n import FEWEST_ARTICLES
-from core.systems.rulers import PERSON
-from core.text.length import LengthUnit
-from jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
-from jobs.report.system_names import SystemNames
+from nws.core.analysis import LEAD, RANDOM, Comparison, lengths_text
+from nws.core.analysis.answer import Answer
+from nws.core.analysis.content_kept import Share
+from nws.core.analysis.smallest_n import FEWEST_ARTICLES
+from nws.core.systems.rulers import PERSON
+from nws.core.text.length import LengthUnit
+from nws.jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
+from nws.jobs.report.system_names import SystemNames
 
 TRUTH = "Truth"
 MOST_NAMED = 4

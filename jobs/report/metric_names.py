@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from core.analysis import METRICS, PARTS, Metric
-from core.analysis.content_kept import KEPT
-from core.analysis.intervals import FEW_ARTICLES
-from core.errors import RecipeError, did_you_mean
-from core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
-from core.plugins.adapters import METRIC_OF_PLUGIN
-from core.text.length import LengthUnit
-from jobs.store import RunInfo
+from nws.core.analysis import METRICS, PARTS, Metric
+from nws.core.analysis.content_kept import KEPT
+from nws.core.analysis.intervals import FEW_ARTICLES
+from nws.core.errors import RecipeError, did_you_mean
+from nws.core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
+from nws.core.plugins.adapters import METRIC_OF_PLUGIN
+from nws.core.text.length import LengthUnit
+from nws.jobs.store import RunInfo
 
 _DECIMALS = 3
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # `nws ls` must not wait for NumPy
-    from core.analysis import Interval
-    from core.text.length import LengthUnit
+    from nws.core.analysis import Interval
+    from nws.core.text.length import LengthUnit
 
 
 def decimals(value: float, places: int = 3) -> str:

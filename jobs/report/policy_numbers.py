@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis import (
+from nws.core.analysis import (
     COMPARED,
     METRICS,
     POLICY,
@@ -18,12 +18,12 @@ from core.analysis import (
     policy_scores,
     split_seed,
 )
-from core.analysis.content_kept import KEPT
-from core.errors import StoreError
-from core.learning.training_config import FLUENCY
-from jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
-from jobs.report.system_names import names_of
-from jobs.store import ArticleTexts, CurveRow, GreedyReward, RunInfo, Store
+from nws.core.analysis.content_kept import KEPT
+from nws.core.errors import StoreError
+from nws.core.learning.training_config import FLUENCY
+from nws.jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
+from nws.jobs.report.system_names import names_of
+from nws.jobs.store import ArticleTexts, CurveRow, GreedyReward, RunInfo, Store
 
 WINDOWS = 30
 """Points of a line. An update draws from few articles: unsmoothed, a curve shows which ones."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.analysis import (
+from nws.core.analysis import (
     COMPARED,
     LEAD,
     LEAD_SEARCH,
@@ -12,10 +12,10 @@ from core.analysis import (
     lengths_text,
     split_seed,
 )
-from core.analysis.paired import PairedLength
-from core.metrics.specs import SPECS
-from core.types import UNTRAINED
-from jobs.report.charts import (
+from nws.core.analysis.paired import PairedLength
+from nws.core.metrics.specs import SPECS
+from nws.core.types import UNTRAINED
+from nws.jobs.report.charts import (
     DASHED,
     GREYS,
     Chart,
@@ -29,12 +29,12 @@ from jobs.report.charts import (
     mean_chart,
     scores_notes,
 )
-from jobs.report.metric_names import few, metric_name, not_equal
-from jobs.report.numerals import counted, decimals, interval_text, listed, of_length, percent, signed
-from jobs.report.policy_numbers import WINDOWS, Band, LearningLine, PolicyNumbers
-from jobs.report.printed_lines import role
-from jobs.report.result_tables import means_table
-from jobs.report.table import MISSING, Cell, Mark, Table
+from nws.jobs.report.metric_names import few, metric_name, not_equal
+from nws.jobs.report.numerals import counted, decimals, interval_text, listed, of_length, percent, signed
+from nws.jobs.report.policy_numbers import WINDOWS, Band, LearningLine, PolicyNumbers
+from nws.jobs.report.printed_lines import role
+from nws.jobs.report.result_tables import means_table
+from nws.jobs.report.table import MISSING, Cell, Mark, Table
 
 
 def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:

@@ -3,11 +3,11 @@
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import Metric
-from core.text.length import LengthUnit
-from core.types import SystemKind
-from jobs.report.metric_names import metric_label
-from jobs.report.system_names import SystemNames
+from nws.core.analysis import Metric
+from nws.core.text.length import LengthUnit
+from nws.core.types import SystemKind
+from nws.jobs.report.metric_names import metric_label
+from nws.jobs.report.system_names import SystemNames
 
 WIDTH = 80
 """Columns of a terminal that every table is made for."""

@@ -6,14 +6,14 @@ from typing import Any
 
 from rich.console import Console
 
-from core.analysis.answer import Answer
-from core.text.length import LengthUnit
-from jobs.report import kept_answer
-from jobs.report.metric_names import metric_name, short_signature
-from jobs.report.numerals import counted, percent
-from jobs.report.policy_numbers import PolicyNumbers
-from jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
-from jobs.report.printed_lines import (
+from nws.core.analysis.answer import Answer
+from nws.core.text.length import LengthUnit
+from nws.jobs.report import kept_answer
+from nws.jobs.report.metric_names import metric_name, short_signature
+from nws.jobs.report.numerals import counted, percent
+from nws.jobs.report.policy_numbers import PolicyNumbers
+from nws.jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
+from nws.jobs.report.printed_lines import (
     print_line,
     print_metric,
     print_sentence,
@@ -21,18 +21,18 @@ from jobs.report.printed_lines import (
     print_title,
     print_unit,
 )
-from jobs.report.result_tables import (
+from nws.jobs.report.result_tables import (
     best_n_table,
     means_table,
     other_lengths_table,
     uncut_tables,
     vs_lead_table,
 )
-from jobs.report.run_numbers import RunNumbers, Score, short_note
-from jobs.report.sweep_numbers import Numbers, cautions
-from jobs.report.system_names import FULL_NAMES, SystemNames, names_of
-from jobs.report.table import Cell, Table
-from jobs.store import AskedWords, EndpointUse, RunInfo, Store
+from nws.jobs.report.run_numbers import RunNumbers, Score, short_note
+from nws.jobs.report.sweep_numbers import Numbers, cautions
+from nws.jobs.report.system_names import FULL_NAMES, SystemNames, names_of
+from nws.jobs.report.table import Cell, Table
+from nws.jobs.store import AskedWords, EndpointUse, RunInfo, Store
 
 
 def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:

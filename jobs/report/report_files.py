@@ -8,34 +8,34 @@ from typing import Any, Literal, TypeAlias
 
 from rich.console import Console
 
-from core.analysis import Metric, Points
-from core.analysis.answer import Answer
-from core.analysis.claimed_lengths import COMPARED
-from core.analysis.content_kept import KEPT
-from core.errors import NwsError, RecipeError
-from core.whole_files import replacing
-from jobs.report.charts import Sheet
-from jobs.report.claim_answer import claims_json, claims_of, print_claims
-from jobs.report.console import busy, printable
-from jobs.report.drawing import draw
-from jobs.report.figure_files import PAPER_WIDTHS, save
-from jobs.report.metric_names import metric_name, metric_signature, metrics_of, not_equal
-from jobs.report.policy_numbers import (
+from nws.core.analysis import Metric, Points
+from nws.core.analysis.answer import Answer
+from nws.core.analysis.claimed_lengths import COMPARED
+from nws.core.analysis.content_kept import KEPT
+from nws.core.errors import NwsError, RecipeError
+from nws.core.whole_files import replacing
+from nws.jobs.report.charts import Sheet
+from nws.jobs.report.claim_answer import claims_json, claims_of, print_claims
+from nws.jobs.report.console import busy, printable
+from nws.jobs.report.drawing import draw
+from nws.jobs.report.figure_files import PAPER_WIDTHS, save
+from nws.jobs.report.metric_names import metric_name, metric_signature, metrics_of, not_equal
+from nws.jobs.report.policy_numbers import (
     PolicyResults,
     analyse_policies,
     policies_json,
     policy_results,
     score_rows,
 )
-from jobs.report.policy_report import learning_sheet, policies_sheet
-from jobs.report.printed_report import Asked, asked_json, print_asked, print_policies, print_sweep, read_asked
-from jobs.report.result_tables import kept_table, means_table
-from jobs.report.run_numbers import RunNumbers, Score
-from jobs.report.sweep_charts import curves_sheet, kept_sheet
-from jobs.report.sweep_numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
-from jobs.report.system_names import names_of
-from jobs.report.table import Table, write_csv
-from jobs.store import RunInfo, Store
+from nws.jobs.report.policy_report import learning_sheet, policies_sheet
+from nws.jobs.report.printed_report import Asked, asked_json, print_asked, print_policies, print_sweep, read_asked
+from nws.jobs.report.result_tables import kept_table, means_table
+from nws.jobs.report.run_numbers import RunNumbers, Score
+from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
+from nws.jobs.report.sweep_numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
+from nws.jobs.report.system_names import names_of
+from nws.jobs.report.table import Table, write_csv
+from nws.jobs.store import RunInfo, Store
 
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
-from core.analysis import (
+from nws.core.analysis import (
     LEAD,
     RANDOM,
     Comparison,
@@ -14,19 +14,19 @@ from core.analysis import (
     Uncut,
     lengths_text,
 )
-from core.analysis.answer import Answer
-from core.analysis.content_kept import SHARES, Ceiling, ContentKept
-from core.analysis.smallest_n import SmallestN
-from jobs.report import kept_answer
-from jobs.report.charts import GainAt
-from jobs.report.metric_names import metric_name, metric_places, not_equal
-from jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, signed
-from jobs.report.printed_lines import UPPER_BOUND_NOTE, role
-from jobs.report.run_numbers import Score
-from jobs.report.run_status import HALF
-from jobs.report.sweep_numbers import MAY_BE_LARGEST, Numbers
-from jobs.report.system_names import SystemNames
-from jobs.report.table import MISSING, Cell, Mark, Table
+from nws.core.analysis.answer import Answer
+from nws.core.analysis.content_kept import SHARES, Ceiling, ContentKept
+from nws.core.analysis.smallest_n import SmallestN
+from nws.jobs.report import kept_answer
+from nws.jobs.report.charts import GainAt
+from nws.jobs.report.metric_names import metric_name, metric_places, not_equal
+from nws.jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, signed
+from nws.jobs.report.printed_lines import UPPER_BOUND_NOTE, role
+from nws.jobs.report.run_numbers import Score
+from nws.jobs.report.run_status import HALF
+from nws.jobs.report.sweep_numbers import MAY_BE_LARGEST, Numbers
+from nws.jobs.report.system_names import SystemNames
+from nws.jobs.report.table import MISSING, Cell, Mark, Table
 
 _APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
 _INTERVALS = {RANDOM: "95 % for all n of a system at once (Bonferroni)", LEAD: "95 % at each n"}

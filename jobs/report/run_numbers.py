@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from core.analysis import Interval, Metric, Points, SystemScore, short_articles
-from core.analysis.intervals import CONFIDENCE
-from core.analysis.paired import ALPHA
-from core.text.length import LengthUnit
-from core.types import SystemKind
-from jobs.report.metric_names import metric_places, metric_signature
-from jobs.report.system_names import SystemNames
-from jobs.store import RunInfo
+from nws.core.analysis import Interval, Metric, Points, SystemScore, short_articles
+from nws.core.analysis.intervals import CONFIDENCE
+from nws.core.analysis.paired import ALPHA
+from nws.core.text.length import LengthUnit
+from nws.core.types import SystemKind
+from nws.jobs.report.metric_names import metric_places, metric_signature
+from nws.jobs.report.system_names import SystemNames
+from nws.jobs.store import RunInfo
 
 Short: TypeAlias = Mapping[tuple[str, int], tuple[str, ...]]
 """By dataset and n the ids of the articles that have fewer words, which a report leaves out at that n."""

@@ -14,11 +14,11 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from core.types import OTHER_ARTICLE, POLICY, SystemKind
-from jobs.report.numerals import counted, of_length, percent
-from jobs.report.system_names import names_of
-from jobs.report.table import Table
-from jobs.store import FailureInfo, KeptShare, RunInfo, Store, is_stale, seconds_of_driver
+from nws.core.types import OTHER_ARTICLE, POLICY, SystemKind
+from nws.jobs.report.numerals import counted, of_length, percent
+from nws.jobs.report.system_names import names_of
+from nws.jobs.report.table import Table
+from nws.jobs.store import FailureInfo, KeptShare, RunInfo, Store, is_stale, seconds_of_driver
 
 _NAMED = 3
 """How many articles or machines of a reason are named."""

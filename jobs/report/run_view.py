@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cluster.dispatcher import rows_warning
-from jobs.drive.progress import Span, duration
-from jobs.drive.ship import HeartbeatMonitor
-from jobs.report.console import printable
-from jobs.report.numerals import counted
-from jobs.report.run_status import (
+from nws.cluster.dispatcher import rows_warning
+from nws.jobs.drive.progress import Span, duration
+from nws.jobs.drive.ship import HeartbeatMonitor
+from nws.jobs.report.console import printable
+from nws.jobs.report.numerals import counted
+from nws.jobs.report.run_status import (
     as_dict,
     done_text,
     failure_lines,
@@ -24,8 +24,8 @@ from jobs.report.run_status import (
     plain_values,
     state_name,
 )
-from jobs.report.run_status import duration as work_time
-from jobs.store import FailureInfo, Progress, RunInfo, Store
+from nws.jobs.report.run_status import duration as work_time
+from nws.jobs.store import FailureInfo, Progress, RunInfo, Store
 
 _NAME_WIDTH = 12
 _BRIEF_REASONS = 2

@@ -11,20 +11,20 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from core.analysis import system_order
-from core.article import Article
-from core.errors import RecipeError, StoreError
-from core.metrics.specs import KEPT, SPECS
-from core.text.alignment import align, bare_spans, bare_words
-from core.text.length import count_characters, count_words, length_of
-from core.types import Summary, SystemKind
-from jobs.report.console import printable, written_out
-from jobs.report.kept_answer import named_length, ranked_systems
-from jobs.report.numerals import counted, decimals, of_length, percent
-from jobs.report.printed_lines import print_line, print_shared, print_title, role
-from jobs.report.run_status import plain_values
-from jobs.report.system_names import SystemNames, names_of
-from jobs.store import FailureInfo, RunInfo, Store
+from nws.core.analysis import system_order
+from nws.core.article import Article
+from nws.core.errors import RecipeError, StoreError
+from nws.core.metrics.specs import KEPT, SPECS
+from nws.core.text.alignment import align, bare_spans, bare_words
+from nws.core.text.length import count_characters, count_words, length_of
+from nws.core.types import Summary, SystemKind
+from nws.jobs.report.console import printable, written_out
+from nws.jobs.report.kept_answer import named_length, ranked_systems
+from nws.jobs.report.numerals import counted, decimals, of_length, percent
+from nws.jobs.report.printed_lines import print_line, print_shared, print_title, role
+from nws.jobs.report.run_status import plain_values
+from nws.jobs.report.system_names import SystemNames, names_of
+from nws.jobs.store import FailureInfo, RunInfo, Store
 
 _MOST_NAMED = 5
 """How many articles an error lists if a name fits several."""

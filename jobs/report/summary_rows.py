@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.errors import RecipeError
-from core.whole_files import check_target, replacing
-from jobs.report.metric_names import chosen_metrics_of
-from jobs.report.run_numbers import run_json
-from jobs.report.table import plain, put_csv
-from jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
+from nws.core.errors import RecipeError
+from nws.core.whole_files import check_target, replacing
+from nws.jobs.report.metric_names import chosen_metrics_of
+from nws.jobs.report.run_numbers import run_json
+from nws.jobs.report.table import plain, put_csv
+from nws.jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 STDOUT = Path("-")

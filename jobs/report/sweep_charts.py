@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.analysis import LEAD, RANDOM
-from core.analysis.answer import Answer
-from core.analysis.content_kept import KEPT, ContentKept
-from core.analysis.paired import PairedLength
-from core.systems.rulers import PERSON
-from core.types import SystemKind
-from jobs.report.charts import (
+from nws.core.analysis import LEAD, RANDOM
+from nws.core.analysis.answer import Answer
+from nws.core.analysis.content_kept import KEPT, ContentKept
+from nws.core.analysis.paired import PairedLength
+from nws.core.systems.rulers import PERSON
+from nws.core.types import SystemKind
+from nws.jobs.report.charts import (
     Chart,
     ChartPoint,
     GainAt,
@@ -21,12 +21,12 @@ from jobs.report.charts import (
     scores_notes,
     system_looks,
 )
-from jobs.report.kept_answer import basis, headline
-from jobs.report.metric_names import metric_name, metric_signature
-from jobs.report.numerals import counted, percent, percent_interval
-from jobs.report.printed_lines import role
-from jobs.report.sweep_numbers import Numbers
-from jobs.report.system_names import FULL_NAMES, SystemNames
+from nws.jobs.report.kept_answer import basis, headline
+from nws.jobs.report.metric_names import metric_name, metric_signature
+from nws.jobs.report.numerals import counted, percent, percent_interval
+from nws.jobs.report.printed_lines import role
+from nws.jobs.report.sweep_numbers import Numbers
+from nws.jobs.report.system_names import FULL_NAMES, SystemNames
 
 WHOLE = "person, in full"
 """What another person's whole summary keeps: the same at every n."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from core.analysis import (
+from nws.core.analysis import (
     LEAD,
     RANDOM,
     Comparison,
@@ -20,16 +20,16 @@ from core.analysis import (
     sweep_curves,
     uncut_scores,
 )
-from core.analysis.answer import Answer, answer_of
-from core.analysis.content_kept import KEPT, ContentKept
-from core.analysis.own_words import metrics_of_answer
-from core.analysis.smallest_n import SmallestN
-from core.errors import StoreError
-from core.metrics.specs import F1S
-from jobs.report import kept_limits
-from jobs.report.metric_names import SKEWED, few, metric_signature
-from jobs.report.numerals import listed
-from jobs.report.run_numbers import (
+from nws.core.analysis.answer import Answer, answer_of
+from nws.core.analysis.content_kept import KEPT, ContentKept
+from nws.core.analysis.own_words import metrics_of_answer
+from nws.core.analysis.smallest_n import SmallestN
+from nws.core.errors import StoreError
+from nws.core.metrics.specs import F1S
+from nws.jobs.report import kept_limits
+from nws.jobs.report.metric_names import SKEWED, few, metric_signature
+from nws.jobs.report.numerals import listed
+from nws.jobs.report.run_numbers import (
     RunNumbers,
     SweepScore,
     interval_values,
@@ -38,8 +38,8 @@ from jobs.report.run_numbers import (
     short_json,
     short_note,
 )
-from jobs.report.system_names import names_of
-from jobs.store import RunInfo
+from nws.jobs.report.system_names import names_of
+from nws.jobs.store import RunInfo
 
 VS_LEAD: tuple[Metric, ...] = F1S
 """The metrics in which systems are compared with `lead`."""

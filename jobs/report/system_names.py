@@ -8,17 +8,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from core.errors import RecipeError, did_you_mean
-from core.text.model_outputs import CLEANING_MARK
-from core.types import AT_MOST, POLICY, UNTRAINED
-from jobs.report.numerals import listed
-from jobs.store import RunInfo
+from nws.core.errors import RecipeError, did_you_mean
+from nws.core.text.model_outputs import CLEANING_MARK
+from nws.core.types import AT_MOST, POLICY, UNTRAINED
+from nws.jobs.report.numerals import listed
+from nws.jobs.store import RunInfo
 
 # The parts of the names of systems by their full names.
 _Parts: TypeAlias = Mapping[str, tuple[str, ...]]
 
 _OF_RUN = " @"
-"""What stands before the run in the name of a system that two runs of a page have (`jobs.report.page.page`)."""
+"""What stands before the run in the name of a system that two runs of a page have (`nws.jobs.report.page.page`)."""
 _PROMPT = "prompt="
 _EXACT = "exact"
 _CHUNKS = "chunks"

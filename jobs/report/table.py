@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from core.errors import StoreError
-from core.whole_files import replacing
-from jobs.report.console import printable
+from nws.core.errors import StoreError
+from nws.core.whole_files import replacing
+from nws.jobs.report.console import printable
 
 Mark: TypeAlias = Literal["", "*", "?", "°"]
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from core.metrics.metric import Row
-from core.systems.predictions import Predictions
-from core.text.alike import find_alike
-from core.text.dataset import OpenDataset
-from core.text.language import LANGUAGE_NAMES, Language, find_foreign
-from core.text.text_marks import find_marks
-from jobs.report.numerals import counted
-from jobs.report.system_names import system_names
+from nws.core.metrics.metric import Row
+from nws.core.systems.predictions import Predictions
+from nws.core.text.alike import find_alike
+from nws.core.text.dataset import OpenDataset
+from nws.core.text.language import LANGUAGE_NAMES, Language, find_foreign
+from nws.core.text.text_marks import find_marks
+from nws.jobs.report.numerals import counted
+from nws.jobs.report.system_names import system_names
 
 if TYPE_CHECKING:
-    from jobs.recipes.plan import Plan
+    from nws.jobs.recipes.plan import Plan
 
 # Of the texts that are looked at. A quotation, or a row that slipped in, is not worth a warning.
 _MOST_FOREIGN = 0.1
@@ -126,7 +126,7 @@ def require_labels_fit(plan: "Plan") -> None:
     """
     if not plan.recipe.labels:
         return
-    from core.analysis import POLICY, split_seed  # and with it SciPy, which few runs need before their end
+    from nws.core.analysis import POLICY, split_seed  # and with it SciPy, which few runs need before their end
 
     trained = [POLICY + name for name in plan.policies]
     systems = {*plan.systems, *trained}
@@ -140,7 +140,7 @@ def warn_of_misfits(plan: "Plan", console: Console) -> None:
     Raises:
         RecipeError: a file of predictions does not fit the articles of the run at all.
     """
-    from jobs.recipes.outside import misfits  # which those who score or summarise need not wait for
+    from nws.jobs.recipes.outside import misfits  # which those who score or summarise need not wait for
 
     for line in misfits(plan):
         console.print(f"Warning: {line}", markup=False, soft_wrap=True)

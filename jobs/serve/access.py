@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.errors import RecipeError
+from nws.core.errors import RecipeError
 
 _OWN_HOSTS = ("localhost", "127.0.0.1", "::1")
 _LEAST_TOKEN = 16

@@ -19,14 +19,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from core.analysis.answer import Answer
-from core.errors import NwsError, StoreError, StoreUnavailableError
-from jobs.report.console import printable, written_out
-from jobs.report.kept_answer import HOW_SURE, WHAT_IT_IS, heading, headline, sentences
-from jobs.report.page import TEMPLATES, page_environment
-from jobs.report.page.page import collect, content_policy, render
-from jobs.report.run_status import ListedRun, duration, failure_lines, listed_runs, made_by, state_name
-from jobs.report.run_view import (
+from nws.core.analysis.answer import Answer
+from nws.core.errors import NwsError, StoreError, StoreUnavailableError
+from nws.jobs.report.console import printable, written_out
+from nws.jobs.report.kept_answer import HOW_SURE, WHAT_IT_IS, heading, headline, sentences
+from nws.jobs.report.page import TEMPLATES, page_environment
+from nws.jobs.report.page.page import collect, content_policy, render
+from nws.jobs.report.run_status import ListedRun, duration, failure_lines, listed_runs, made_by, state_name
+from nws.jobs.report.run_view import (
     View,
     Viewer,
     facts,
@@ -36,9 +36,9 @@ from jobs.report.run_view import (
     stage_text,
     state_text,
 )
-from jobs.report.system_names import names_of
-from jobs.serve.access import HEADERS, middleware, require_safe
-from jobs.store import Progress, RunInfo, Store
+from nws.jobs.report.system_names import names_of
+from nws.jobs.serve.access import HEADERS, middleware, require_safe
+from nws.jobs.store import Progress, RunInfo, Store
 
 REASONS = 10
 RUNS_OF_A_PAGE = 50

@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus
 
 from sqlalchemy import URL, make_url
 
-from core.errors import StoreError
+from nws.core.errors import StoreError
 
 DEFAULT_STORE = "sqlite:///nws.db"
 

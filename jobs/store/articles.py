@@ -2,8 +2,8 @@
 
 Each query finds its rows by an index: a store may hold ten million summaries.
 
-Rows of two runs are equal if they have the same key (`SystemRow.work`, see `jobs.drive.reuse`), article, n and
-arithmetic (`core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text
+Rows of two runs are equal if they have the same key (`SystemRow.work`, see `nws.jobs.drive.reuse`), article, n and
+arithmetic (`nws.core.arithmetic.describe_arithmetic`). What a generator wrote in 16 bits is not copied: there a text
 depends on its batch. Nor is what a run has that is `mixed`. Only rows that a run has computed itself are copied, so
 `reused_from` always names the run where a number was made.
 """
@@ -32,14 +32,14 @@ from sqlalchemy import (
     union,
 )
 
-from core.article import Article
-from core.errors import StoreError
-from core.metrics.specs import BY_COLUMN, OPTIONAL
-from core.types import CHOSEN_SCORES, Summary, SystemKind
-from jobs.store.database import Database, reads
-from jobs.store.engine import id_batches
-from jobs.store.runs import runs_with_rows
-from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow, SystemRow
+from nws.core.article import Article
+from nws.core.errors import StoreError
+from nws.core.metrics.specs import BY_COLUMN, OPTIONAL
+from nws.core.types import CHOSEN_SCORES, Summary, SystemKind
+from nws.jobs.store.database import Database, reads
+from nws.jobs.store.engine import id_batches
+from nws.jobs.store.runs import runs_with_rows
+from nws.jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow, SystemRow
 
 _ARTICLES_AT_ONCE = 1_000
 _SHORTEST_ID = 4
@@ -81,7 +81,7 @@ class Reusable:
     Attributes:
         sources: the runs that may have such rows.
         arithmetic: how the workers of these runs multiplied.
-        works: the keys of those systems of the stage whose rows may be copied, see `jobs.drive.reuse`.
+        works: the keys of those systems of the stage whose rows may be copied, see `nws.jobs.drive.reuse`.
         systems: all systems of the stage.
         lengths: every n of the stage; 0 for the uncut summaries of systems that have them.
         rows: the number of summaries that the stage has of an article.

@@ -11,9 +11,9 @@ from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
 
-from core.errors import StoreError, StoreUnavailableError
-from jobs.store.address import Address
-from jobs.store.engine import file_identity, transaction
+from nws.core.errors import StoreError, StoreUnavailableError
+from nws.jobs.store.address import Address
+from nws.jobs.store.engine import file_identity, transaction
 
 PATIENCE_SECONDS = 3600.0
 """A database that restarts must not cost a night's work."""

@@ -24,9 +24,9 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError, StatementError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from core.errors import StoreError, StoreUnavailableError
-from jobs.store.address import Address
-from jobs.store.tables import Base
+from nws.core.errors import StoreError, StoreUnavailableError
+from nws.jobs.store.address import Address
+from nws.jobs.store.tables import Base
 
 if TYPE_CHECKING:  # a store is one of them
     from sqlalchemy.dialects import postgresql, sqlite

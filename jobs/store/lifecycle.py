@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from core.errors import FencedError, StoreError
-from jobs.store.articles import articles_of_runs
-from jobs.store.database import Database, writes
-from jobs.store.engine import require_storable
-from jobs.store.means import OF_ANSWER, forget, keep_means
-from jobs.store.runs import (
+from nws.core.errors import FencedError, StoreError
+from nws.jobs.store.articles import articles_of_runs
+from nws.jobs.store.database import Database, writes
+from nws.jobs.store.engine import require_storable
+from nws.jobs.store.means import OF_ANSWER, forget, keep_means
+from nws.jobs.store.runs import (
     RunInfo,
     RunSpec,
     is_driven,
@@ -23,7 +23,7 @@ from jobs.store.runs import (
     require_epoch,
     seconds_of_driver,
 )
-from jobs.store.tables import (
+from nws.jobs.store.tables import (
     ArticleRow,
     Base,
     EpisodeRow,

@@ -1,8 +1,8 @@
 """Means over a run's summaries, and its answer; when a run has ended, they are stored.
 
 While a run goes on, the views compute their means from its summaries (`live_means` and `live_best_n`, see
-`jobs.store.queries`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a large
-run. The views compute them until all are stored, and again once a driver takes the run.
+`nws.jobs.store.queries`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a
+large run. The views compute them until all are stored, and again once a driver takes the run.
 
 With them the answer of the run is stored, which no view computes while a run goes on: the table `answers` has all of
 it, `content_kept` and `smallest_n` have the numbers that people query.
@@ -30,13 +30,13 @@ from sqlalchemy import (
     update,
 )
 
-from core.metrics.specs import F1S
-from core.types import SystemKind
-from jobs.store.articles import in_run
-from jobs.store.database import Database, reads
-from jobs.store.engine import insert_new
-from jobs.store.runs import ENDED, read_shards
-from jobs.store.tables import (
+from nws.core.metrics.specs import F1S
+from nws.core.types import SystemKind
+from nws.jobs.store.articles import in_run
+from nws.jobs.store.database import Database, reads
+from nws.jobs.store.engine import insert_new
+from nws.jobs.store.runs import ENDED, read_shards
+from nws.jobs.store.tables import (
     AnswerRow,
     Base,
     ContentKeptRow,
@@ -51,7 +51,7 @@ from jobs.store.tables import (
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from pydantic import TypeAdapter
 
-    from core.analysis.answer import Answer
+    from nws.core.analysis.answer import Answer
 
 ROWS_AT_ONCE = 10_000
 """The rows of one transaction: SQLite inserts them in less than 0.1 s."""
@@ -138,7 +138,7 @@ _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", 
 
 
 class Means(Database):
-    """The methods of a store that read means over a run's summaries, and its answer (`core.analysis.answer`)."""
+    """The methods of a store that read means over a run's summaries, and its answer (`nws.core.analysis.answer`)."""
 
     @reads
     def curve_means(self, connection: Connection, run_id: str) -> dict[tuple[str, str, int], dict[str, float]]:
@@ -245,7 +245,9 @@ def live_pieces(connection: Connection, run_id: str) -> Generator[tuple[type[Bas
             for rows in result.mappings().partitions():
                 yield stored_table, [dict(row) for row in rows]
     if connection.execute(select(exists().where(SummaryRow.run_id == run_id))).scalar_one():
-        from jobs.store.points import column_rows  # with NumPy, which the end of a run without rows need not wait for
+        from nws.jobs.store.points import (
+            column_rows,  # with NumPy, which the end of a run without rows need not wait for
+        )
 
         for columns in column_rows(connection, run_id):
             yield ScoreColumnRow, columns
@@ -276,9 +278,9 @@ def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
 
 def computed_answer(connection: Connection, run_id: str) -> "Answer":
     """The answer from the summaries of a run."""
-    from core.analysis.answer import answer_of
-    from core.analysis.own_words import metrics_of_answer
-    from jobs.store.points import read_points
+    from nws.core.analysis.answer import answer_of
+    from nws.core.analysis.own_words import metrics_of_answer
+    from nws.jobs.store.points import read_points
 
     signatures = connection.execute(select(RunRow.signatures).where(RunRow.id == run_id)).scalar()
     return answer_of(read_points(connection, run_id, metrics_of_answer(signatures or {})))
@@ -298,6 +300,6 @@ def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
 def _adapter() -> "TypeAdapter[Answer]":
     from pydantic import TypeAdapter
 
-    from core.analysis.answer import Answer
+    from nws.core.analysis.answer import Answer
 
     return TypeAdapter(Answer)

@@ -2,8 +2,8 @@
 
 Rows are read in pieces that become arrays at once: as Python objects, two million of them would take gigabytes. For
 ten million even that takes minutes, so the scores of a run that has ended are kept a second time, as columns that are
-read a hundred times as fast. They are written with the run's means (`jobs.store.means`), hold for as long as these, and
-are removed with them. Other metrics than `COLUMN_METRICS` are not in them.
+read a hundred times as fast. They are written with the run's means (`nws.jobs.store.means`), hold for as long as these,
+and are removed with them. Other metrics than `COLUMN_METRICS` are not in them.
 """
 
 import json
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from core.analysis import METRICS, Metric, Points
-from core.analysis.points import text_keys
-from core.metrics.specs import BY_COLUMN, F1S, KEPT
-from core.text.length import length_of, repeated_word_share
-from core.types import CHOSEN_SCORES, SystemKind
-from jobs.store.runs import ENDED, length_unit_of, runs_with_rows
-from jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
+from nws.core.analysis import METRICS, Metric, Points
+from nws.core.analysis.points import text_keys
+from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT
+from nws.core.text.length import length_of, repeated_word_share
+from nws.core.types import CHOSEN_SCORES, SystemKind
+from nws.jobs.store.runs import ENDED, length_unit_of, runs_with_rows
+from nws.jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
 REFERENCES = 1_000

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from core.errors import StoreError
-from core.metrics.specs import METRICS, SPECS
-from jobs.store.database import Database, reads
-from jobs.store.engine import database_message, not_text
+from nws.core.errors import StoreError
+from nws.core.metrics.specs import METRICS, SPECS
+from nws.jobs.store.database import Database, reads
+from nws.jobs.store.engine import database_message, not_text
 
 _SQLITE_STOPPED = "SQLITE_INTERRUPT"
 # Of SQLite's virtual machine: some milliseconds.

@@ -24,18 +24,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from core.article import Article
-from core.metrics.specs import BY_COLUMN, OPTIONAL
-from core.text.model_outputs import RAW
-from core.types import CHOSEN_SCORES, BundleResult, Failure, Summary
-from jobs.store.database import Database, reads
-from jobs.store.engine import dump_json, escaped, id_batches, is_storable, require_storable, upsert
-from jobs.store.runs import runs_with_rows
-from jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
+from nws.core.article import Article
+from nws.core.metrics.specs import BY_COLUMN, OPTIONAL
+from nws.core.text.model_outputs import RAW
+from nws.core.types import CHOSEN_SCORES, BundleResult, Failure, Summary
+from nws.jobs.store.database import Database, reads
+from nws.jobs.store.engine import dump_json, escaped, id_batches, is_storable, require_storable, upsert
+from nws.jobs.store.runs import runs_with_rows
+from nws.jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
-    from core.analysis import Metric, Points
-    from core.article_id_sets import ArticleIds
+    from nws.core.analysis import Metric, Points
+    from nws.core.article_id_sets import ArticleIds
 
 _SUMMARIES_AT_ONCE = 10_000
 
@@ -61,7 +61,7 @@ class Results(Database):
     @reads
     def finished_article_ids(self, connection: Connection, run_id: str, systems: Sequence[str] = ()) -> "ArticleIds":
         """The ids of the articles with summaries by these systems, all of a stage; by any system if none is named."""
-        from core.article_id_sets import ArticleIds
+        from nws.core.article_id_sets import ArticleIds
 
         runs = runs_with_rows(connection, run_id)
         query = select(SummaryRow.article_id).distinct().where(_of_stage(runs, systems))
@@ -103,7 +103,7 @@ class Results(Database):
         repeated_words: bool = False,
     ) -> "Points":
         """The summaries of a run with their scores by `metrics` (default: all), and shares of repeated words."""
-        from jobs.store.points import read_points
+        from nws.jobs.store.points import read_points
 
         return read_points(connection, run_id, metrics, repeated_words)
 
@@ -273,7 +273,7 @@ def insert_summaries(connection: Connection, new: NewSummaries, stored: Collecti
     """Insert those whose places are not in `stored`, which has all that the run has of the articles.
 
     No ON CONFLICT, which COPY does not know: nobody else can add to what was read before, since every transaction of a
-    driver holds the run's row, see `jobs.store.lifecycle`.
+    driver holds the run's row, see `nws.jobs.store.lifecycle`.
     """
     rows = [row for key, row in new.items() if key not in stored] if stored else list(new.values())
     if rows and connection.dialect.name == "postgresql":
@@ -292,7 +292,7 @@ def _copy(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
             for row in rows:
                 copy.write_row(row)
     except psycopg.Error as error:
-        # SQLAlchemy, whose errors `jobs.store.engine` tells apart, knows nothing of COPY.
+        # SQLAlchemy, whose errors `nws.jobs.store.engine` tells apart, knows nothing of COPY.
         if driver.broken:
             connection.invalidate(error)
         raise DBAPIError.instance(_COPY, None, error, psycopg.Error, dialect=connection.dialect) from error

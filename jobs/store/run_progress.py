@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, and_, column, select, table
 
-from jobs.store.database import Database, reads
-from jobs.store.engine import require_storable, upsert
-from jobs.store.tables import EpisodeRow, LogLineRow, PolicyRow, ProgressRow
+from nws.jobs.store.database import Database, reads
+from nws.jobs.store.engine import require_storable, upsert
+from nws.jobs.store.tables import EpisodeRow, LogLineRow, PolicyRow, ProgressRow
 
 if TYPE_CHECKING:  # they import torch, which a store does not need
-    from core.learning.exchange import ArticleGradient, Decoded
-    from core.learning.learner import UpdateStatistics
+    from nws.core.learning.exchange import ArticleGradient, Decoded
+    from nws.core.learning.learner import UpdateStatistics
 
 
 @dataclass(frozen=True, slots=True)

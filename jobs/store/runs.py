@@ -8,17 +8,17 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
-from core.errors import FencedError, StoreError
-from core.text.length import LengthUnit
-from jobs.store.database import Database, reads
-from jobs.store.engine import id_batches
-from jobs.store.tables import RunRow
+from nws.core.errors import FencedError, StoreError
+from nws.core.text.length import LengthUnit
+from nws.jobs.store.database import Database, reads
+from nws.jobs.store.engine import id_batches
+from nws.jobs.store.tables import RunRow
 
 SILENT_SECONDS = 60.0
 """A driver without a heartbeat for this long counts as dead. It beats every few seconds."""
 
 DRIVER_DIED = "DriverDiedError"
-"""The beginning of the error of a run whose driver has ended without a word, see `jobs.drive.watchdog`."""
+"""The beginning of the error of a run whose driver has ended without a word, see `nws.jobs.drive.watchdog`."""
 
 RunState = Literal["pending", "running", "done", "failed", "interrupted"]
 FinalState = Literal["done", "failed", "interrupted"]
@@ -62,7 +62,7 @@ class RunInfo(RunSpec):
     many it has, and the counts are theirs; `device`, `arithmetic` and `code_version` are all that any of them has.
 
     `claimed_at` is when its newest driver took it, `worked_seconds` how long those before worked on it.
-    `arithmetic` tells the ways in which its workers have multiplied, see `core.arithmetic.describe_arithmetic`.
+    `arithmetic` tells the ways in which its workers have multiplied, see `nws.core.arithmetic.describe_arithmetic`.
     `mixed` says that several kinds of code, libraries or arithmetic have computed it. `reuse` says whether it copies
     summaries that other runs have. `articles_done` counts articles with summaries by
     every system, `summaries` those of any article, `reused` those of them that were copied, `failures` articles that

@@ -7,12 +7,12 @@ from sqlalchemy import Connection, Engine, inspect, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 
-from core.errors import StoreError
-from jobs.installation import migrations
-from jobs.store.address import Address, parse_address
-from jobs.store.engine import reader_engine, transaction, writer_engine
-from jobs.store.queries import VIEWS
-from jobs.store.tables import Base
+from nws.core.errors import StoreError
+from nws.jobs.installation import MIGRATIONS
+from nws.jobs.store.address import Address, parse_address
+from nws.jobs.store.engine import reader_engine, transaction, writer_engine
+from nws.jobs.store.queries import VIEWS
+from nws.jobs.store.tables import Base
 
 HEAD_REVISION = "5b98a2c6b891"
 """The schema that this code works with: `schema_hash()`, written down, for it takes too long to be computed each time.
@@ -131,6 +131,6 @@ def _migrate(connection: Connection) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
-from core.article import Article
-from core.types import SystemKind
-from jobs.store.database import Database, reads, writes
-from jobs.store.engine import insert_new
-from jobs.store.lifecycle import check_fence, claim_row, insert_run
-from jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
-from jobs.store.tables import RunRow, ShardedRunRow, SystemRow
+from nws.core.article import Article
+from nws.core.types import SystemKind
+from nws.jobs.store.database import Database, reads, writes
+from nws.jobs.store.engine import insert_new
+from nws.jobs.store.lifecycle import check_fence, claim_row, insert_run
+from nws.jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
+from nws.jobs.store.tables import RunRow, ShardedRunRow, SystemRow
 
 if TYPE_CHECKING:  # with NumPy, which `nws ls` need not wait for
-    from core.metrics.kept import Panel
-    from core.text.language import Language
+    from nws.core.metrics.kept import Panel
+    from nws.core.text.language import Language
 
 MOST_FAILED = 3
 """The number of shards that fail in a row, with none done in between, after which no more are claimed."""
@@ -78,7 +78,7 @@ class ShardedRuns(Database):
     @reads
     def parent_decided(self, connection: Connection, run_id: str) -> "tuple[Language | None, tuple[Panel, ...] | None]":
         """The language and the panels that the parent of a shard has decided; None of a run that is no shard."""
-        from core.metrics.kept import Panel
+        from nws.core.metrics.kept import Panel
 
         is_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
         row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(is_parent)).one_or_none()

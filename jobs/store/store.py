@@ -9,16 +9,16 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from core.metrics.specs import OPTIONAL
-from core.types import Landed, Summary, SystemKind
-from jobs.store.address import parse_address
-from jobs.store.articles import Articles, Reusable, copy, require_complete
-from jobs.store.database import Database, in_transactions
-from jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer_engine
-from jobs.store.lifecycle import Lifecycle, check_fence
-from jobs.store.means import Means, forget, keep_means
-from jobs.store.queries import Queries
-from jobs.store.results import (
+from nws.core.metrics.specs import OPTIONAL
+from nws.core.types import Landed, Summary, SystemKind
+from nws.jobs.store.address import parse_address
+from nws.jobs.store.articles import Articles, Reusable, copy, require_complete
+from nws.jobs.store.database import Database, in_transactions
+from nws.jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer_engine
+from nws.jobs.store.lifecycle import Lifecycle, check_fence
+from nws.jobs.store.means import Means, forget, keep_means
+from nws.jobs.store.queries import Queries
+from nws.jobs.store.results import (
     Results,
     article_row,
     check_result,
@@ -29,7 +29,7 @@ from jobs.store.results import (
     store_kept,
     stored_keys,
 )
-from jobs.store.run_progress import (
+from nws.jobs.store.run_progress import (
     DriverReports,
     LogLine,
     Progress,
@@ -39,10 +39,10 @@ from jobs.store.run_progress import (
     save_checkpoints,
     update_row,
 )
-from jobs.store.runs import FinalState, Runs, read_run
-from jobs.store.schema import check_schema, create_if_fresh
-from jobs.store.sharded_runs import ShardedRuns
-from jobs.store.tables import (
+from nws.jobs.store.runs import FinalState, Runs, read_run
+from nws.jobs.store.schema import check_schema, create_if_fresh
+from nws.jobs.store.sharded_runs import ShardedRuns
+from nws.jobs.store.tables import (
     ArticleRow,
     EpisodeRow,
     FailureRow,
@@ -94,7 +94,7 @@ class RunWriter:
         """Record the device of the run (None: not known yet), its code, and the kind of each of its systems.
 
         A code version that is not the run's first is added to it: its rows come from both. `works` has the keys of
-        those systems whose rows may be copied by other runs (`jobs.drive.reuse`).
+        those systems whose rows may be copied by other runs (`nws.jobs.drive.reuse`).
         """
         if device is not None:
             self._set(connection, device=device)

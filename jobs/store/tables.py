@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from core.metrics.specs import BY_COLUMN, OPTIONAL, SPECS
+from nws.core.metrics.specs import BY_COLUMN, OPTIONAL, SPECS
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -67,7 +67,7 @@ class RunRow(Base):
     `means_kept` says that the views read what `RunMeanRow` and `RunBestRow` keep of the run, and no longer its
     summaries. `reuse` says whether it takes summaries from other runs, `mixed` that several kinds of code, libraries or
     arithmetic have computed it: then no run takes any from it. `panel` is the hash of the articles whose references the
-    floor of content kept is measured with (`core.metrics.kept.Panel`).
+    floor of content kept is measured with (`nws.core.metrics.kept.Panel`).
 
     The articles of a sharded run are divided among other runs, its shards: they name it as their `parent`, and have the
     summaries. `shard` is the number of such a run, from 1. The counts of the sharded run itself are 0.
@@ -129,7 +129,7 @@ class ShardedRunRow(_OfRun, Base):
     """The values that follow from all articles of a sharded run, for its shards, which know only their own.
 
     `drivers` is the number at work at once, `language` that of every article. `panels` has the name of each dataset
-    and the articles of its panel (`core.metrics.kept`). They are not in `runs`, whose rows are written with each
+    and the articles of its panel (`nws.core.metrics.kept`). They are not in `runs`, whose rows are written with each
     heartbeat.
     """
 
@@ -141,10 +141,10 @@ class ShardedRunRow(_OfRun, Base):
 
 
 class SystemRow(_OfRun, Base):
-    """A system of a run with its kind, see `core.types.SystemKind`.
+    """A system of a run with its kind, see `nws.core.types.SystemKind`.
 
-    `work` is the key of all that decides its rows but arithmetic, article and n (`jobs.drive.reuse`). It is null if the
-    rows are never copied.
+    `work` is the key of all that decides its rows but arithmetic, article and n (`nws.jobs.drive.reuse`). It is null if
+    the rows are never copied.
     """
 
     __tablename__ = "systems"
@@ -156,10 +156,11 @@ class SystemRow(_OfRun, Base):
 
 
 class ArticleRow(Base):
-    """An article, shared by every run that read it; `id` is `core.article.Article.id`, so it holds the content hash.
+    """An article, shared by every run that read it.
 
-    No foreign key leads here: in `summaries` it would cost a quarter of the time to store a row. A driver stores an
-    article before what refers to it, and who removes articles locks the table (`jobs.store.lifecycle`).
+    `id` is `nws.core.article.Article.id`, so it holds the content hash. No foreign key leads here: in
+    `summaries` it would cost a quarter of the time to store a row. A driver stores an article before what refers to it,
+    and who removes articles locks the table (`nws.jobs.store.lifecycle`).
     """
 
     __tablename__ = "articles"
@@ -254,7 +255,7 @@ class RunBestRow(_OfRun, Base):
 
 
 class ScoreColumnRow(_OfRun, Base):
-    """Of a run that has ended: a part of one column of its scores, see `jobs.store.points`."""
+    """Of a run that has ended: a part of one column of its scores, see `nws.jobs.store.points`."""
 
     __tablename__ = "score_columns"
 
@@ -273,7 +274,7 @@ class _OfAnswer(_OfRun):
 
 
 class ContentKeptRow(_OfAnswer, Base):
-    """Of a run that has ended: what a system keeps of the content at n words, see `core.analysis.content_kept`.
+    """Of a run that has ended: what a system keeps of the content at n words, see `nws.core.analysis.content_kept`.
 
     `share`, with its 95 % interval from `low` to `high`, is a mean over `articles`: of what the references hold
     (`of` = 'reference'), of what another person keeps of it ('person'), or of what the system's own longest n keeps

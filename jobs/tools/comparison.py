@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from core.analysis import (
+from nws.core.analysis import (
     LEAD,
     Comparison,
     Metric,
@@ -17,18 +17,26 @@ from core.analysis import (
     mean_over_seeds,
     split_seed,
 )
-from core.analysis.intervals import CONFIDENCE
-from core.analysis.own_length import compare_at_own_length
-from core.analysis.paired import ALPHA, TIE
-from core.errors import RecipeError, StoreError
-from core.text.length import LengthUnit
-from core.types import SystemKind
-from jobs.report.metric_names import SKEWED, default_metric, few, find_metric, metric_name, metric_signature, not_equal
-from jobs.report.numerals import counted, decimals
-from jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
-from jobs.report.result_tables import comparison_table
-from jobs.report.system_names import SystemNames, names_of
-from jobs.store import RunInfo, Store
+from nws.core.analysis.intervals import CONFIDENCE
+from nws.core.analysis.own_length import compare_at_own_length
+from nws.core.analysis.paired import ALPHA, TIE
+from nws.core.errors import RecipeError, StoreError
+from nws.core.text.length import LengthUnit
+from nws.core.types import SystemKind
+from nws.jobs.report.metric_names import (
+    SKEWED,
+    default_metric,
+    few,
+    find_metric,
+    metric_name,
+    metric_signature,
+    not_equal,
+)
+from nws.jobs.report.numerals import counted, decimals
+from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
+from nws.jobs.report.result_tables import comparison_table
+from nws.jobs.report.system_names import SystemNames, names_of
+from nws.jobs.store import RunInfo, Store
 
 TEST = "sign-flip, two-sided, nothing drawn"
 _FLAGS = ("significant", "at_equal_length", "too_skewed")

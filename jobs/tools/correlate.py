@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 from threadpoolctl import threadpool_limits
 
-from core.analysis.correlation import (
+from nws.core.analysis.correlation import (
     COEFFICIENTS,
     LEVELS,
     Correlation,
@@ -22,17 +22,17 @@ from core.analysis.correlation import (
     resampled_correlations,
     shares_of_pairs,
 )
-from core.analysis.intervals import CONFIDENCE
-from core.analysis.paired import ALPHA
-from core.analysis.perm_systems import COUNTED, MOST, Difference, differences
-from core.errors import CorpusError, RecipeError
-from core.text.length import count_words
-from core.text.model_outputs import DEFAULT_CLEANING, clean_output
-from core.text.reader import naming, read_rows
-from core.text.rows import joined_text_of, name_of, shown, value_of
-from jobs.report.numerals import counted, decimals, p_text, signed
-from jobs.report.printed_lines import print_line
-from jobs.report.table import MISSING, Cell, Mark, Table
+from nws.core.analysis.intervals import CONFIDENCE
+from nws.core.analysis.paired import ALPHA
+from nws.core.analysis.perm_systems import COUNTED, MOST, Difference, differences
+from nws.core.errors import CorpusError, RecipeError
+from nws.core.text.length import count_words
+from nws.core.text.model_outputs import DEFAULT_CLEANING, clean_output
+from nws.core.text.reader import naming, read_rows
+from nws.core.text.rows import joined_text_of, name_of, shown, value_of
+from nws.jobs.report.numerals import counted, decimals, p_text, signed
+from nws.jobs.report.printed_lines import print_line
+from nws.jobs.report.table import MISSING, Cell, Mark, Table
 
 SYSTEM, DOCUMENT = "system", "document"
 WORDS = "words"

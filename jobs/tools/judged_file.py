@@ -13,19 +13,19 @@ from typing import IO, Any
 
 from rich.console import Console
 
-from core.analysis.intervals import CONFIDENCE, Interval, mean_interval
-from core.errors import CorpusError, EndpointError, NwsError, RecipeError
-from core.metrics.judge import MOST_TOKENS, Judge, without_score
-from core.models.endpoint import USAGE, EndpointAnswer
-from core.models.request_parameters import token_limit
-from core.text.length import count_words
-from core.text.reader import is_file, naming, read_rows
-from core.text.rows import cleaned, name_of, text_of
-from core.text.text_marks import AS_IT_IS, Preparation
-from jobs.report.metric_names import few
-from jobs.report.numerals import counted, decimals, interval_text, listed
-from jobs.report.printed_lines import print_line
-from jobs.report.table import Cell, Table
+from nws.core.analysis.intervals import CONFIDENCE, Interval, mean_interval
+from nws.core.errors import CorpusError, EndpointError, NwsError, RecipeError
+from nws.core.metrics.judge import MOST_TOKENS, Judge, without_score
+from nws.core.models.endpoint import USAGE, EndpointAnswer
+from nws.core.models.request_parameters import token_limit
+from nws.core.text.length import count_words
+from nws.core.text.reader import is_file, naming, read_rows
+from nws.core.text.rows import cleaned, name_of, text_of
+from nws.core.text.text_marks import AS_IT_IS, Preparation
+from nws.jobs.report.metric_names import few
+from nws.jobs.report.numerals import counted, decimals, interval_text, listed
+from nws.jobs.report.printed_lines import print_line
+from nws.jobs.report.table import Cell, Table
 
 _MOST_FRUITLESS = 20
 """The number of questions in a row without a score after which no more are asked."""
@@ -197,7 +197,7 @@ class Judging:
             NwsError: too many questions in a row brought no score.
             OSError: a reply cannot be written.
         """
-        from core.models.endpoint_requests import LoadedEndpoint, Question
+        from nws.core.models.endpoint_requests import LoadedEndpoint, Question
 
         if missing := self.unasked:
             questions = [Question(text.message, MOST_TOKENS) for text in missing]

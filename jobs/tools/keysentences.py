@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from rich.console import Console
 
-from core.errors import CorpusError, RecipeError
-from core.systems.korean_key_sentences import (
+from nws.core.errors import CorpusError, RecipeError
+from nws.core.systems.korean_key_sentences import (
     TEXTRANK_KEYWORDS,
     share_found,
     stopwords_text,
@@ -20,14 +20,14 @@ from core.systems.korean_key_sentences import (
     wordrank_sentences,
     wordrank_signature,
 )
-from core.text.korean import nouns_and_adjectives, readable
-from core.text.language import hangul_share
-from core.text.reader import is_file
-from core.text.tokenizers import named_tokenizer
-from jobs.report.metric_names import signature_lines
-from jobs.report.numerals import counted, percent
-from jobs.report.printed_lines import WIDTH, print_line, print_title
-from jobs.report.table import Cell, Table
+from nws.core.text.korean import nouns_and_adjectives, readable
+from nws.core.text.language import hangul_share
+from nws.core.text.reader import is_file
+from nws.core.text.tokenizers import named_tokenizer
+from nws.jobs.report.metric_names import signature_lines
+from nws.jobs.report.numerals import counted, percent
+from nws.jobs.report.printed_lines import WIDTH, print_line, print_title
+from nws.jobs.report.table import Cell, Table
 
 N_KEYWORDS = (10, 20, 30, 50, 100)
 N_KEYSENTS = (3, 5, 10, 20, 30)

@@ -10,25 +10,25 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from rich.console import Console
 
-from core.analysis.intervals import Interval, mean_intervals, score_intervals
-from core.errors import CorpusError, RecipeError
-from core.metrics.config import Options, text_tokenizer
-from core.metrics.metric import FloatArray, Metric, Row
-from core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
-from core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
-from core.text.data_files import REFERENCES, DataFiles
-from core.text.language import ASKED, Language, check_language, find_foreign
-from core.text.length import count_words, require_summary_length
-from core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
-from core.text.oddities import told_of
-from core.text.reader import PlacedRow, is_data_file, naming, read_rows
-from core.text.rows import KEY_FIELDS, cleaned, joined_text_of, key_of, text_of, to_references, value_of
-from core.text.text_marks import AS_IT_IS, Preparation
-from core.text.tokenizers import EnglishTokenizer, Tokenizer
-from jobs.report.metric_names import few, signature_lines
-from jobs.report.numerals import counted, percent
-from jobs.report.printed_lines import WIDTH, print_line
-from jobs.report.table import Cell, Table
+from nws.core.analysis.intervals import Interval, mean_intervals, score_intervals
+from nws.core.errors import CorpusError, RecipeError
+from nws.core.metrics.config import Options, text_tokenizer
+from nws.core.metrics.metric import FloatArray, Metric, Row
+from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called
+from nws.core.systems.prediction_rows import KEY_FIELD, USUAL, prediction_rows
+from nws.core.text.data_files import REFERENCES, DataFiles
+from nws.core.text.language import ASKED, Language, check_language, find_foreign
+from nws.core.text.length import count_words, require_summary_length
+from nws.core.text.model_outputs import DEFAULT_CLEANING, Cleaning, clean_output, cleaning_mark
+from nws.core.text.oddities import told_of
+from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows
+from nws.core.text.rows import KEY_FIELDS, cleaned, joined_text_of, key_of, text_of, to_references, value_of
+from nws.core.text.text_marks import AS_IT_IS, Preparation
+from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
+from nws.jobs.report.metric_names import few, signature_lines
+from nws.jobs.report.numerals import counted, percent
+from nws.jobs.report.printed_lines import WIDTH, print_line
+from nws.jobs.report.table import Cell, Table
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights", "target")
@@ -215,8 +215,8 @@ def _require_readable(options: Options, rows: Sequence[Row]) -> None:
     if isinstance(text_tokenizer(options), EnglishTokenizer):
         return
     # They import PyTorch, which takes seconds, and most metrics need none.
-    from core.models import parse_model, resolve_model
-    from core.models.tokens import MOST_UNREAD, unread_share
+    from nws.core.models import parse_model, resolve_model
+    from nws.core.models.tokens import MOST_UNREAD, unread_share
 
     model = resolve_model(parse_model(options.bertscore_model))
     share = unread_share(model, (text for row in rows for text in (row.prediction, *row.references)))

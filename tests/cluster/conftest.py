@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster.session import Session, local_session
+from nws.cluster.session import Session, local_session
 
 # Test modules import parts of Ray at the top, and Ray decides when it is imported whether it can be kept on loopback
 # and asks for a token. The switches are on for that moment only: sessions have to set them themselves.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.session import LONGEST_TMPDIR, private_folder
-from core.errors import ClusterError
+from nws.cluster.session import LONGEST_TMPDIR, private_folder
+from nws.core.errors import ClusterError
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 import torch
 from fake_cuda import FakeCuda
 
-import core.arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
-from cluster.article_work import SegmentedBundle, pool_warnings, segment_bundle, sweep_bundle
-from cluster.dispatcher import this_worker
-from core.article import SegmentedArticle
-from core.types import Summary
+import nws.core.arithmetic  # noqa: F401 - before CUDA is faked: torch imports more of itself where there is a GPU
+from nws.cluster.article_work import SegmentedBundle, pool_warnings, segment_bundle, sweep_bundle
+from nws.cluster.dispatcher import this_worker
+from nws.core.article import SegmentedArticle
+from nws.core.types import Summary
 
 
 def test_only_the_guilty_article_of_a_bundle_fails() -> None:
@@ -46,7 +46,7 @@ def test_memory_of_the_failed_attempt_is_free_when_articles_are_tried_alone() ->
 
 
 def test_what_core_tells_during_a_bundle_is_in_its_notes() -> None:
-    logger = logging.getLogger("core.models.batching")
+    logger = logging.getLogger("nws.core.models.batching")
 
     def sweep(bundle: Sequence[SegmentedArticle]) -> list[Summary]:
         logger.warning("model: up to %d tokens in a pass", 64)
@@ -58,9 +58,9 @@ def test_what_core_tells_during_a_bundle_is_in_its_notes() -> None:
     articles = tuple(fakes.segment(fakes.article(number)) for number in range(2))
     result = sweep_bundle(sweep, SegmentedBundle(articles, ()))
     assert result.notes == (f"{socket.gethostname()}: model: up to 64 tokens in a pass",) * 3
-    before = logging.getLogger("core").handlers
+    before = logging.getLogger("nws.core").handlers
     assert sweep_bundle(sweep, SegmentedBundle((), ())).notes == ()
-    assert logging.getLogger("core").handlers == before == []
+    assert logging.getLogger("nws.core").handlers == before == []
 
 
 def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,13 +72,13 @@ def test_a_worker_with_a_model_on_a_gpu_is_told_by_it(monkeypatch: pytest.Monkey
 
 
 def test_a_result_tells_that_sources_were_edited_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.provenance.are_as_imported", lambda: False)
+    monkeypatch.setattr("nws.core.provenance.are_as_imported", lambda: False)
     assert "edited sources" in segment_bundle(fakes.segment, [fakes.article(1)]).software
 
 
 def test_warnings_of_pools_are_lines_of_the_run() -> None:
     lines: list[str] = []
-    pools = logging.getLogger("cluster.actor_pool")
+    pools = logging.getLogger("nws.cluster.actor_pool")
     with pool_warnings(lines.append):
         pools.warning("Actor %d on %s is stuck.", 3, "node")
         pools.info("nothing to worry about")

@@ -10,8 +10,8 @@ from ray.autoscaler._private.kuberay import autoscaling_config
 from ray.autoscaler._private.resource_demand_scheduler import _fits
 from ray.autoscaler._private.util import prepare_config, validate_config
 
-from cluster.resources import TYPE_PREFIX
-from jobs.cli import app
+from nws.cluster.resources import TYPE_PREFIX
+from nws.jobs.cli import app
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDER = CHECKOUT / "cluster"
@@ -77,7 +77,7 @@ def test_the_dockerfile_has_what_a_run_ships_and_installs_the_pins() -> None:
     text = (FOLDER / "Dockerfile").read_text()
     copied = re.findall(r"^COPY --chown=ray (.+) \S+$", text, re.MULTILINE)
     names = {name for line in copied for name in line.split()}
-    assert {"alembic", "core", "cluster", "jobs", "nws", "nws_start.py"} <= names
+    assert {"alembic", "core", "cluster", "jobs", "nws"} <= names
     assert all((CHECKOUT / name).exists() for name in names)
     assert "--constraint constraints.txt" in text
 
@@ -112,7 +112,7 @@ def test_the_ray_job_asks_for_t4s_a_token_and_the_store_of_a_secret(job: dict[st
 
 def test_nws_can_read_the_entrypoint(job: dict[str, Any]) -> None:
     python, dash_m, module, *words = shlex.split(job["entrypoint"])
-    assert (python, dash_m, module) == ("python", "-m", "jobs.cli")
+    assert (python, dash_m, module) == ("python", "-m", "nws.jobs.cli")
     command: Any = typer.main.get_command(app)
     for name in words[:2]:
         command = command.commands[name]

@@ -7,12 +7,12 @@ from pathlib import Path
 import fakes
 import pytest
 
-from cluster.article_work import Work
-from cluster.pools import sweeps_on_ray
-from cluster.resources import ActorResources
-from core.article import Article
-from core.errors import DeviceError
-from core.types import Landed
+from nws.cluster.article_work import Work
+from nws.cluster.pools import sweeps_on_ray
+from nws.cluster.resources import ActorResources
+from nws.core.article import Article
+from nws.core.errors import DeviceError
+from nws.core.types import Landed
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 

@@ -7,10 +7,10 @@ import fakes
 import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.dispatcher import this_worker
-from cluster.pools import inline_episodes
-from core.article import Article
-from core.errors import DeviceError, NwsError
+from nws.cluster.dispatcher import this_worker
+from nws.cluster.pools import inline_episodes
+from nws.core.article import Article
+from nws.core.errors import DeviceError, NwsError
 
 
 def test_a_device_that_fails_is_no_fault_of_the_article() -> None:

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
-from cluster.article_work import EpisodeActor
-from cluster.pools import EpisodePool, inline_episodes
-from core.article import Article
-from core.errors import CancelledError, ClusterError
-from core.learning.exchange import Decoded
+from nws.cluster.article_work import EpisodeActor
+from nws.cluster.pools import EpisodePool, inline_episodes
+from nws.core.article import Article
+from nws.core.errors import CancelledError, ClusterError
+from nws.core.learning.exchange import Decoded
 
 
 def nothing() -> None:

@@ -9,10 +9,10 @@ import fakes
 import pytest
 from fake_episodes import FakeEpisodeRunner, request
 
-from cluster.dispatcher import this_worker
-from cluster.pools import EpisodePool, episodes_on_ray, inline_episodes
-from cluster.resources import ActorResources
-from core.learning.exchange import ArticleGradient, Parameters
+from nws.cluster.dispatcher import this_worker
+from nws.cluster.pools import EpisodePool, episodes_on_ray, inline_episodes
+from nws.cluster.resources import ActorResources
+from nws.core.learning.exchange import ArticleGradient, Parameters
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 

@@ -3,9 +3,9 @@
 import pytest
 from ray.exceptions import NodeDiedError, OutOfMemoryError, RayTaskError, WorkerCrashedError
 
-from cluster import monitors
-from cluster.dispatcher import Loss
-from core.errors import ClusterError, ModelError
+from nws.cluster import monitors
+from nws.cluster.dispatcher import Loss
+from nws.core.errors import ClusterError, ModelError
 
 
 def test_faults_in_our_words() -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.resources import Card, GpuNode, cards_here, choose_sharing, gpu_nodes, parse_cards
-from cluster.session import Session
+from nws.cluster.resources import Card, GpuNode, cards_here, choose_sharing, gpu_nodes, parse_cards
+from nws.cluster.session import Session
 
 T4 = Card("Tesla T4", 15_600_000_000, (7, 5))
 A100 = Card("NVIDIA A100-SXM4-40GB", 42_000_000_000, (8, 0))

@@ -21,8 +21,8 @@ def head() -> Iterator[Head]:
 
 
 ASKING = """
-from cluster.job_api import Head
-from core.errors import ClusterError
+from nws.cluster.job_api import Head
+from nws.core.errors import ClusterError
 try:
     head = Head({address!r})
     print(sorted(job.submission_id for job in head.jobs()))
@@ -77,13 +77,13 @@ def silent_server(version: str | None) -> Iterator[str]:
 
 
 HASTY = """
-from cluster import job_api
+from nws.cluster import job_api
 job_api._ANSWER_SECONDS = job_api._DO_SECONDS = 1
 """
 
 
 CALLING = """
-from core.errors import ClusterError
+from nws.core.errors import ClusterError
 try:
     head = job_api.Head({address!r})
     {call}

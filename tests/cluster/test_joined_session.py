@@ -16,9 +16,9 @@ def head() -> Iterator[Head]:
 
 WORKING = """
 import json
-from cluster.pools import sweeps_on_ray
-from cluster.resources import plan_actors
-from cluster.session import joined_session
+from nws.cluster.pools import sweeps_on_ray
+from nws.cluster.resources import plan_actors
+from nws.cluster.session import joined_session
 import fakes
 
 with joined_session() as session:
@@ -36,7 +36,7 @@ print(json.dumps({
 
 LOOKING = """
 import json, time
-from cluster.session import joined_session
+from nws.cluster.session import joined_session
 with joined_session() as session:
     from ray.util.state import list_actors
     deadline = time.monotonic() + 20
@@ -61,8 +61,8 @@ def test_a_run_on_a_cluster_leaves_it_running_without_its_actors(head: Head, tmp
 
 
 REFUSED = """
-from cluster.session import joined_session
-from core.errors import ClusterError
+from nws.cluster.session import joined_session
+from nws.core.errors import ClusterError
 try:
     with joined_session():
         print("joined")

@@ -11,8 +11,8 @@ import ray
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
-from core.errors import ClusterError
+from nws.cluster.monitors import ClusterHealth, StartupMonitor, StuckTaskDetector
+from nws.core.errors import ClusterError
 
 PATIENCE_SECONDS = 60.0
 SECONDS = st.floats(0.001, 1e6)

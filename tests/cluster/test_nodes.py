@@ -13,10 +13,10 @@ pytestmark = [pytest.mark.ray, pytest.mark.faults]
 LOSING = """
 import json, threading
 import cluster_of_nodes
-from cluster.article_work import Work
-from cluster.pools import sweeps_on_ray
-from cluster.resources import ActorResources
-from cluster.session import joined_session
+from nws.cluster.article_work import Work
+from nws.cluster.pools import sweeps_on_ray
+from nws.cluster.resources import ActorResources
+from nws.cluster.session import joined_session
 import fakes
 
 when = {when!r}
@@ -58,10 +58,10 @@ def test_a_node_that_dies_costs_only_retries(when: str, tmp_path: Path) -> None:
 GROWING = """
 import json, time
 import cluster_of_nodes
-from cluster import resources
-from cluster.resources import await_actors
-from cluster.session import joined_session
-from core.errors import ClusterError
+from nws.cluster import resources
+from nws.cluster.resources import await_actors
+from nws.cluster.session import joined_session
+from nws.core.errors import ClusterError
 
 resources._TELL_SECONDS = 0.5
 cluster = cluster_of_nodes.start(num_cpus=1)

@@ -10,10 +10,10 @@ import pytest
 from memory_limit import inside, memory_limit, seeing_only
 from ray_head import run_script
 
-from cluster.article_work import Work
-from cluster.pools import sweeps_on_ray
-from cluster.resources import ActorResources
-from cluster.session import Session
+from nws.cluster.article_work import Work
+from nws.cluster.pools import sweeps_on_ray
+from nws.cluster.resources import ActorResources
+from nws.cluster.session import Session
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults]
 
@@ -21,10 +21,10 @@ BYTES = 3 * 2**30
 
 HOGGING = """
 import json
-from cluster.article_work import Work
-from cluster.pools import sweeps_on_ray
-from cluster.resources import ActorResources
-from cluster.session import local_session
+from nws.cluster.article_work import Work
+from nws.cluster.pools import sweeps_on_ray
+from nws.cluster.resources import ActorResources
+from nws.cluster.session import local_session
 import fakes
 
 with local_session(num_cpus=1):

@@ -1,9 +1,9 @@
 import pytest
 
-from cluster.job_api import require_address
-from cluster.resources import ActorResources, plan_actors
-from cluster.session import joined_session
-from core.errors import ClusterError, RecipeError
+from nws.cluster.job_api import require_address
+from nws.cluster.resources import ActorResources, plan_actors
+from nws.cluster.session import joined_session
+from nws.core.errors import ClusterError, RecipeError
 
 CPU_ONLY = {"CPU": 8.0, "memory": 1e10, "node:127.0.0.1": 1.0}
 T4S = {"CPU": 16.0, "GPU": 4.0, "accelerator_type:T4": 2.0}

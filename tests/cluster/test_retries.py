@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_actors import ScriptedActors
 
-from cluster.article_work import Work
-from cluster.pools import SweepPool, inline_sweeps
-from core.article import Article
-from core.errors import ModelError
-from core.types import BundleResult
+from nws.cluster.article_work import Work
+from nws.cluster.pools import SweepPool, inline_sweeps
+from nws.core.article import Article
+from nws.core.errors import ModelError
+from nws.core.types import BundleResult
 
 
 def sweep(_: str, bundle: Sequence[Article]) -> BundleResult:

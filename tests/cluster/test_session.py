@@ -15,9 +15,9 @@ import psutil
 import pytest
 import ray
 
-from cluster.pools import sweeps_on_ray
-from cluster.resources import ActorResources
-from cluster.session import Session
+from nws.cluster.pools import sweeps_on_ray
+from nws.cluster.resources import ActorResources
+from nws.cluster.session import Session
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
@@ -130,9 +130,9 @@ def start(script: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
 
 WORKING = """
 import json
-from cluster.pools import sweeps_on_ray
-from cluster.resources import plan_actors
-from cluster.session import local_session
+from nws.cluster.pools import sweeps_on_ray
+from nws.cluster.resources import plan_actors
+from nws.cluster.session import local_session
 import fakes
 
 with local_session(num_cpus=1) as session:
@@ -195,8 +195,8 @@ def test_two_sessions_coexist_and_each_ends_only_itself(tmp_path: Path) -> None:
 
 REFUSED = """
 {before}
-from cluster.session import local_session
-from core.errors import ClusterError
+from nws.cluster.session import local_session
+from nws.core.errors import ClusterError
 try:
     with local_session(num_cpus=1):
         print("started")

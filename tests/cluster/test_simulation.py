@@ -10,10 +10,10 @@ from simulation.cases import MOST_ARTICLES, draw_small
 from simulation.simulate import simulate
 from simulation.stage import Stage
 
-from cluster import actor_pool
-from cluster.actor_pool import ActorPool
-from cluster.monitors import loss
-from jobs.store import store as open_stores
+from nws.cluster import actor_pool
+from nws.cluster.actor_pool import ActorPool
+from nws.cluster.monitors import loss
+from nws.jobs.store import store as open_stores
 
 SEEDS, AT_ONCE = 200, 10
 SEVERAL_DRIVERS = 5003

@@ -9,13 +9,13 @@ import fakes
 import psutil
 import pytest
 
-from cluster.article_work import Work
-from cluster.pools import inline_sweeps, sweeps_on_ray
-from cluster.resources import ActorResources, plan_actors
-from cluster.session import Session
-from core.article import Article
-from core.errors import ClusterError, ModelError
-from core.types import Failure, Landed, Summary
+from nws.cluster.article_work import Work
+from nws.cluster.pools import inline_sweeps, sweeps_on_ray
+from nws.cluster.resources import ActorResources, plan_actors
+from nws.cluster.session import Session
+from nws.core.article import Article
+from nws.core.errors import ClusterError, ModelError
+from nws.core.types import Failure, Landed, Summary
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.usefixtures("session")]
 

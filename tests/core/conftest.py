@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core import arithmetic
+from nws.core import arithmetic
 
 
 @pytest.fixture(params=["MKL", "oneDNN"])

@@ -10,8 +10,8 @@ import pytest
 import torch
 from fake_cuda import T4, FakeCuda
 
-from core import arithmetic
-from core.arithmetic import (
+from nws.core import arithmetic
+from nws.core.arithmetic import (
     CPUINFO,
     PackedLinear,
     describe_arithmetic,
@@ -23,13 +23,13 @@ from core.arithmetic import (
     require_precision,
     rows_are_independent,
 )
-from core.errors import ModelError
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
-from core.models.encoders import load_encoder
-from core.sweep import take_share
-from core.types import Precision
+from nws.core.errors import ModelError
+from nws.core.metrics.bertscore import BertScorer
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import parse_model, resolve_model
+from nws.core.models.encoders import load_encoder
+from nws.core.sweep import take_share
+from nws.core.types import Precision
 
 ROOT = Path(__file__).parents[2]
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
@@ -86,7 +86,7 @@ def test_tokens_match_the_same_in_any_company(width: int, columns: int) -> None:
 @on_mkl
 @pytest.mark.parametrize(("environment", "mode"), [({}, "AUTO,STRICT"), ({"MKL_CBWR": "AVX2"}, "AVX2")])
 def test_the_mode_that_keeps_rows_is_set_unless_there_is_one_and_told(environment: dict[str, str], mode: str) -> None:
-    code = "import torch, core\nfrom core.arithmetic import describe_arithmetic\nprint(describe_arithmetic())"
+    code = "import torch, nws\nfrom nws.core.arithmetic import describe_arithmetic\nprint(describe_arithmetic())"
     assert f"MKL {mode}," in printed(code, **environment)
 
 
@@ -193,7 +193,7 @@ def test_the_environment_does_not_turn_tf32_on() -> None:
     """In a process of its own, since the switches are the process's."""
     code = (
         "import torch; b = torch.backends; first = b.cuda.matmul.fp32_precision\n"
-        "from core.arithmetic import multiply_exactly\n"
+        "from nws.core.arithmetic import multiply_exactly\n"
         "multiply_exactly(); print(first, b.cuda.matmul.fp32_precision, b.cudnn.conv.fp32_precision, "
         "b.cudnn.rnn.fp32_precision)"
     )

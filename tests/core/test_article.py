@@ -3,8 +3,8 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.article_id_sets import ArticleIds, id_numbers
+from nws.core.article import Article
+from nws.core.article_id_sets import ArticleIds, id_numbers
 
 
 def test_an_article_has_an_id_of_its_place_and_a_hash_of_its_content() -> None:

@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 
-from core.errors import (
+from nws.core.errors import (
     DeviceError,
     PluginError,
     as_device_error,
@@ -14,7 +14,7 @@ from core.errors import (
     is_device_error,
     is_memory_error,
 )
-from core.models.batching import TokenBudget
+from nws.core.models.batching import TokenBudget
 
 GPU = torch.device("cuda", 0)
 CUBLAS = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"

@@ -7,20 +7,20 @@ from documents import article
 from prepared_articles import TEXT, encode, parameters_of
 from training_stage import training_stage
 
-from core.arithmetic import describe_arithmetic, rows_are_independent
-from core.article import Article
-from core.episodes import EpisodeRunner
-from core.errors import EmptyArticleError
-from core.learning.exchange import ArticleGradient, Broadcast, Episode
-from core.learning.learner import Learner, update_request
-from core.learning.policies import make_policies
-from core.learning.reinforce import advantages
-from core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
-from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
-from core.text.length import count_words
-from core.text.segmentation import Segmenter
-from core.worker_factories import make_episode_runner
+from nws.core.arithmetic import describe_arithmetic, rows_are_independent
+from nws.core.article import Article
+from nws.core.episodes import EpisodeRunner
+from nws.core.errors import EmptyArticleError
+from nws.core.learning.exchange import ArticleGradient, Broadcast, Episode
+from nws.core.learning.learner import Learner, update_request
+from nws.core.learning.policies import make_policies
+from nws.core.learning.reinforce import advantages
+from nws.core.learning.training_config import PolicyConfig, ReinforceConfig, RewardConfig, TrainingConfig
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import parse_model, resolve_model
+from nws.core.text.length import count_words
+from nws.core.text.segmentation import Segmenter
+from nws.core.worker_factories import make_episode_runner
 
 OTHER = "Rain fell over the city of Dover. The mayor closed two schools. Snow may follow on Friday, experts warn."
 ARTICLES = [article(TEXT, "0"), article(OTHER, "1"), article(TEXT + " " + OTHER, "2")]

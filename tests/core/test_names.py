@@ -1,6 +1,6 @@
 import pytest
 
-from core.errors import did_you_mean
+from nws.core.errors import did_you_mean
 
 
 @pytest.mark.parametrize(

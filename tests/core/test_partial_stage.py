@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.article import Article, SegmentedArticle
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.models import ModelRef
-from core.stage import MetricsConfig, Stage
-from core.sweep import embed, write
-from core.systems.chunk_systems import ChunkSystem
-from core.systems.extractive_baselines import BASELINES, make_baseline
-from core.systems.system import Draft
-from core.text.segmentation import Segmenter
+from nws.core.article import Article, SegmentedArticle
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.models import ModelRef
+from nws.core.stage import MetricsConfig, Stage
+from nws.core.sweep import embed, write
+from nws.core.systems.chunk_systems import ChunkSystem
+from nws.core.systems.extractive_baselines import BASELINES, make_baseline
+from nws.core.systems.system import Draft
+from nws.core.text.segmentation import Segmenter
 
 ONE, TWO = (ModelRef(name, f"org/{name}", "0" * 40) for name in ("mini", "bert"))
 LENGTHS = (1, 4, 9, 30)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core import provenance
-from core.provenance import (
+from nws.core import provenance
+from nws.core.provenance import (
     LIBRARIES,
     are_as_imported,
     code_as_imported,
@@ -26,18 +26,19 @@ OURS = ("NWS 1a", "numpy 2", "torch 2.9")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder with the part of `core` that hashes, a module `core.late`, and the other packages, empty."""
-    for package in ("core", "cluster", "jobs", "nws"):
+    """A checkout with the part of `core` that hashes, a module `nws.core.late`, and the other packages, empty."""
+    for package in ("nws", "core", "cluster", "jobs", "alembic"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
-    (tmp_path / "nws_start.py").touch()
+    for link, folder in (("core", "core"), ("cluster", "cluster"), ("jobs", "jobs"), ("migrations", "alembic")):
+        (tmp_path / "nws" / link).symlink_to(Path("..", folder))
     for name in ("__init__.py", "provenance.py"):
         shutil.copy(ROOT / "core" / name, tmp_path / "core" / name)
     (tmp_path / "core" / "late.py").write_text("VALUE = 1\n")
     return tmp_path
 
 
-@pytest.mark.parametrize("change", ["content", "name", "more", "fewer", "entry", "api"])
+@pytest.mark.parametrize("change", ["content", "name", "more", "fewer", "api"])
 def test_every_source_counts_by_name_and_content(root: Path, change: str) -> None:
     before = sources_sha256(root)
     late = root / "core" / "late.py"
@@ -46,28 +47,25 @@ def test_every_source_counts_by_name_and_content(root: Path, change: str) -> Non
         "name": lambda: late.rename(root / "core" / "later.py"),
         "more": lambda: (root / "jobs" / "new.py").touch(),
         "fewer": late.unlink,
-        "entry": lambda: (root / "nws_start.py").write_text("VALUE = 2\n"),
         "api": lambda: (root / "nws" / "plugins.py").write_text("VALUE = 2\n"),
     }[change]()
     assert sources_sha256(root) != before
 
 
 def test_a_wheel_and_its_checkout_have_one_hash(root: Path, tmp_path: Path) -> None:
-    """A wheel has the migrations inside of `jobs`, and lies elsewhere. What editors leave is no source."""
+    """A wheel has folders in place of links, and lies elsewhere. What editors leave is no source, nor a migration."""
     before = sources_sha256(root)
-    for leaves_out in ("jobs/store/migrations/x.py", "core/__pycache__/x.py", "core/.#late.py"):
+    for leaves_out in ("alembic/x.py", "core/__pycache__/x.py", "core/.#late.py"):
         (root / leaves_out).parent.mkdir(parents=True, exist_ok=True)
         (root / leaves_out).write_text("1")
     assert sources_sha256(root) == before
-    for package in ("core", "cluster", "jobs", "nws"):
-        shutil.copytree(root / package, tmp_path / "elsewhere" / package)
-    shutil.copy(root / "nws_start.py", tmp_path / "elsewhere")
+    shutil.copytree(root / "nws", tmp_path / "elsewhere" / "nws")
     assert sources_sha256(tmp_path / "elsewhere") == before
 
 
 def test_the_code_is_what_it_was_when_core_was_imported(root: Path) -> None:
     program = (
-        "import core, pathlib; from core.provenance import are_as_imported, code_as_imported\n"
+        "import pathlib; from nws.core.provenance import are_as_imported, code_as_imported\n"
         "before = are_as_imported(); pathlib.Path('core/late.py').write_text('VALUE = 2')\n"
         "print(code_as_imported(), before, are_as_imported())"
     )
@@ -131,7 +129,7 @@ def test_every_library_that_core_imports_is_recorded_or_computes_no_row() -> Non
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
             imported |= {name.partition(".")[0] for name in names}
-    libraries = imported - sys.stdlib_module_names - {"core"}
+    libraries = imported - sys.stdlib_module_names - {"nws"}
     assert libraries > {"torch", "numpy", "scipy", "spacy", "nltk"}
     unnamed = {name for name in libraries if _DISTRIBUTIONS.get(name, name.replace("_", "-")) not in LIBRARIES}
     assert unnamed <= COMPUTE_NO_ROW

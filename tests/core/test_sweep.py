@@ -10,23 +10,23 @@ from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from core.article import Article
-from core.errors import EmptyArticleError, LanguageError
-from core.metrics import bertscore
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.fluency import Fluency, FluencyScorer
-from core.models import encoders, parse_model, resolve_model
-from core.models.generation import LoadedGenerator, load_generator
-from core.models.generators import KNOWN_GENERATORS, parse_generator
-from core.stage import MetricsConfig, Stage
-from core.sweep import Sweeper, generated, take_share
-from core.systems.chunk_systems import ChunkSystem
-from core.systems.extractive_baselines import Lead, Random
-from core.systems.system import Document, Draft, UsualSystem
-from core.text.dataset import Dataset, open_dataset
-from core.text.length import UNCUT, count_words, first_words
-from core.text.segmentation import unsegmented
-from core.worker_factories import make_segmenter, make_sweeper
+from nws.core.article import Article
+from nws.core.errors import EmptyArticleError, LanguageError
+from nws.core.metrics import bertscore
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.metrics.fluency import Fluency, FluencyScorer
+from nws.core.models import encoders, parse_model, resolve_model
+from nws.core.models.generation import LoadedGenerator, load_generator
+from nws.core.models.generators import KNOWN_GENERATORS, parse_generator
+from nws.core.stage import MetricsConfig, Stage
+from nws.core.sweep import Sweeper, generated, take_share
+from nws.core.systems.chunk_systems import ChunkSystem
+from nws.core.systems.extractive_baselines import Lead, Random
+from nws.core.systems.system import Document, Draft, UsualSystem
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.length import UNCUT, count_words, first_words
+from nws.core.text.segmentation import unsegmented
+from nws.core.worker_factories import make_segmenter, make_sweeper
 
 LENGTHS = (1, 7, 21)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from small_disk import full_disk
 
-from core.whole_files import replacing
+from nws.core.whole_files import replacing
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,7 +67,7 @@ def test_a_device_or_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None
 IS_KILLED = """
 import os, signal, sys
 from pathlib import Path
-from core.whole_files import replacing
+from nws.core.whole_files import replacing
 with replacing(Path(sys.argv[1])) as unfinished:
     if sys.argv[2] == "folder":
         unfinished.mkdir()

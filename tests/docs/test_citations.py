@@ -20,4 +20,4 @@ def test_the_citation_file_is_valid_and_of_this_version() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.citation-file-format"]
     subprocess.run([*command, str(ROOT / "CITATION.cff")], check=True, capture_output=True)
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert cited["version"] == importlib.metadata.version("nws")
+    assert cited["version"] == importlib.metadata.version("nws-summaries")

@@ -1,6 +1,7 @@
 """Every command line of the pages can be typed: commands, flags, make's targets and environment variables exist."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from doc_pages import PAGES, ROOT, blocks, codes, commands
 from typer.main import get_command
 
-from jobs.cli import app
+from nws.jobs.cli import app
 
 FLAGS_OF_OTHERS = {"--build-arg", "--dashboard-agent-listen-port", "--editable", "--scale", "--spot"}
 TARGET = re.compile(r"(?:^|`)make (?P<names>[a-z][a-z-]*(?: [a-z][a-z-]*)*)(?= *(?:`|$|[A-Z]+=|#))", re.M)
@@ -84,3 +85,22 @@ def test_every_command_can_be_typed(path: Path) -> None:
     assert unknown_flags(page) == []
     assert unknown_targets(page) == []
     assert set(re.findall(r"NWS_\w+", page)) <= variables()
+
+
+# On the package index `nws` is another project. Versions, extras and quotes may stand around it.
+OTHER_PROJECT = re.compile(
+    r"(?:pip|pipx|uv) (?:install|add|wheel)\b[^\n`;|&]*?[\s'\"]nws(?=[\s'\"`\[=<>~,.;)]|$)", re.MULTILINE
+)
+
+
+def test_no_text_has_people_install_the_other_project_called_nws() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    files = [path for name in listed.split("\0") if name and (path := ROOT / name).is_file() and path != Path(__file__)]
+    texts = {path: path.read_bytes().decode(errors="replace") for path in files}
+    assert [(path.name, found[0]) for path, text in texts.items() for found in OTHER_PROJECT.finditer(text)] == []
+
+
+@pytest.mark.parametrize("typed", ["pip install nws", "pip install --upgrade 'nws[mlflow]'", "pipx install nws==1.0"])
+def test_such_a_text_is_found(typed: str) -> None:
+    assert OTHER_PROJECT.search(f"Run `{typed}`.")
+    assert not OTHER_PROJECT.search(f"Run `{typed.replace('nws', 'nws_summaries-1.0-py3-none-any.whl')}`.")

@@ -11,13 +11,13 @@ import pytest
 import yaml
 from doc_pages import PAGES, ROOT, blocks, codes
 
-from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
-from core.systems.predictions import PredictionsSpec
-from core.text.dataset import Dataset
-from jobs.recipes.base import BertScoreRecipe, RougeRecipe
-from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
-from jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe
-from jobs.store.tables import Base
+from nws.core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig
+from nws.core.systems.predictions import PredictionsSpec
+from nws.core.text.dataset import Dataset
+from nws.jobs.recipes.base import BertScoreRecipe, RougeRecipe
+from nws.jobs.recipes.phase2 import MethodRecipe, Phase2Recipe, RewardRecipe
+from nws.jobs.recipes.sweep_recipe import BaselinesRecipe, EndpointRecipe, Phase1Recipe
+from nws.jobs.store.tables import Base
 
 FOLDERS = ("core", "cluster", "jobs", "tests", "bench", "docs", "examples", "alembic", ".ci")
 PATH = re.compile(rf"(?:{'|'.join(map(re.escape, FOLDERS))})/[\w./-]*|[\w.-]+\.(?:py|md|toml|yaml|yml|txt)")
@@ -66,7 +66,7 @@ def unknown_imports(page: str) -> list[str]:
         if block.language != "python" or block.text.startswith(">>>"):  # examples that another test runs
             continue
         for node in ast.walk(ast.parse(inspect.cleandoc("\n" + block.text))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in {"core", "cluster", "jobs"}:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nws."):
                 module = importlib.import_module(node.module or "")
                 wrong += [f"{node.module}.{name.name}" for name in node.names if not hasattr(module, name.name)]
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nws":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from doc_pages import ROOT
 
-from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
+from nws.jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
 
 pytestmark = pytest.mark.slow
 

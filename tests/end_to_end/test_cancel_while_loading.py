@@ -11,8 +11,8 @@ from ray_cluster import workers
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from jobs.recipes.job import plan_job
-from jobs.store import open_store
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(300)]
 

@@ -10,9 +10,9 @@ from nws_process import STUB, end, finish, start, wait_for_rows
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from core.errors import StoreError
-from jobs.recipes.job import plan_job
-from jobs.store import Store, open_store
+from nws.core.errors import StoreError
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import Store, open_store
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 

@@ -10,8 +10,8 @@ from small_disk import fill, small_disk
 from stored_rows import difference, everything
 from undisturbed import STUB_WORK, undisturbed
 
-from jobs.recipes.job import plan_job
-from jobs.store import open_store, upgrade_schema
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import open_store, upgrade_schema
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 

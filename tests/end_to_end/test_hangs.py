@@ -16,8 +16,8 @@ import yaml
 from nws_process import STUB, end, finish, start, wait_for_rows
 
 from bench import stub_work
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(400)]
 

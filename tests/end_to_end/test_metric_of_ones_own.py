@@ -12,15 +12,15 @@ from rich.console import Console
 from undisturbed import QUIET
 
 import nws
-from core.errors import RecipeError, StoreError
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.report.page.page import write_page
-from jobs.report.report_files import PLAIN, REPORTS
-from jobs.report.shown_article import print_shown, show
-from jobs.report.summary_rows import write_summary_rows
-from jobs.store import Store, open_store
-from jobs.tools.comparison import compare_runs
+from nws.core.errors import RecipeError, StoreError
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.report.page.page import write_page
+from nws.jobs.report.report_files import PLAIN, REPORTS
+from nws.jobs.report.shown_article import print_shown, show
+from nws.jobs.report.summary_rows import write_summary_rows
+from nws.jobs.store import Store, open_store
+from nws.jobs.tools.comparison import compare_runs
 
 PAGE = Path(__file__).parents[2] / "docs" / "your-own.md"
 

@@ -12,11 +12,11 @@ import yaml
 from nws_process import assert_equal, finish, rows, start, wait_for_rows
 from undisturbed import QUIET
 
-from core.text.dataset import BUNDLED
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.recipes.load import load_recipe, recipe_class
-from jobs.store import open_store
+from nws.core.text.dataset import BUNDLED
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.load import load_recipe, recipe_class
+from nws.jobs.store import open_store
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray, pytest.mark.timeout(600)]
 

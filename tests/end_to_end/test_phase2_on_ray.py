@@ -10,8 +10,8 @@ from stored_rows import everything
 from training_run import small_training
 from undisturbed import QUIET
 
-from jobs.drive import driver
-from jobs.store import open_store
+from nws.jobs.drive import driver
+from nws.jobs.store import open_store
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 

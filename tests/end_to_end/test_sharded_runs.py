@@ -18,8 +18,8 @@ from nws_process import wait_for_rows as wait_for_first_row
 from stored_rows import difference, everything
 
 from bench.stub_work import write_articles
-from jobs.drive.driver import create_sharded_run
-from jobs.store import Store, new_run_id, open_store
+from nws.jobs.drive.driver import create_sharded_run
+from nws.jobs.store import Store, new_run_id, open_store
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
 

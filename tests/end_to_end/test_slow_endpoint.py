@@ -8,7 +8,7 @@ import nws_process
 import pytest
 from hostile_server import eventually, hostile_server, naming
 
-from jobs.store import open_store
+from nws.jobs.store import open_store
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 

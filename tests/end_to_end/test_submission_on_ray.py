@@ -21,8 +21,8 @@ from nws_process import finish, start
 from postgres_server import postgres_server
 from ray_head import Head, ray_head
 
-from jobs.drive.ship import URL_FILE
-from jobs.store import RunInfo, open_store, upgrade_schema
+from nws.jobs.drive.ship import URL_FILE
+from nws.jobs.store import RunInfo, open_store, upgrade_schema
 
 pytestmark = [pytest.mark.ray, pytest.mark.faults, pytest.mark.timeout(600)]
 

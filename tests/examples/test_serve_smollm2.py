@@ -10,11 +10,11 @@ import pytest
 from openai_server import serving
 from undisturbed import QUIET
 
-from core.errors import ModelError
-from core.models import smollm2_gguf
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.store import open_store
+from nws.core.errors import ModelError
+from nws.core.models import smollm2_gguf
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import open_store
 
 pytestmark = pytest.mark.slow
 

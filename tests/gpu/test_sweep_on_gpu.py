@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from bench.arms import stage_of
-from core.article import SegmentedArticle
-from core.stage import Stage
-from core.types import Summary
-from core.worker_factories import make_segmenter, make_sweeper
-from jobs.recipes.job import plan_job
+from nws.core.article import SegmentedArticle
+from nws.core.stage import Stage
+from nws.core.types import Summary
+from nws.core.worker_factories import make_segmenter, make_sweeper
+from nws.jobs.recipes.job import plan_job
 
 pytestmark = pytest.mark.gpu
 
@@ -61,7 +61,7 @@ def test_memory_that_runs_out_halves_the_passes_and_changes_no_text(
     total = torch.cuda.get_device_properties(index).total_memory
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved(index) + 16 * 2**20) / total, index)
     try:
-        with caplog.at_level(logging.WARNING, logger="core.models.batching"):
+        with caplog.at_level(logging.WARNING, logger="nws.core.models.batching"):
             found = sweeper(articles)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0, index)

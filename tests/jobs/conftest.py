@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import cli
-from jobs.store import Store, open_store
+from nws.jobs import cli
+from nws.jobs.store import Store, open_store
 
 
 class Result:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.drive import driver
+from nws.jobs.drive import driver
 
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--n", "1,7")
 
@@ -244,7 +244,7 @@ def test_score_says_what_is_wrong(nws, predictions: Path, arguments, code: int, 
 
 def test_score_says_how_to_get_synonyms(nws, predictions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nltk.data.path", [])
-    monkeypatch.setattr("core.metrics.meteor.SYSTEM_FOLDERS", ())
+    monkeypatch.setattr("nws.core.metrics.meteor.SYSTEM_FOLDERS", ())
     result = nws("score", predictions.name, "--metrics", "meteor", "--json")
     assert result.code == 0
     assert "|match:exact,porter|" in result.json["signatures"]["meteor"]

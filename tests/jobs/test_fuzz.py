@@ -17,17 +17,17 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from core.article import Article
-from core.errors import NwsError, RecipeError
-from core.metrics.config import Options
-from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_BACKBONE, make_metric
-from core.metrics.specs import BY_MODEL
-from core.systems.composition import compose
-from core.text.dataset import Dataset, open_dataset
-from core.text.segmentation import Segmenter
-from jobs.recipes.load import BUNDLED, RECIPES, load_recipe, recipe_class
-from jobs.store import open_store
+from nws.core.article import Article
+from nws.core.errors import NwsError, RecipeError
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import METRICS, NEED_BACKBONE, make_metric
+from nws.core.metrics.specs import BY_MODEL
+from nws.core.systems.composition import compose
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.segmentation import Segmenter
+from nws.jobs.recipes.load import BUNDLED, RECIPES, load_recipe, recipe_class
+from nws.jobs.store import open_store
 
 CASES = int(os.environ.get("NWS_FUZZ_CASES", "100"))
 SEED = int(os.environ.get("NWS_FUZZ_SEED", "0"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.store import RunSpec, open_store
+from nws.jobs.store import RunSpec, open_store
 
 # Each takes most of a second or more.
 SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score", "nltk", "sklearn", "pandas"}
@@ -16,10 +16,13 @@ SLOW = {"torch", "spacy", "transformers", "sentence_transformers", "bert_score",
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [
-        ("jobs.drive.driver, jobs.recipes.sweep_plan, jobs.report.warnings", {*SLOW, "ray", "pyarrow", "scipy"}),
-        ("core.stage, core.worker_factories", SLOW),
-        ("core.stage, core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
-        ("core.sweep", {"spacy", "bert_score", "nltk"}),
+        (
+            "nws.jobs.drive.driver, nws.jobs.recipes.sweep_plan, nws.jobs.report.warnings",
+            {*SLOW, "ray", "pyarrow", "scipy"},
+        ),
+        ("nws.core.stage, nws.core.worker_factories", SLOW),
+        ("nws.core.stage, nws.core.text.spacy_segmentation", SLOW - {"spacy", "torch"}),  # spaCy imports torch itself
+        ("nws.core.sweep", {"spacy", "bert_score", "nltk"}),
         ("nws", {*SLOW, "ray", "matplotlib", "datasets"} - {"pandas"}),  # its frames are pandas'
     ],
     ids=["drive", "plan", "segment", "summarise", "python"],
@@ -46,7 +49,7 @@ HEAVY = {"torch", "ray", "transformers", "spacy", "scipy", "matplotlib", "datase
 def test_what_computes_nothing_loads_no_heavy_library(tmp_path: Path, command: str, needed: str, heavy: set) -> None:
     with open_store(f"sqlite:///{tmp_path}/nws.db") as store:
         store.create_run(RunSpec("phase1", {}, "hash", 0, "code", {}, {}, 1), "RUN")
-    program = [sys.executable, "-X", "importtime", "-m", "jobs.cli", *command.split()]
+    program = [sys.executable, "-X", "importtime", "-m", "nws.jobs.cli", *command.split()]
     run = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
     assert needed in loaded

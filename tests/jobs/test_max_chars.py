@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import nws as nws_module
-from core.text.length import count_characters, count_words
-from jobs.store import open_store
+from nws.core.text.length import count_characters, count_words
+from nws.jobs.store import open_store
 
 TEXT = "Snow closed the schools of the town on Monday. The mayor said that they may open again on Thursday."
 SUBMIT = ("submit", "phase1", "--engine", "inline", "--limit", "3", "--json")

@@ -11,10 +11,10 @@ import pytest
 from undisturbed import QUIET
 
 from bench import stub_work
-from core.types import Landed
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.store import RunWriter, open_store
+from nws.core.types import Landed
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import RunWriter, open_store
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import nws_process
 import psutil
 import pytest
 
-from jobs.store import open_store
+from nws.jobs.store import open_store
 
 
 def shown_by_ps(folder: Path, *arguments: str) -> str:
@@ -69,7 +69,7 @@ def test_a_closed_terminal_ends_a_run_in_order(tmp_path: Path) -> None:
 
 INTERRUPTED_WHILE_FREEING = """
 import os, signal, sys, time, weakref
-from jobs import cli
+from nws.jobs import cli
 
 def work():
     def freed(reference):

@@ -12,10 +12,10 @@ from rich.console import Console
 from undisturbed import QUIET, STUB_WORK
 
 from bench import stub_work
-from jobs.commands import manage
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.store import Store
+from nws.jobs.commands import manage
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import Store
 
 RUN = "phase1-20261122-aaaaaa"
 
@@ -23,8 +23,8 @@ RUN = "phase1-20261122-aaaaaa"
 @pytest.fixture
 def begun(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Thread]:
     """A run of 12 articles in bundles of 2, of which one is worked on and stored after each look of the watcher."""
-    monkeypatch.setattr("jobs.drive.run.BEAT_SECONDS", 0.02)
-    monkeypatch.setattr("jobs.drive.progress._BETWEEN_MARKS_SECONDS", 0.0)
+    monkeypatch.setattr("nws.jobs.drive.run.BEAT_SECONDS", 0.02)
+    monkeypatch.setattr("nws.jobs.drive.progress._BETWEEN_MARKS_SECONDS", 0.0)
     monkeypatch.setattr(manage, "_SECONDS_BETWEEN_LINES", 0.0)
     stub_work.write_articles(tmp_path / "news.jsonl", 12)
     recipe = {"datasets": [{"name": str(tmp_path / "news.jsonl")}], "n": [1, 7, 9], "bundle_size": 2}

@@ -6,9 +6,9 @@ import pytest
 from made_scores import make_scores
 from system_kinds import kind_of
 
-from core.article import Article
-from core.types import BundleResult, Failure, Score, Summary
-from jobs.store import LogLine, RunSpec, Store, open_store
+from nws.core.article import Article
+from nws.core.types import BundleResult, Failure, Score, Summary
+from nws.jobs.store import LogLine, RunSpec, Store, open_store
 
 # Clears the screen; a link (OSC 8); a title (with C1); overwrites the line; overrides and isolates.
 EVIL = "a\x1b[2J\x1b]8;;https://x.example\x1b\\b\x1b]8;;\x1b\\\x9d0;title\x9c\rc\x08\u202ed\u2066e"

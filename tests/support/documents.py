@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.article import Article, SegmentedArticle
-from core.systems.system import AnchoredF1, Document, Embeddings
-from core.text.segmentation import Segmenter
+from nws.core.article import Article, SegmentedArticle
+from nws.core.systems.system import AnchoredF1, Document, Embeddings
+from nws.core.text.segmentation import Segmenter
 
 REFERENCES = (
     "Alpha met gamma, – delta saw zeta and theta left them.",

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 
 from bench import stub_work
-from cluster.article_work import Sweeper, Work
-from core.article import Article, SegmentedArticle
-from core.stage import Stage
-from core.types import Summary
-from jobs.drive.pools import MakeWork
+from nws.cluster.article_work import Sweeper, Work
+from nws.core.article import Article, SegmentedArticle
+from nws.core.stage import Stage
+from nws.core.types import Summary
+from nws.jobs.drive.pools import MakeWork
 
 
 def failing_work(fails: Callable[[Article], bool], error: type[Exception], message: str) -> MakeWork:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.article import Article
-from core.errors import NwsError
+from nws.core.article import Article
+from nws.core.errors import NwsError
 
 if TYPE_CHECKING:
     # It brings torch along: an actor that only prepares starts in half the time without.
-    from core.learning.exchange import ArticleGradient, Broadcast, Decoded, Episode, Request
+    from nws.core.learning.exchange import ArticleGradient, Broadcast, Decoded, Episode, Request
 
 
 def request(name: str, update: int, episodes: "Sequence[Episode]") -> "Request":
-    from core.learning.exchange import Broadcast
-    from core.learning.training_config import TrainingConfig
+    from nws.core.learning.exchange import Broadcast
+    from nws.core.learning.training_config import TrainingConfig
 
     parameters = {"weight": np.arange(6.0).reshape(2, 3) + update}
     return Broadcast(TrainingConfig(name), update, parameters), episodes
@@ -44,7 +44,7 @@ class FakeEpisodeRunner:
         return [[_gradient(broadcast, *episode) for episode in episodes] for broadcast, episodes in requests]
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
-        from core.learning.exchange import Decoded
+        from nws.core.learning.exchange import Decoded
 
         self._note("decode", [article for _, episodes in requests for article, _ in episodes])
         return [
@@ -62,7 +62,7 @@ class FakeEpisodeRunner:
 
 
 def _gradient(broadcast: "Broadcast", article: Article, n: int) -> "ArticleGradient":
-    from core.learning.exchange import ArticleGradient, Sample
+    from nws.core.learning.exchange import ArticleGradient, Sample
 
     for word in article.text.split():
         if word == "learn-raises":

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from cluster.job_api import RayJob
-from core.errors import ClusterError
+from nws.cluster.job_api import RayJob
+from nws.core.errors import ClusterError
 
 
 class FakeHead:
@@ -44,4 +44,4 @@ class FakeHead:
         return True
 
     def log(self, submission_id: str) -> str:
-        return f"{submission_id}: No module named 'core'\n"
+        return f"{submission_id}: No module named 'nws'\n"

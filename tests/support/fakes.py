@@ -16,10 +16,10 @@ from pathlib import Path
 
 from made_scores import make_scores
 
-from cluster.article_work import Segmenter, Sweeper, Work
-from core.article import Article, Segment, SegmentedArticle
-from core.errors import ModelError
-from core.types import Landed, Score, Summary
+from nws.cluster.article_work import Segmenter, Sweeper, Work
+from nws.core.article import Article, Segment, SegmentedArticle
+from nws.core.errors import ModelError
+from nws.core.types import Landed, Score, Summary
 
 _STEP_BYTES = 64 * 2**20
 _HOG_BYTES = 6 * 2**30

@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.errors import NwsError
-from core.text.tokenizers import Tokenizer, named_tokenizer
+from nws.core.errors import NwsError
+from nws.core.text.tokenizers import Tokenizer, named_tokenizer
 
 
 def korean_tokenizer(name: str) -> Tokenizer:

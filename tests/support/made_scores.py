@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from system_kinds import kind_of
 
-from core.analysis import Points
-from core.analysis.points import Metric, text_keys
-from core.metrics.specs import METRICS, SPECS, as_columns
-from core.text.length import repeated_word_share
-from core.types import Score, SystemKind
+from nws.core.analysis import Points
+from nws.core.analysis.points import Metric, text_keys
+from nws.core.metrics.specs import METRICS, SPECS, as_columns
+from nws.core.text.length import repeated_word_share
+from nws.core.types import Score, SystemKind
 
 
 def make_scores(*parts: Score, **others: float) -> dict[str, float]:

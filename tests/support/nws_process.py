@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-NWS = (sys.executable, "-m", "jobs.cli")
+NWS = (sys.executable, "-m", "nws.jobs.cli")
 STUB = (sys.executable, str(Path(__file__).parent / "stub_work.py"))
 """The same with work that costs next to nothing."""
 

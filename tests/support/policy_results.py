@@ -4,8 +4,8 @@ import numpy as np
 from made_scores import Point, in_columns, point_scores
 from system_kinds import kind_of
 
-from jobs.report.policy_numbers import PolicyResults
-from jobs.store import CurveRow, GreedyReward
+from nws.jobs.report.policy_numbers import PolicyResults
+from nws.jobs.store import CurveRow, GreedyReward
 
 METHODS = {"reinforce": 150}
 OTHERS = {"textrank": -0.02, "lead": -0.05, "lead2+chunks": 0.06, "oracle": 0.25}

@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from documents import segmented
 
-from core.article import SegmentedArticle
-from core.learning.environment import PreparedArticle, prepare
-from core.learning.exchange import Parameters
-from core.systems.importance import unit_rows
-from core.systems.system import Embeddings, split_vectors
-from core.text.length import LengthUnit
+from nws.core.article import SegmentedArticle
+from nws.core.learning.environment import PreparedArticle, prepare
+from nws.core.learning.exchange import Parameters
+from nws.core.systems.importance import unit_rows
+from nws.core.systems.system import Embeddings, split_vectors
+from nws.core.text.length import LengthUnit
 
 TEXT = (
     "The council met on Monday. A bridge in Alder will open in May, the mayor said. It cost two million. "

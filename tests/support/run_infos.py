@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from jobs.store import RunInfo
+from nws.jobs.store import RunInfo
 
 
 def run_info(**changes: Any) -> RunInfo:

@@ -4,14 +4,14 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from cluster.dispatcher import Loss, Task
+from nws.cluster.dispatcher import Loss, Task
 
 # A method and the task that it is called with.
 Call = tuple[str, Task]
 
 
 class ScriptedActors:
-    """As `cluster.dispatcher.Actors`.
+    """As `nws.cluster.dispatcher.Actors`.
 
     Args:
         actors: how many.

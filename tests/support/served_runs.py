@@ -10,10 +10,10 @@ import numpy as np
 from made_scores import make_scores
 from system_kinds import kind_of
 
-from core.article import Article
-from core.types import BundleResult, Failure, Score, Summary
-from jobs.serve.app import listen, make_server
-from jobs.store import LogLine, Progress, RunSpec, Store, open_store
+from nws.core.article import Article
+from nws.core.types import BundleResult, Failure, Score, Summary
+from nws.jobs.serve.app import listen, make_server
+from nws.jobs.store import LogLine, Progress, RunSpec, Store, open_store
 
 HARM = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> {{ 7*7 }} \x1b[2J\u202e"
 SYSTEMS = ("m|textrank", "lead", "random")

@@ -5,8 +5,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from jobs.store import Store
-from jobs.store.tables import EpisodeRow, FailureRow, PolicyRow, SummaryRow, SystemRow, UpdateRow
+from nws.jobs.store import Store
+from nws.jobs.store.tables import EpisodeRow, FailureRow, PolicyRow, SummaryRow, SystemRow, UpdateRow
 
 Stored = dict[str, dict[tuple[Any, ...], tuple[Any, ...]]]
 

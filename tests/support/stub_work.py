@@ -7,8 +7,8 @@ import functools
 import sys
 
 from bench import stub_work
-from jobs import cli
-from jobs.drive import driver, sharded_run
+from nws.jobs import cli
+from nws.jobs.drive import driver, sharded_run
 
 if __name__ == "__main__":
     driver.start = functools.partial(driver.start, make_work=stub_work.work)

@@ -1,6 +1,6 @@
 """What the systems of tests are, by name."""
 
-from core.types import SystemKind
+from nws.core.types import SystemKind
 
 CONTROLS = ("lead", "other-article", "random")
 UPPER_BOUNDS = ("oracle", "person", "reference-words", "window-oracle")

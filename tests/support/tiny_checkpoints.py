@@ -38,7 +38,7 @@ from transformers import (
     XLNetTokenizer,
 )
 
-from core.text.dataset import BUNDLED
+from nws.core.text.dataset import BUNDLED
 
 _PIECES = [*"abcdefghijklmnopqrstuvwxyz0123456789.,'-", "the", "of", "to", "in", "said", "news", "cat", "city"]
 _SIZE = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}

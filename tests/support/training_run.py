@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from core.text.dataset import BUNDLED
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
+from nws.core.text.dataset import BUNDLED
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
 
 
 def small_training(tiny_models: dict[str, Path], folder: Path, passes: int, **changes: object) -> Plan:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from core.learning.training_config import RewardConfig
-from core.metrics.config import RougeConfig
-from core.stage import MetricsConfig, Stage
+from nws.core.learning.training_config import RewardConfig
+from nws.core.metrics.config import RougeConfig
+from nws.core.stage import MetricsConfig, Stage
 
 
 def training_stage(reward: RewardConfig, **more: Any) -> Stage:

@@ -8,10 +8,10 @@ from rich.console import Console
 from stored_rows import Stored, everything
 
 from bench import stub_work
-from jobs.drive import driver
-from jobs.drive.pools import MakeWork, stage_work
-from jobs.recipes.plan import Plan
-from jobs.store import open_store
+from nws.jobs.drive import driver
+from nws.jobs.drive.pools import MakeWork, stage_work
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import open_store
 
 QUIET = Console(file=io.StringIO())
 STUB_WORK = stub_work.work

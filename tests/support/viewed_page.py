@@ -7,9 +7,9 @@ from made_scores import make_scores
 from playwright.sync_api import Locator, Page, expect
 from system_kinds import kind_of
 
-from core.article import Article
-from core.types import BundleResult, Score, Summary
-from jobs.store import RunSpec, Store
+from nws.core.article import Article
+from nws.core.types import BundleResult, Score, Summary
+from nws.jobs.store import RunSpec, Store
 
 SIGNATURES = {name: "made" for name in ("bertscore", "rouge", "efficiency", "density", "coverage", "kept")}
 SYSTEMS = ("a", "b", "lead", "random", "other-article")

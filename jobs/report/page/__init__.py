@@ -6,9 +6,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from jobs.report.charts import Chart
-from jobs.report.numerals import counted, decimals, percent, signed
-from jobs.report.printed_lines import role
+from nws.jobs.report.charts import Chart
+from nws.jobs.report.numerals import counted, decimals, percent, signed
+from nws.jobs.report.printed_lines import role
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -33,6 +33,6 @@ def _unbroken(text: str) -> str:
 
 
 def _chart_svg(chart: Chart, width: float, height: float) -> Markup:
-    from jobs.report.drawing import chart_svg  # and with it matplotlib
+    from nws.jobs.report.drawing import chart_svg  # and with it matplotlib
 
     return chart_svg(chart, width, height)

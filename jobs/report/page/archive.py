@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis import LEAD, Metric
-from core.analysis.content_kept import KEPT
-from core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, MetricSpec
-from core.systems.rulers import OTHER_ARTICLE
-from core.text.length import count_words
-from core.types import SystemKind
-from jobs.report.charts import system_looks
-from jobs.report.system_names import SystemNames
-from jobs.store import ArticleTexts, Store
+from nws.core.analysis import LEAD, Metric
+from nws.core.analysis.content_kept import KEPT
+from nws.core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, MetricSpec
+from nws.core.systems.rulers import OTHER_ARTICLE
+from nws.core.text.length import count_words
+from nws.core.types import SystemKind
+from nws.jobs.report.charts import system_looks
+from nws.jobs.report.system_names import SystemNames
+from nws.jobs.store import ArticleTexts, Store
 
 MOST_BYTES = 22_000_000
 """The most bytes of all parts together, so that the file stays below 25 MB."""

@@ -11,16 +11,16 @@ import numpy as np
 import yaml
 from markupsafe import Markup
 
-from core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
-from core.analysis.content_kept import KEPT
-from core.errors import NwsError, StoreError
-from core.metrics.specs import OPTIONAL
-from core.text.length import LengthUnit
-from core.whole_files import replacing
-from jobs.installation import is_of_commit, told_version
-from jobs.report import kept_answer, policy_report
-from jobs.report.console import written_out
-from jobs.report.metric_names import (
+from nws.core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
+from nws.core.analysis.content_kept import KEPT
+from nws.core.errors import NwsError, StoreError
+from nws.core.metrics.specs import OPTIONAL
+from nws.core.text.length import LengthUnit
+from nws.core.whole_files import replacing
+from nws.jobs.installation import is_of_commit, told_version
+from nws.jobs.report import kept_answer, policy_report
+from nws.jobs.report.console import written_out
+from nws.jobs.report.metric_names import (
     find_metric,
     metric_label,
     metric_name,
@@ -28,21 +28,21 @@ from jobs.report.metric_names import (
     metric_signature,
     metrics_of,
 )
-from jobs.report.page import TEMPLATES, page_environment
-from jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
-from jobs.report.page.sections import (
+from nws.jobs.report.page import TEMPLATES, page_environment
+from nws.jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
+from nws.jobs.report.page.sections import (
     PolicySection,
     SweepSection,
     opening,
     policy_section,
     sweep_sections,
 )
-from jobs.report.policy_numbers import analyse_policies, policy_results
-from jobs.report.printed_lines import role
-from jobs.report.run_status import duration, made_by
-from jobs.report.sweep_numbers import Numbers, analyse, require_summaries
-from jobs.report.system_names import system_notes, with_labels
-from jobs.store import FailureInfo, RunInfo, Store
+from nws.jobs.report.policy_numbers import analyse_policies, policy_results
+from nws.jobs.report.printed_lines import role
+from nws.jobs.report.run_status import duration, made_by
+from nws.jobs.report.sweep_numbers import Numbers, analyse, require_summaries
+from nws.jobs.report.system_names import system_notes, with_labels
+from nws.jobs.store import FailureInfo, RunInfo, Store
 
 _MOST_FAILURES = 500
 _SAME = 1e-6

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.analysis import Comparison, Points, compare_systems, sweep_curves
-from core.analysis.policy_scores import split_seed
-from jobs.report import kept_answer
-from jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
-from jobs.report.metric_names import metric_name
-from jobs.report.policy_numbers import PolicyNumbers
-from jobs.report.policy_report import learning_charts, policy_tables
-from jobs.report.result_tables import (
+from nws.core.analysis import Comparison, Points, compare_systems, sweep_curves
+from nws.core.analysis.policy_scores import split_seed
+from nws.jobs.report import kept_answer
+from nws.jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
+from nws.jobs.report.metric_names import metric_name
+from nws.jobs.report.policy_numbers import PolicyNumbers
+from nws.jobs.report.policy_report import learning_charts, policy_tables
+from nws.jobs.report.result_tables import (
     best_n_table,
     comparison_table,
     gains_table,
@@ -22,9 +22,9 @@ from jobs.report.result_tables import (
     verdict,
     vs_lead_table,
 )
-from jobs.report.sweep_charts import gains, kept_chart, kept_kinds
-from jobs.report.sweep_numbers import Numbers, cautions, sweep_scores
-from jobs.report.table import Table
+from nws.jobs.report.sweep_charts import gains, kept_chart, kept_kinds
+from nws.jobs.report.sweep_numbers import Numbers, cautions, sweep_scores
+from nws.jobs.report.table import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from made_scores import kept_points
 
-from core.analysis.claimed_lengths import claimed_lengths
-from core.errors import RecipeError
+from nws.core.analysis.claimed_lengths import claimed_lengths
+from nws.core.errors import RecipeError
 
 SYSTEM = {1: 0.10, 3: 0.30, 5: 0.40, 7: 0.44, 9: 0.46}
 

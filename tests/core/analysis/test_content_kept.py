@@ -6,16 +6,16 @@ from made_scores import Point, in_columns
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
-from core.analysis.content_kept import (
+from nws.core.analysis.content_kept import (
     KEPT,
     PERSON,
     ContentKept,
     KeptByArticle,
     content_kept,
 )
-from core.analysis.intervals import ALPHA, Interval, above_zero_p, mean_interval, moments, skewed_intervals
-from core.analysis.points import Points
-from core.analysis.smallest_n import FEWEST_ARTICLES, articles_for_one_step, first_kept, interval_of_n
+from nws.core.analysis.intervals import ALPHA, Interval, above_zero_p, mean_interval, moments, skewed_intervals
+from nws.core.analysis.points import Points
+from nws.core.analysis.smallest_n import FEWEST_ARTICLES, articles_for_one_step, first_kept, interval_of_n
 
 LENGTHS = (1, 7, 21)
 

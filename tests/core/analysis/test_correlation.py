@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis.correlation import (
+from nws.core.analysis.correlation import (
     COEFFICIENTS,
     LEVELS,
     coefficients,
@@ -15,7 +15,7 @@ from core.analysis.correlation import (
     resampled_correlations,
     shares_of_pairs,
 )
-from core.analysis.correlation import correlations as correlated
+from nws.core.analysis.correlation import correlations as correlated
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from made_scores import in_columns, list_kept_points
 
-from core.analysis import mean_interval, sweep_curves, uncut_scores
-from core.analysis.points import Points
+from nws.core.analysis import mean_interval, sweep_curves, uncut_scores
+from nws.core.analysis.points import Points
 
 
 def rising(system, n, article):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made_scores import Point, in_columns, point_scores
 
-from core.analysis import LEAD, RANDOM, compare_systems, magic_numbers
+from nws.core.analysis import LEAD, RANDOM, compare_systems, magic_numbers
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.analysis import lengths_text, magic_numbers
+from nws.core.analysis import lengths_text, magic_numbers
 
 LENGTHS = tuple(range(1, 22, 2))
 NOISE = np.random.default_rng(12).normal(0, 0.02, size=(3, 22, 400))

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis.intervals import Interval, mean_interval, mean_intervals, score_intervals
+from nws.core.analysis.intervals import Interval, mean_interval, mean_intervals, score_intervals
 
 F1 = st.floats(-1, 1, allow_subnormal=False)
 

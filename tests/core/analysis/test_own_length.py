@@ -7,11 +7,11 @@ import pytest
 from made_scores import Point, in_columns, kept_points, list_kept_points, point_scores
 from system_kinds import kind_of
 
-from core.analysis.content_kept import KEPT
-from core.analysis.late_gains import late_gains
-from core.analysis.own_length import compare_at_own_length, pairs_at_own_length
-from core.analysis.own_words import OwnWords, own_words
-from core.analysis.sign_flip import holm
+from nws.core.analysis.content_kept import KEPT
+from nws.core.analysis.late_gains import late_gains
+from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
+from nws.core.analysis.own_words import OwnWords, own_words
+from nws.core.analysis.sign_flip import holm
 
 
 def point(system, article, n, words, kept, **scores):

@@ -4,9 +4,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis import compare_all_pairs, compare_systems, mean_interval
-from core.analysis.paired import TIE
-from core.analysis.sign_flip import SMALLEST_P, holm, sign_flip_p
+from nws.core.analysis import compare_all_pairs, compare_systems, mean_interval
+from nws.core.analysis.paired import TIE
+from nws.core.analysis.sign_flip import SMALLEST_P, holm, sign_flip_p
 
 ANY_FIXTURE = [HealthCheck.function_scoped_fixture]
 

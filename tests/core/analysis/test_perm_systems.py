@@ -3,10 +3,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from core.analysis import perm_systems
-from core.analysis.correlation import COEFFICIENTS, LEVELS, observed, resampled_correlations
-from core.analysis.perm_systems import differences
-from core.analysis.sign_flip import holm
+from nws.core.analysis import perm_systems
+from nws.core.analysis.correlation import COEFFICIENTS, LEVELS, observed, resampled_correlations
+from nws.core.analysis.perm_systems import differences
+from nws.core.analysis.sign_flip import holm
 
 
 def noisy(human, noise, rng):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from made_scores import in_columns
 
-from core.analysis.grids import build_grids
-from core.analysis.points import Points, elsewhere, short_articles
-from core.errors import StoreError
+from nws.core.analysis.grids import build_grids
+from nws.core.analysis.points import Points, elsewhere, short_articles
+from nws.core.errors import StoreError
 
 
 def test_every_score_has_its_place(make_points):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from core.analysis import mean_interval, policy_scores
-from core.analysis.points import Points
+from nws.core.analysis import mean_interval, policy_scores
+from nws.core.analysis.points import Points
 
 SEEDS = ("policy|reinforce|seed=0", "policy|reinforce|seed=1")
 SYSTEMS = (*SEEDS, "textrank", "lead", "lead2+chunks", "oracle")

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.analysis import sign_flip
-from core.analysis.sign_flip import COUNTED, SMALLEST_P, holm, sign_flip_p
+from nws.core.analysis import sign_flip
+from nws.core.analysis.sign_flip import COUNTED, SMALLEST_P, holm, sign_flip_p
 
 # Tenths repeat, so that ties and equal sums of other signs occur.
 DIFFERENCES = st.lists(st.integers(-5, 5).map(lambda tenths: tenths / 10), min_size=1, max_size=40)

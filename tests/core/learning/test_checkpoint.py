@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from prepared_articles import parameters_of
 
-from core.errors import ModelError
-from core.learning.checkpoint import (
+from nws.core.errors import ModelError
+from nws.core.learning.checkpoint import (
     Checkpoint,
     Reading,
     load_checkpoint,
@@ -14,10 +14,10 @@ from core.learning.checkpoint import (
     save_checkpoint,
     save_decoding,
 )
-from core.learning.policies import make_policies
-from core.learning.training_config import Decoding, PolicyConfig
-from core.metrics.config import BertScoreConfig
-from core.models import ModelRef
+from nws.core.learning.policies import make_policies
+from nws.core.learning.training_config import Decoding, PolicyConfig
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import ModelRef
 
 MODEL = ModelRef("enc", "org/enc", "main")
 READING = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 1, precision="bfloat16"))

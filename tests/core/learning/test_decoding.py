@@ -6,11 +6,11 @@ import pytest
 from documents import dice, no_anchor
 from prepared_articles import prepared
 
-from core.errors import RecipeError
-from core.learning.environment import PreparedArticle
-from core.learning.policies import make_policies
-from core.learning.sampling import FLUENCY_CANDIDATES, Greedy, decode, episodes
-from core.learning.training_config import Decoding, PolicyConfig
+from nws.core.errors import RecipeError
+from nws.core.learning.environment import PreparedArticle
+from nws.core.learning.policies import make_policies
+from nws.core.learning.sampling import FLUENCY_CANDIDATES, Greedy, decode, episodes
+from nws.core.learning.training_config import Decoding, PolicyConfig
 
 POLICIES = make_policies(PolicyConfig(), 16, seed=1)
 LEAD = "The council met on Monday. A bridge in Alder will open in May, the mayor said."

@@ -3,11 +3,11 @@ import pytest
 from documents import segmented
 from prepared_articles import prepared
 
-from core.article import SegmentedArticle
-from core.learning.environment import DYNAMIC_FEATURES, Writing, positions_taken
-from core.models.tokens import IntArray
-from core.systems.composition import words_at
-from core.text.length import LengthUnit
+from nws.core.article import SegmentedArticle
+from nws.core.learning.environment import DYNAMIC_FEATURES, Writing, positions_taken
+from nws.core.models.tokens import IntArray
+from nws.core.systems.composition import words_at
+from nws.core.text.length import LengthUnit
 
 ARTICLE = "Alpha beta met gamma. Then delta epsilon saw zeta, and eta theta left."
 # Chunks: "Alpha beta met gamma", "delta epsilon saw zeta", "eta theta left".

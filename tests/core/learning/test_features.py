@@ -2,7 +2,7 @@ import numpy as np
 from documents import segmented
 from prepared_articles import TEXT, embeddings_of
 
-from core.learning.environment import (
+from nws.core.learning.environment import (
     CHUNK_FEATURES,
     SENTENCE_FEATURES,
     chunk_features,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from core.errors import NwsError
-from core.learning.exchange import ArticleGradient, Sample
-from core.learning.learner import Learner
-from core.learning.training_config import OptimizerConfig, TrainingConfig
+from nws.core.errors import NwsError
+from nws.core.learning.exchange import ArticleGradient, Sample
+from nws.core.learning.learner import Learner
+from nws.core.learning.training_config import OptimizerConfig, TrainingConfig
 
 TRAINING = TrainingConfig("mine")
 

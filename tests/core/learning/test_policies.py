@@ -2,11 +2,11 @@ import pytest
 import torch
 from prepared_articles import prepared
 
-from core.errors import ModelError
-from core.learning.environment import CHUNK_FEATURES
-from core.learning.policies import make_policies, restore_policies
-from core.learning.training_config import PolicyConfig
-from core.systems.importance import ranking, textrank
+from nws.core.errors import ModelError
+from nws.core.learning.environment import CHUNK_FEATURES
+from nws.core.learning.policies import make_policies, restore_policies
+from nws.core.learning.training_config import PolicyConfig
+from nws.core.systems.importance import ranking, textrank
 
 
 def test_the_untrained_pair_is_textrank_and_similarity_to_the_document() -> None:

@@ -5,18 +5,18 @@ import pytest
 from documents import dice, no_reference, segmented
 from prepared_articles import TEXT, embeddings_of, parameters_of, prepared
 
-from core.analysis import split_seed
-from core.errors import ModelError
-from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.policies import make_policies
-from core.learning.policy_system import policy_system
-from core.learning.sampling import decode
-from core.learning.training_config import Decoding, PolicyConfig
-from core.learning.writer import load_policies, save_policies
-from core.metrics.config import BertScoreConfig
-from core.models import ModelRef
-from core.systems.system import Document
-from core.text.length import count_characters
+from nws.core.analysis import split_seed
+from nws.core.errors import ModelError
+from nws.core.learning.checkpoint import Checkpoint, Reading
+from nws.core.learning.policies import make_policies
+from nws.core.learning.policy_system import policy_system
+from nws.core.learning.sampling import decode
+from nws.core.learning.training_config import Decoding, PolicyConfig
+from nws.core.learning.writer import load_policies, save_policies
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import ModelRef
+from nws.core.systems.system import Document
+from nws.core.text.length import count_characters
 
 MODEL = ModelRef("enc", "org/enc", "main")
 READING = Reading("en", "blank", MODEL, BertScoreConfig(MODEL, 1))

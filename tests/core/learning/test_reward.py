@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.arithmetic import rows_are_independent
-from core.article import Article
-from core.learning.reward import (
+from nws.core.arithmetic import rows_are_independent
+from nws.core.article import Article
+from nws.core.learning.reward import (
     Memoised,
     bertscore_reward,
     fluency_reward,
@@ -16,17 +16,17 @@ from core.learning.reward import (
     make_reward,
     metric_reward,
 )
-from core.learning.training_config import RewardConfig
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.fluency import Fluency
-from core.metrics.kept import draw_panel
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
-from core.metrics.standard import StandardMetrics
-from core.metrics.token_matching import TokenVectors
-from core.models import parse_model, resolve_model
-from core.stage import MetricsConfig
+from nws.core.learning.training_config import RewardConfig
+from nws.core.metrics.bertscore import BertScorer
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.metrics.fluency import Fluency
+from nws.core.metrics.kept import draw_panel
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
+from nws.core.metrics.standard import StandardMetrics
+from nws.core.metrics.token_matching import TokenVectors
+from nws.core.models import parse_model, resolve_model
+from nws.core.stage import MetricsConfig
 
 CONFIG = BertScoreConfig(resolve_model(parse_model("all-MiniLM-L6-v2")), 6)
 ARTICLES = [

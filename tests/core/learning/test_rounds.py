@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prepared_articles import encode
 
-from core.article import Article
-from core.episodes import EpisodeRunner
-from core.learning.checkpoint import from_bytes, to_bytes
-from core.learning.learner import Learner, epoch, train, update_episodes
-from core.learning.policies import make_policies
-from core.learning.training_config import OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
-from core.text.segmentation import Segmenter
+from nws.core.article import Article
+from nws.core.episodes import EpisodeRunner
+from nws.core.learning.checkpoint import from_bytes, to_bytes
+from nws.core.learning.learner import Learner, epoch, train, update_episodes
+from nws.core.learning.policies import make_policies
+from nws.core.learning.training_config import OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
+from nws.core.text.segmentation import Segmenter
 
 # The best summary of three words is "12 34 56"; TextRank and the document's centroid prefer others.
 TOY = "Alpha beta met gamma. Beta gamma met alpha again. Gamma alpha met beta. Trains, 12, boats, 34, ships, 56."

@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_articles import TINY, embeddings_of, prepared
 
-from core.article import Article, SegmentedArticle
-from core.learning.environment import PreparedArticle, Writing, content_word, prepare
-from core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
-from core.learning.reinforce import advantage_baselines, advantages, policy_loss
-from core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
-from core.learning.training_config import PolicyConfig, ReinforceConfig
-from core.models.tokens import IntArray
-from core.systems.importance import FloatArray, ranking, textrank
-from core.text.cutting import CutText, Subtree
-from core.text.length import count_words
-from core.text.segmentation import assemble
+from nws.core.article import Article, SegmentedArticle
+from nws.core.learning.environment import PreparedArticle, Writing, content_word, prepare
+from nws.core.learning.policies import FeaturePolicies, StudyPolicies, make_policies
+from nws.core.learning.reinforce import advantage_baselines, advantages, policy_loss
+from nws.core.learning.sampling import Draw, Episodes, Greedy, Rollouts, episodes, rollouts, sentences_log_probability
+from nws.core.learning.training_config import PolicyConfig, ReinforceConfig
+from nws.core.models.tokens import IntArray
+from nws.core.systems.importance import FloatArray, ranking, textrank
+from nws.core.text.cutting import CutText, Subtree
+from nws.core.text.length import count_words
+from nws.core.text.segmentation import assemble
 
 NOTHING = Episodes(np.empty((0, 0), np.int64), [], [], [])
 

@@ -5,19 +5,19 @@ from documents import article
 from prepared_articles import TEXT, parameters_of
 from training_stage import training_stage
 
-from core.errors import EmptyArticleError, LanguageError, RecipeError
-from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.exchange import Broadcast
-from core.learning.policies import make_policies
-from core.learning.policy_system import policy_system
-from core.learning.training_config import Decoding, PolicyConfig, RewardConfig, TrainingConfig
-from core.learning.writer import PolicyWriter, load_writer, save_policies
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.models import parse_model, resolve_model
-from core.stage import MetricsConfig, Stage
-from core.text.length import count_words
-from core.text.segmentation import Segmenter
-from core.worker_factories import make_episode_runner, make_sweeper
+from nws.core.errors import EmptyArticleError, LanguageError, RecipeError
+from nws.core.learning.checkpoint import Checkpoint, Reading
+from nws.core.learning.exchange import Broadcast
+from nws.core.learning.policies import make_policies
+from nws.core.learning.policy_system import policy_system
+from nws.core.learning.training_config import Decoding, PolicyConfig, RewardConfig, TrainingConfig
+from nws.core.learning.writer import PolicyWriter, load_writer, save_policies
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.models import parse_model, resolve_model
+from nws.core.stage import MetricsConfig, Stage
+from nws.core.text.length import count_words
+from nws.core.text.segmentation import Segmenter
+from nws.core.worker_factories import make_episode_runner, make_sweeper
 
 MODEL = resolve_model(parse_model("all-MiniLM-L6-v2"))
 

@@ -8,11 +8,11 @@ import torch
 from bert_score import BERTScorer
 from transformers import AutoTokenizer
 
-from core.errors import ModelError
-from core.metrics.bertscore import AnchorScorer, BertScorer
-from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
-from core.types import Score
+from nws.core.errors import ModelError
+from nws.core.metrics.bertscore import AnchorScorer, BertScorer
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import parse_model, resolve_model
+from nws.core.types import Score
 
 CPU = torch.device("cpu")
 ZERO = Score(0.0, 0.0, 0.0)

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu
 
-from core.metrics.bleu import Bleu, precisions
-from core.metrics.metric import Row
+from nws.core.metrics.bleu import Bleu, precisions
+from nws.core.metrics.metric import Row
 
 
 def bleu(order: int, *rows: Row) -> float:

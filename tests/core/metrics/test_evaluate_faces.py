@@ -1,12 +1,12 @@
 import evaluate
 import pytest
 
-from core.errors import LanguageError
-from core.metrics.config import Options
-from core.metrics.evaluate_faces import Face, combine
-from core.metrics.metric import Row
-from core.metrics.registry import METRICS, NEED_SOURCE, make_metric
-from core.metrics.specs import BY_MODEL
+from nws.core.errors import LanguageError
+from nws.core.metrics.config import Options
+from nws.core.metrics.evaluate_faces import Face, combine
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import METRICS, NEED_SOURCE, make_metric
+from nws.core.metrics.specs import BY_MODEL
 
 PREDICTIONS = ["the cat sat on the mat", "shares fell in Tokyo"]
 REFERENCES = [["a cat sat on a mat", "the cat is on the mat"], ["shares in Tokyo fell"]]

@@ -6,10 +6,10 @@ import tiny_checkpoints
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from core.errors import ModelError
-from core.metrics.faithfulness import Faithfulness
-from core.models import parse_model, resolve_model
-from core.text.segmentation import sentences_of
+from nws.core.errors import ModelError
+from nws.core.metrics.faithfulness import Faithfulness
+from nws.core.models import parse_model, resolve_model
+from nws.core.text.segmentation import sentences_of
 
 CPU = torch.device("cpu")
 ARTICLE = "The city said in 1999 that news was of the cat. The cat said no. In the city, the news is the cat."

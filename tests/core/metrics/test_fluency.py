@@ -6,11 +6,11 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from core.arithmetic import rows_are_independent
-from core.errors import ModelError
-from core.metrics.fluency import Fluency
-from core.models import parse_model, resolve_model
-from core.text.dataset import BUNDLED
+from nws.core.arithmetic import rows_are_independent
+from nws.core.errors import ModelError
+from nws.core.metrics.fluency import Fluency
+from nws.core.models import parse_model, resolve_model
+from nws.core.text.dataset import BUNDLED
 
 pytestmark = pytest.mark.slow  # SmolLM2 reads texts
 

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai_server import openai_server
 
-from core.errors import PluginError
-from core.metrics.judge import Scale, make_judge, read_score
-from core.metrics.metric import Row
-from core.plugins.adapters import function_metric
+from nws.core.errors import PluginError
+from nws.core.metrics.judge import Scale, make_judge, read_score
+from nws.core.metrics.metric import Row
+from nws.core.plugins.adapters import function_metric
 
 FIVE = Scale(1, 5)
 SCORES = [

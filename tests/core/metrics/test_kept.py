@@ -13,21 +13,21 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from core.article import Article
-from core.errors import CorpusError
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import BertScoreConfig, Options, RougeConfig
-from core.metrics.kept import OTHERS, KeptScorer, WordsKept, draw_panel, kept, others, with_others
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
-from core.metrics.rouge import Rouge
-from core.metrics.specs import KEPT, KEPT_WORDS
-from core.metrics.standard import StandardMetrics
-from core.metrics.token_matching import TokenVectors
-from core.models import ModelRef, parse_model, resolve_model
-from core.stage import MetricsConfig
-from core.text.dataset import Dataset, open_dataset
-from core.text.length import idf_of
+from nws.core.article import Article
+from nws.core.errors import CorpusError
+from nws.core.metrics.bertscore import BertScorer
+from nws.core.metrics.config import BertScoreConfig, Options, RougeConfig
+from nws.core.metrics.kept import OTHERS, KeptScorer, WordsKept, draw_panel, kept, others, with_others
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
+from nws.core.metrics.rouge import Rouge
+from nws.core.metrics.specs import KEPT, KEPT_WORDS
+from nws.core.metrics.standard import StandardMetrics
+from nws.core.metrics.token_matching import TokenVectors
+from nws.core.models import ModelRef, parse_model, resolve_model
+from nws.core.stage import MetricsConfig
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.length import idf_of
 
 CPU = torch.device("cpu")
 
@@ -188,7 +188,7 @@ def test_words_need_no_model(rows: list[Row]) -> None:
         floor = sum(recall(row.prediction, other.references[0]) for other in three if other != row) / 2
         expected = (recall(row.prediction, row.references[0]) - floor) / (1 - floor)
         assert by_metric("kept_words", three)[i] == pytest.approx(expected)
-    make = "from core.metrics.registry import make_metric; make_metric('kept_words')"
+    make = "from nws.core.metrics.registry import make_metric; make_metric('kept_words')"
     code = f"import sys; {make}; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 

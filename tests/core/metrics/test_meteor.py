@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.meteor_score import meteor_score
 
-from core.metrics import meteor as module
-from core.metrics.bleu import MTEVAL
-from core.metrics.meteor import HOW_TO_INSTALL, Meteor, find_wordnet
-from core.metrics.metric import Row
+from nws.core.metrics import meteor as module
+from nws.core.metrics.bleu import MTEVAL
+from nws.core.metrics.meteor import HOW_TO_INSTALL, Meteor, find_wordnet
+from nws.core.metrics.metric import Row
 
 
 class NoWordNet:

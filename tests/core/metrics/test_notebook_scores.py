@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
 
 F1 = 2
 

@@ -3,7 +3,7 @@
 import doctest
 from pathlib import Path
 
-from core.metrics.registry import METRICS
+from nws.core.metrics.registry import METRICS
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 

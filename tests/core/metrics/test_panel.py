@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.metrics.kept import OTHERS, PANEL, draw_panel, others
+from nws.core.article import Article
+from nws.core.metrics.kept import OTHERS, PANEL, draw_panel, others
 
 WORDS = ["harbour", "council", "bridge", "vote", "storm", "river", "mayor", "school", "train", "market", "museum"]
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import RecipeError
-from core.metrics.config import Options
-from core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, over_references
-from core.metrics.registry import METRICS, NEED_BACKBONE, make_metric
-from core.metrics.specs import BY_MODEL
-from core.types import Score
+from nws.core.errors import RecipeError
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import PRECISION_RECALL_F1, FloatArray, Row, over_references
+from nws.core.metrics.registry import METRICS, NEED_BACKBONE, make_metric
+from nws.core.metrics.specs import BY_MODEL
+from nws.core.types import Score
 
 TOP = {"sacrebleu": 100.0, "chrf": 100.0, "chrf++": 100.0, "dialogsum": 3.0}
 WITHOUT_MODEL_OPTION = [name for name in METRICS if name not in BY_MODEL]

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from rouge_score.rouge_scorer import RougeScorer
 
-from core.errors import RecipeError
-from core.metrics.config import Options, RougeConfig
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
-from core.metrics.rouge import VARIANTS, Rouge
-from core.text.dataset import Dataset, open_dataset
-from core.text.length import first_words
-from core.types import Score
+from nws.core.errors import RecipeError
+from nws.core.metrics.config import Options, RougeConfig
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
+from nws.core.metrics.rouge import VARIANTS, Rouge
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.length import first_words
+from nws.core.types import Score
 
 ALL = ("rouge1", "rouge2", "rouge3", "rouge9", "rougeL", "rougeLsum")
 METRICS = {variant: make_metric(variant) for variant in ALL}

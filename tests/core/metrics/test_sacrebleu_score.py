@@ -5,10 +5,10 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.metrics.bleu import korean_tokenizer
-from core.metrics.config import Options
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
+from nws.core.metrics.bleu import korean_tokenizer
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
 
 VERSION = f"version:{importlib.metadata.version('sacrebleu')}"
 LIBRARY = {"sacrebleu": sacrebleu.BLEU, "chrf": sacrebleu.CHRF, "chrf++": lambda: sacrebleu.CHRF(word_order=2)}

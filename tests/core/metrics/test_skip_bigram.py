@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.metrics.config import Options
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
-from core.text.tokenizers import EnglishTokenizer
-from core.types import Score
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
+from nws.core.text.tokenizers import EnglishTokenizer
+from nws.core.types import Score
 
 GAPS = ("0", "2", "4", "*")
 SKIPPING = [f"{family}{gap}" for family in ("rougeS", "rougeSU") for gap in GAPS]

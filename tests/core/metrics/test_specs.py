@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from core.metrics.specs import BY_COLUMN, OPTIONAL, SPECS, as_columns
-from core.types import Score
+from nws.core.metrics.specs import BY_COLUMN, OPTIONAL, SPECS, as_columns
+from nws.core.types import Score
 
 METRICS_PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 

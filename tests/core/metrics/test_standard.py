@@ -1,12 +1,12 @@
 import torch
 
-from core.article import Article
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.metrics.kept import draw_panel
-from core.metrics.specs import BY_COLUMN, METRICS, OF_OTHERS, PARTS, SPECS
-from core.metrics.standard import StandardMetrics
-from core.models import parse_model, resolve_model
-from core.stage import MetricsConfig
+from nws.core.article import Article
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.metrics.kept import draw_panel
+from nws.core.metrics.specs import BY_COLUMN, METRICS, OF_OTHERS, PARTS, SPECS
+from nws.core.metrics.standard import StandardMetrics
+from nws.core.models import parse_model, resolve_model
+from nws.core.stage import MetricsConfig
 
 
 def test_every_column_of_every_summary_whatever_is_scored_beside_it() -> None:

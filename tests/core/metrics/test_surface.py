@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import CorpusError
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
-from core.metrics.surface import Efficiency, coverage, density
+from nws.core.errors import CorpusError
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
+from nws.core.metrics.surface import Efficiency, coverage, density
 
 ARTICLE = "One two three four five six seven eight nine ten eleven."
 

@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.metrics.token_matching import (
+from nws.core.metrics.token_matching import (
     Crossing,
     Matching,
     TokenVectors,

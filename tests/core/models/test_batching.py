@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.models.batching import (
+from nws.core.models.batching import (
     TOKEN_BUDGET,
     Batches,
     TokenBudget,
@@ -16,7 +16,7 @@ from core.models.batching import (
     padded,
     token_batches,
 )
-from core.models.tokens import Tokens
+from nws.core.models.tokens import Tokens
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
@@ -107,7 +107,7 @@ def test_every_text_goes_through_once_whenever_memory_runs_out(lengths: list[int
 
 def test_the_budget_is_halved_said_and_kept_when_memory_runs_out(caplog: pytest.LogCaptureFixture) -> None:
     memory, budget = Memory([10] * 500, 700), TokenBudget("bert", GPU, 4096)
-    with caplog.at_level(logging.INFO, "core.models.batching"):
+    with caplog.at_level(logging.INFO, "nws.core.models.batching"):
         budget.run(memory.lengths, memory.forward)
     assert budget.tokens == 512
     assert [len(batch) for batch in memory.passes] == [51] * 9 + [41]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models
 from transformers import LogitsProcessor, PreTrainedTokenizerFast
 
-from core.models import resolve_model
-from core.models.drafts import Drafting
-from core.models.generation import load_generator
-from core.models.generators import HEADLINE_PROMPTS, PromptTemplate, parse_generator
-from core.text.length import LengthUnit, count_words, length_of
+from nws.core.models import resolve_model
+from nws.core.models.drafts import Drafting
+from nws.core.models.generation import load_generator
+from nws.core.models.generators import HEADLINE_PROMPTS, PromptTemplate, parse_generator
+from nws.core.text.length import LengthUnit, count_words, length_of
 
 WORDS = ["</s>", "Trams", "▁run", "▁all", "▁night", "s", "\n", ".", "▁—", ",", "▁to"]
 END = 0

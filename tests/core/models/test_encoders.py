@@ -11,11 +11,11 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.models import Pooling, Transformer
 from transformers import AutoModel, AutoTokenizer
 
-from core.errors import ModelError
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
-from core.models.encoders import Encoder, load_encoder
+from nws.core.errors import ModelError
+from nws.core.metrics.bertscore import BertScorer
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import parse_model, resolve_model
+from nws.core.models.encoders import Encoder, load_encoder
 
 CPU = torch.device("cpu")
 TEXTS = [

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from openai_server import OpenAiServer, Reply, completion, openai_server, retry_at_once
 
-from core.errors import EndpointError, RecipeError
-from core.models.endpoint import Endpoint, default_url
-from core.models.endpoint_requests import LoadedEndpoint, Question
-from core.models.generators import PromptTemplate
+from nws.core.errors import EndpointError, RecipeError
+from nws.core.models.endpoint import Endpoint, default_url
+from nws.core.models.endpoint_requests import LoadedEndpoint, Question
+from nws.core.models.generators import PromptTemplate
 
 KEY = "sk-not-to-be-seen-0123456789"
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from core.models import resolve_model
-from core.models.exact_length import _BYTE_SIGNS, ExactLength, WordTable, Written
-from core.models.generation import LoadedGenerator, load_generator
-from core.models.generators import PromptTemplate, parse_generator
-from core.text.length import count_words
-from core.text.rows import cleaned
+from nws.core.models import resolve_model
+from nws.core.models.exact_length import _BYTE_SIGNS, ExactLength, WordTable, Written
+from nws.core.models.generation import LoadedGenerator, load_generator
+from nws.core.models.generators import PromptTemplate, parse_generator
+from nws.core.text.length import count_words
+from nws.core.text.rows import cleaned
 
 WORDS = [b" the", b"of the", b" 2024", b"\n", b" .", b"...", b"  ", b" a", b"!\n\n", b" Korea", b"ing"]
 HANGUL = [*(" 한", "국어", "에서", " 뉴스"), *("한".encode()[:2], "국".encode()[2:], b" \xed\x95", "다 ".encode()[1:])]

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from core import arithmetic
-from core.arithmetic import PackedLinear, onednn_is_faster, onednn_works, speed_up_linear_layers
-from core.models import parse_model, resolve_model
-from core.models.encoders import load_encoder
-from core.systems.importance import unit_rows
+from nws.core import arithmetic
+from nws.core.arithmetic import PackedLinear, onednn_is_faster, onednn_works, speed_up_linear_layers
+from nws.core.models import parse_model, resolve_model
+from nws.core.models.encoders import load_encoder
+from nws.core.systems.importance import unit_rows
 
 CPU = torch.device("cpu")
 TEXTS = ["the cat", "news of the city, said the cat", "a"]

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tiny_checkpoints import CHAT_TEMPLATE, make_llama
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer, T5EncoderModel
 
-from core.errors import ModelError
-from core.models import ModelRef, resolve_model
-from core.models.generation import LoadedGenerator, TopKSampling, choose_dtype, clean, load_generator
-from core.models.generators import DEFAULT_PROMPT, Generator, PromptTemplate, for_architecture, parse_generator
-from core.text.length import UNCUT
-from core.text.rows import cleaned
-from core.types import LengthRule
+from nws.core.errors import ModelError
+from nws.core.models import ModelRef, resolve_model
+from nws.core.models.generation import LoadedGenerator, TopKSampling, choose_dtype, clean, load_generator
+from nws.core.models.generators import DEFAULT_PROMPT, Generator, PromptTemplate, for_architecture, parse_generator
+from nws.core.text.length import UNCUT
+from nws.core.text.rows import cleaned
+from nws.core.types import LengthRule
 
 CPU = torch.device("cpu")
 ARCHITECTURES = ["bart", "gpt2-lm", "pegasus", "t5"]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import ModelError, RecipeError
-from core.models import parse_model, resolve_model
-from core.models.generators import (
+from nws.core.errors import ModelError, RecipeError
+from nws.core.models import parse_model, resolve_model
+from nws.core.models.generators import (
     DEFAULT_PROMPT,
     DEFAULT_PROMPTS,
     KNOWN_GENERATORS,

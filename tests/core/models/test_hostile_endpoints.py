@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai_server import retry_at_once
 
-from core.errors import EndpointError
-from core.models import endpoint_requests
-from core.models.endpoint import (
+from nws.core.errors import EndpointError
+from nws.core.models import endpoint_requests
+from nws.core.models.endpoint import (
     Endpoint,
     EndpointAnswer,
     UnusableReplyError,
     read_answer,
 )
-from core.models.endpoint_requests import LoadedEndpoint
-from core.models.generators import PromptTemplate
+from nws.core.models.endpoint_requests import LoadedEndpoint
+from nws.core.models.generators import PromptTemplate
 
 PROMPT = PromptTemplate("In {n} words:\n\n{article}")
 ROOT = Path(__file__).parents[3]

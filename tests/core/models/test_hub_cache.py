@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 
-from core.errors import HubError
-from core.models.hub_cache import download_model, is_reachable, offline_if_unreachable, resolve_commit
+from nws.core.errors import HubError
+from nws.core.models.hub_cache import download_model, is_reachable, offline_if_unreachable, resolve_commit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from core.models.loading import load_model, prepare_masks
+from nws.core.models.loading import load_model, prepare_masks
 
 MADE_BY_TRANSFORMERS = ["bert", "electra", "roberta", "multilingual"]
 

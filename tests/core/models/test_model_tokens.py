@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from core.models import KNOWN_MODELS, model_folder, parse_model, resolve_model
-from core.models.loading import load_tokenizer
-from core.models.tokens import MOST_UNREAD, tokenized, unread_share
-from core.text.dataset import Dataset, open_dataset
+from nws.core.models import KNOWN_MODELS, model_folder, parse_model, resolve_model
+from nws.core.models.loading import load_tokenizer
+from nws.core.models.tokens import MOST_UNREAD, tokenized, unread_share
+from nws.core.text.dataset import Dataset, open_dataset
 
 MINILM = load_tokenizer(model_folder(KNOWN_MODELS["all-MiniLM-L6-v2"]))
 # What a tokenizer of BERT's kind drops, cuts at, joins, or takes for a special token, beside letters.

@@ -7,9 +7,9 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from core import models, provenance
-from core.errors import ModelError
-from core.models import (
+from nws.core import models, provenance
+from nws.core.errors import ModelError
+from nws.core.models import (
     KNOWN_MODELS,
     MINILM,
     MINILM_COMMIT,
@@ -19,8 +19,8 @@ from core.models import (
     parse_model,
     resolve_model,
 )
-from core.models.encoders import load_encoder
-from core.provenance import file_sha256
+from nws.core.models.encoders import load_encoder
+from nws.core.provenance import file_sha256
 
 
 def test_known_names_and_their_hub_ids_are_the_same_model() -> None:

@@ -10,12 +10,12 @@ import huggingface_hub.constants
 import pytest
 import torch
 
-from core import models
-from core.errors import ModelError
-from core.models import model_folder, parse_model, resolve_model, smollm2_folder, smollm2_gguf
-from core.models.generation import load_generator
-from core.models.generators import KNOWN_GENERATORS, Generator, PromptTemplate, parse_generator
-from core.text.length import count_words
+from nws.core import models
+from nws.core.errors import ModelError
+from nws.core.models import model_folder, parse_model, resolve_model, smollm2_folder, smollm2_gguf
+from nws.core.models.generation import load_generator
+from nws.core.models.generators import KNOWN_GENERATORS, Generator, PromptTemplate, parse_generator
+from nws.core.text.length import count_words
 
 pytestmark = pytest.mark.slow
 

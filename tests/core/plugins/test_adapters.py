@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from documents import document
 
-from core.article import Article
-from core.errors import PluginError, RecipeError
-from core.metrics.metric import Row
-from core.metrics.registry import METRICS
-from core.metrics.specs import BY_COLUMN
-from core.plugins.adapters import (
+from nws.core.article import Article
+from nws.core.errors import PluginError, RecipeError
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import METRICS
+from nws.core.metrics.specs import BY_COLUMN
+from nws.core.plugins.adapters import (
     Judged,
     PluginMetric,
     PluginSystem,
@@ -22,16 +22,16 @@ from core.plugins.adapters import (
     plugin_systems,
     require_drafts,
 )
-from core.plugins.load import PluginSpec, read_plugin
-from core.systems.system import Draft
-from core.text.length import UNCUT
+from nws.core.plugins.load import PluginSpec, read_plugin
+from nws.core.systems.system import Draft
+from nws.core.text.length import UNCUT
 
 TAIL = """
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.systems.system import Document, Draft, uncut_and_cut
+from nws.core.systems.system import Document, Draft, uncut_and_cut
 
 
 def tail(text: str, n: int) -> str:
@@ -132,7 +132,7 @@ def test_what_cannot_be_stored_is_refused(drafts: object, said: str) -> None:
     "source",
     [
         "SYSTEMS = {'a': lambda text, n: 'Cafe\\u0301'}",
-        "from core.systems.system import Draft\nclass A:\n    def summarize(self, document, lengths):\n"
+        "from nws.core.systems.system import Draft\nclass A:\n    def summarize(self, document, lengths):\n"
         "        return [Draft(n, 'Cafe\\u0301', ('Zoe\\u0308',)) for n in lengths]\nSYSTEMS = {'a': A()}",
     ],
 )

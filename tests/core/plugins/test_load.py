@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from documents import document
 
-from core.errors import PluginError
-from core.plugins.adapters import Judged, plugin_metrics, plugin_systems
-from core.plugins.load import PluginSpec, read_plugin
+from nws.core.errors import PluginError
+from nws.core.plugins.adapters import Judged, plugin_metrics, plugin_systems
+from nws.core.plugins.load import PluginSpec, read_plugin
 
 
 @pytest.mark.parametrize("page", ["docs/your-own.md", "README.md"])

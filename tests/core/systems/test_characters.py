@@ -7,11 +7,11 @@ from documents import OTHER, REFERENCES, dice, document, segmented
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article import SegmentedArticle
-from core.systems.extractive_baselines import BASELINES, make_baseline
-from core.systems.rulers import windows
-from core.systems.system import Document, cut_to_asked
-from core.text.length import count_characters, count_words, word_spans
+from nws.core.article import SegmentedArticle
+from nws.core.systems.extractive_baselines import BASELINES, make_baseline
+from nws.core.systems.rulers import windows
+from nws.core.systems.system import Document, cut_to_asked
+from nws.core.text.length import count_characters, count_words, word_spans
 
 TEXT = (
     "The council met on Monday. A café in Alder will open in May, the mayor said — it cost two million. "

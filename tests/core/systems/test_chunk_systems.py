@@ -6,9 +6,9 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.article import SegmentedArticle
-from core.systems.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks, LeadSearch, Objective, greedy
-from core.systems.composition import filled, words_at
+from nws.core.article import SegmentedArticle
+from nws.core.systems.chunk_systems import IMPORTANCE, ChunkSystem, LeadChunks, LeadSearch, Objective, greedy
+from nws.core.systems.composition import filled, words_at
 
 
 def test_chunks_nearest_the_document_come_first() -> None:

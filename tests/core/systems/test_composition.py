@@ -5,9 +5,9 @@ from documents import segmented
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.article import SegmentedArticle
-from core.systems.composition import compose
-from core.text.length import LengthUnit, count_words, length_of
+from nws.core.article import SegmentedArticle
+from nws.core.systems.composition import compose
+from nws.core.text.length import LengthUnit, count_words, length_of
 
 TEXTS = st.text(st.sampled_from("abé e\u0301한 .,\n-"), min_size=1, max_size=60).filter(count_words)
 UNITS: st.SearchStrategy[LengthUnit] = st.sampled_from(["words", "characters"])

@@ -5,9 +5,9 @@ import pytest
 from documents import TEXT, dice, document, segmented
 from system_kinds import kind_of
 
-from core.systems.extractive_baselines import BASELINES, DRAWS, Lead, Lead3, Random, make_baseline
-from core.systems.system import Draft, Embeddings
-from core.text.length import count_words
+from nws.core.systems.extractive_baselines import BASELINES, DRAWS, Lead, Lead3, Random, make_baseline
+from nws.core.systems.system import Draft, Embeddings
+from nws.core.text.length import count_words
 
 WITH_DASHES = "– Alpha beta -- met gamma. Then delta – epsilon saw zeta, and eta theta left -- -- ."
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from summa.commons import build_graph
 from summa.summarizer import _set_graph_edge_weights
 
-from core.systems.importance import (
+from nws.core.systems.importance import (
     DAMPING,
     LEXRANK_THRESHOLD,
     centroid,

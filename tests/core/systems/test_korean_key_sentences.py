@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from scipy import sparse
 
-from core.errors import CorpusError, NwsError
-from core.systems.korean_key_sentences import (
+from nws.core.errors import CorpusError, NwsError
+from nws.core.systems.korean_key_sentences import (
     distinct,
     length_penalty,
     similarity_graph,
@@ -29,8 +29,8 @@ from core.systems.korean_key_sentences import (
     wordrank_sentences,
     wordrank_signature,
 )
-from core.text.korean import nouns_and_adjectives
-from core.text.tokenizers import EnglishTokenizer, Tokenizer
+from nws.core.text.korean import nouns_and_adjectives
+from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from documents import document, no_anchor, no_reference
 
-from core.article import Article
-from core.errors import CorpusError, RecipeError, SegmentationError
-from core.systems import predictions
-from core.systems.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
-from core.systems.system import Document, Draft, Stored, SummarizedArticle
-from core.text.length import UNCUT
-from core.text.segmentation import unsegmented
+from nws.core.article import Article
+from nws.core.errors import CorpusError, RecipeError, SegmentationError
+from nws.core.systems import predictions
+from nws.core.systems.predictions import Predictions, PredictionsSpec, parse_predictions, read_predictions
+from nws.core.systems.system import Document, Draft, Stored, SummarizedArticle
+from nws.core.text.length import UNCUT
+from nws.core.text.segmentation import unsegmented
 
 
 def written(path: Path, *rows: object) -> Path:

@@ -7,10 +7,10 @@ from documents import dice, document, segmented
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.errors import EmptyArticleError
-from core.systems.extractive_baselines import BASELINES, make_baseline
-from core.systems.rulers import (
+from nws.core.article import Article
+from nws.core.errors import EmptyArticleError
+from nws.core.systems.extractive_baselines import BASELINES, make_baseline
+from nws.core.systems.rulers import (
     LIKELY_WINDOWS,
     RULERS,
     Oracle,
@@ -20,9 +20,9 @@ from core.systems.rulers import (
     likely_windows,
     windows,
 )
-from core.systems.system import Document, System, no_other
-from core.text.length import UNCUT
-from core.text.segmentation import Segmenter
+from nws.core.systems.system import Document, System, no_other
+from nws.core.text.length import UNCUT
+from nws.core.text.segmentation import Segmenter
 
 
 def of(*references: str) -> Document:

@@ -1,6 +1,6 @@
 import pytest
 
-from core.text.alike import find_alike
+from nws.core.text.alike import find_alike
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from hub_cache import cache_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.errors import CorpusError, HubError
-from core.text import dataset
-from core.text.dataset import Dataset, article_rows, load_split, open_dataset, open_rows
-from core.text.length import count_words
-from core.whole_files import write_json_lines
+from nws.core.article import Article
+from nws.core.errors import CorpusError, HubError
+from nws.core.text import dataset
+from nws.core.text.dataset import Dataset, article_rows, load_split, open_dataset, open_rows
+from nws.core.text.length import count_words
+from nws.core.whole_files import write_json_lines
 
 ROWS = [
     {"id": "a", "article": "First text, with a comma.\nTwo lines.", "highlights": "First."},

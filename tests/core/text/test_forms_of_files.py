@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.errors import CorpusError
-from core.text.dataset import Dataset, has_splits, open_dataset
-from core.text.reader import read_rows
+from nws.core.errors import CorpusError
+from nws.core.text.dataset import Dataset, has_splits, open_dataset
+from nws.core.text.reader import read_rows
 
 ROWS = [
     {"id": "a", "article": "It's a text, long; with | marks.\nTwo lines.", "summary": 'A "quoted" text.'},

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from korean_tokenizers import korean_tokenizer
 
-from core.article import Article, SegmentedArticle
-from core.text.cutting import MAX_CHUNK_WORDS
-from core.text.dataset import Dataset, open_dataset
-from core.text.korean import load_kiwi
-from core.text.length import word_spans
-from core.text.segmentation import Segmenter
+from nws.core.article import Article, SegmentedArticle
+from nws.core.text.cutting import MAX_CHUNK_WORDS
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.korean import load_kiwi
+from nws.core.text.length import word_spans
+from nws.core.text.segmentation import Segmenter
 
 Segment = Callable[[str], SegmentedArticle]
 PUNCTUATION = {"SF", "SP", "SS", "SSO", "SSC", "SE", "SO"}

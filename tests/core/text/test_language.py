@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.errors import LanguageError
-from core.text.dataset import Dataset, open_dataset
-from core.text.language import (
+from nws.core.article import Article
+from nws.core.errors import LanguageError
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.language import (
     check_language,
     common_language,
     find_foreign,
@@ -19,7 +19,7 @@ from core.text.language import (
     require_language,
     text_language,
 )
-from core.text.tokenizers import EnglishTokenizer
+from nws.core.text.tokenizers import EnglishTokenizer
 
 
 def test_share_of_letters() -> None:

@@ -7,18 +7,18 @@ import pytest
 import spacy
 from korean_tokenizers import korean_tokenizer
 
-from core.errors import SegmentationError
-from core.metrics.config import BertScoreConfig, RougeConfig
-from core.models import KNOWN_MODELS
-from core.stage import MetricsConfig, Stage
-from core.systems.extractive_baselines import Lead
-from core.text.segmentation import _first_sha256, language_data, require_same_data
-from core.text.spacy_segmentation import load_cutter
-from core.worker_factories import make_segmenter, make_sweeper
-from jobs.drive.reuse import works
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.core.errors import SegmentationError
+from nws.core.metrics.config import BertScoreConfig, RougeConfig
+from nws.core.models import KNOWN_MODELS
+from nws.core.stage import MetricsConfig, Stage
+from nws.core.systems.extractive_baselines import Lead
+from nws.core.text.segmentation import _first_sha256, language_data, require_same_data
+from nws.core.text.spacy_segmentation import load_cutter
+from nws.core.worker_factories import make_segmenter, make_sweeper
+from nws.jobs.drive.reuse import works
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 
 NAME = "tiny_pipeline"
 

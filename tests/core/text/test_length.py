@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.errors import SegmentationError
-from core.text.length import (
+from nws.core.article import Article
+from nws.core.errors import SegmentationError
+from nws.core.text.length import (
     count_characters,
     cut,
     kept_to,
@@ -16,8 +16,8 @@ from core.text.length import (
     require_summary_length,
     word_spans,
 )
-from core.text.segmentation import Segmenter, unsegmented
-from core.worker_factories import checked
+from nws.core.text.segmentation import Segmenter, unsegmented
+from nws.core.worker_factories import checked
 
 TEXTS = st.text(st.sampled_from("aé e\u0301한\u1112\u1161-—.\n\t\U0001f600"), max_size=40)
 

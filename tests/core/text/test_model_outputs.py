@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.errors import RecipeError
-from core.text.model_outputs import clean_output, opened_thoughts, parse_cleaning, without_thoughts
+from nws.core.errors import RecipeError
+from nws.core.text.model_outputs import clean_output, opened_thoughts, parse_cleaning, without_thoughts
 
 HARMONY = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Snow fell.<|return|>"
 THOUGHTS = [

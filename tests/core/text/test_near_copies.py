@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.text.dataset import Dataset, open_dataset
-from core.text.near_copies import WORDS, NearCopy, near_copies
+from nws.core.article import Article
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.near_copies import WORDS, NearCopy, near_copies
 
 words = st.lists(st.sampled_from("abcdefghij"), max_size=40)
 

@@ -1,6 +1,6 @@
 """What is said of the summaries of a system."""
 
-from core.text.oddities import told_of
+from nws.core.text.oddities import told_of
 
 PLAIN = ["Snow fell on Dover.", "The mayor of Hull resigned.", "The mayor of Leeds won.", "Trams stop. - Buses run."]
 

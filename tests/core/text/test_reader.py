@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import CorpusError
-from core.text.dataset import Dataset, open_dataset
-from core.text.reader import is_data_file, read_rows
+from nws.core.errors import CorpusError
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.reader import is_data_file, read_rows
 
 VALUES = st.text(st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1, max_size=5)
 

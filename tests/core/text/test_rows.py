@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.article import Article
-from core.text.rows import cleaned, storable, to_article
+from nws.core.article import Article
+from nws.core.text.rows import cleaned, storable, to_article
 
 SURROGATES = st.characters(categories=["Cs"])
 JOINERS = "\u200c\u200d"

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 from spacy.tokens import Doc
 
-from core.article import Article, SegmentedArticle
-from core.errors import EmptyArticleError, NwsError, SegmentationError
-from core.text import korean
-from core.text.cutting import MAX_CHUNK_WORDS
-from core.text.language import Language
-from core.text.length import count_words
-from core.text.segmentation import (
+from nws.core.article import Article, SegmentedArticle
+from nws.core.errors import EmptyArticleError, NwsError, SegmentationError
+from nws.core.text import korean
+from nws.core.text.cutting import MAX_CHUNK_WORDS
+from nws.core.text.language import Language
+from nws.core.text.length import count_words
+from nws.core.text.segmentation import (
     DEFAULT_TRAINED_PIPELINE,
     KOREAN_PIPELINE,
     Segmenter,
@@ -22,7 +22,7 @@ from core.text.segmentation import (
     pipeline_revision,
     resolve_pipeline,
 )
-from core.text.spacy_segmentation import cut_doc, parsed_chunks
+from nws.core.text.spacy_segmentation import cut_doc, parsed_chunks
 
 SEGMENT = Segmenter("blank")
 

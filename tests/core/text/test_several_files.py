@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import CorpusError
-from core.text.dataset import Dataset, OpenDataset, has_splits, open_dataset
+from nws.core.errors import CorpusError
+from nws.core.text.dataset import Dataset, OpenDataset, has_splits, open_dataset
 
 
 def rows_of(numbers: list[int]) -> list[dict[str, str]]:

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from core.article import Article
-from core.errors import SegmentationError
-from core.text.segmentation import Segmenter, resolve_pipeline
-from core.text.subtrees import subtrees
+from nws.core.article import Article
+from nws.core.errors import SegmentationError
+from nws.core.text.segmentation import Segmenter, resolve_pipeline
+from nws.core.text.subtrees import subtrees
 
 VOCABULARY = spacy.blank("en").vocab
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.article import Article
-from core.errors import RecipeError
-from core.text.text_marks import AS_IT_IS, Preparation, find_marks
+from nws.core.article import Article
+from nws.core.errors import RecipeError
+from nws.core.text.text_marks import AS_IT_IS, Preparation, find_marks
 
 EVERY = Preparation("html,marks,ptb")
 MARKS = [" <q> ", " <n>", "</t> <t>", " <S_SEP> ", " [SEP] ", "[X_SEP]", " [unused2] ", "<|endoftext|>", "<s> </s>"]

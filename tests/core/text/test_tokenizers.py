@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from korean_tokenizers import korean_tokenizer
 
-from core.errors import NwsError, RecipeError
-from core.metrics.config import Options, text_tokenizer
-from core.metrics.metric import Metric, Row
-from core.metrics.registry import make_metric
-from core.text import korean
-from core.text.korean import readable
-from core.text.tokenizers import TOKENIZERS, CharTokenizer, EnglishTokenizer, UnicodeTokenizer
-from core.types import Score
+from nws.core.errors import NwsError, RecipeError
+from nws.core.metrics.config import Options, text_tokenizer
+from nws.core.metrics.metric import Metric, Row
+from nws.core.metrics.registry import make_metric
+from nws.core.text import korean
+from nws.core.text.korean import readable
+from nws.core.text.tokenizers import TOKENIZERS, CharTokenizer, EnglishTokenizer, UnicodeTokenizer
+from nws.core.types import Score
 
 KOREAN = ("kiwi", "mecab", "okt")
 DOCTOR = "호킨스 의사는 매년 건강검진을 받는 것을 권장합니다."
@@ -118,7 +118,7 @@ def test_java_starts_when_needed_quiet_headless_and_leaving_ctrl_c_to_python() -
     korean_tokenizer("okt")
     script = (
         "import os, signal, sys, time\n"
-        "from core.text.tokenizers import named_tokenizer\n"
+        "from nws.core.text.tokenizers import named_tokenizer\n"
         "named_tokenizer('rouge_score').tokenize('a')\n"
         "print([m for m in ('konlpy', 'jpype', 'mecab', 'kiwipiepy') if m in sys.modules])\n"
         "print(named_tokenizer('okt').tokenize('우리 생활을'))\n"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.length import count_words, first_words, repeated_word_share, word_spans
+from nws.core.text.length import count_words, first_words, repeated_word_share, word_spans
 
 
 def words(text: str) -> list[str]:

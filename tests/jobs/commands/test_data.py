@@ -8,7 +8,7 @@ import huggingface_hub
 import pytest
 from hub_cache import cache_dataset
 
-from core.models import hub_cache
+from nws.core.models import hub_cache
 
 COMMIT = "b" * 40
 ROWS = [{"id": str(i), "article": f"Text {i} of the news.", "highlights": f"News {i}."} for i in range(5)]

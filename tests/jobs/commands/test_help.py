@@ -3,10 +3,10 @@
 import pytest
 import typer.main
 
-from core.text import segmentation
-from core.text.segmentation import DEFAULT_TRAINED_PIPELINE
-from jobs.cli import app
-from jobs.commands import doctor
+from nws.core.text import segmentation
+from nws.core.text.segmentation import DEFAULT_TRAINED_PIPELINE
+from nws.jobs.cli import app
+from nws.jobs.commands import doctor
 
 
 def test_every_command_is_told_in_one_whole_sentence_and_submit_comes_first() -> None:

@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from jobs.commands.shared import with_store
-from jobs.store import RunSpec, open_store
+from nws.jobs.commands.shared import with_store
+from nws.jobs.store import RunSpec, open_store
 
 FLAG = " --store 'sqlite:///my runs.db'"
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from run_infos import run_info
 
-from jobs.commands import query
-from jobs.store import RunSpec, open_store
+from nws.jobs.commands import query
+from nws.jobs.store import RunSpec, open_store
 
 SQL = "SELECT id, job, 0.25 AS f1, NULL AS none FROM runs"
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")

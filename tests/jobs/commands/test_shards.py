@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.drive.driver import create_sharded_run
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
-from jobs.store import open_store
+from nws.jobs.drive.driver import create_sharded_run
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.jobs.store import open_store
 
 NAME = "phase1-20261124-abcdef"
 

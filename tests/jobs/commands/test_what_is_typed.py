@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import pytest
 from run_infos import run_info
 
-from core.errors import RecipeError, StoreError
-from core.metrics.registry import metric_called
-from core.text.length import parse_lengths
-from jobs.commands.shared import complete_run
-from jobs.report.metric_names import find_metric
-from jobs.store import LogLine, RunSpec, open_store
+from nws.core.errors import RecipeError, StoreError
+from nws.core.metrics.registry import metric_called
+from nws.core.text.length import parse_lengths
+from nws.jobs.commands.shared import complete_run
+from nws.jobs.report.metric_names import find_metric
+from nws.jobs.store import LogLine, RunSpec, open_store
 
 
 @pytest.fixture
@@ -33,6 +33,13 @@ def test_what_fits_two_runs_or_none_is_said_with_their_ids(runs, tmp_path: Path)
         for name in ("", "b8", "20261123"):
             with pytest.raises(StoreError, match=f"has no run '{name}': the newest are"):
                 store.full_id(name)
+
+
+@pytest.mark.parametrize("typed", ["--system lead", "--system=lead"])
+def test_a_system_of_phase1_is_refused_with_the_command_that_takes_it(nws, typed: str) -> None:
+    refused = nws("submit", "phase1", "--limit", "1", *typed.split())
+    assert refused.code == 2
+    assert f"phase1 runs its own systems; use `nws submit baselines {typed}`." in refused.err
 
 
 def test_every_command_that_names_a_run_takes_the_beginning(nws, runs) -> None:
@@ -89,7 +96,7 @@ def test_a_metric_means_the_same_everywhere() -> None:
 
 @pytest.mark.parametrize(("accelerator", "engine"), [("gpu", "ray"), ("T4", "inline")])
 def test_a_gpu_is_refused_at_once_where_there_is_none(nws, monkeypatch, accelerator: str, engine: str) -> None:
-    monkeypatch.setattr("cluster.resources.has_no_gpu", lambda: True)
+    monkeypatch.setattr("nws.cluster.resources.has_no_gpu", lambda: True)
     refused = nws("submit", "phase1", "--accelerator", accelerator, "--engine", engine)
     assert refused.code == 1
     assert f"--accelerator {accelerator} needs a GPU, and this machine has none" in refused.err

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from openai_server import OpenAiServer, Reply, completion, openai_server
 
-from core.errors import ModelError
-from core.models import smollm2_gguf
-from core.models.drafts import Drafting
-from core.text.length import count_characters, count_words
+from nws.core.errors import ModelError
+from nws.core.models import smollm2_gguf
+from nws.core.models.drafts import Drafting
+from nws.core.text.length import count_characters, count_words
 
 TEXTS = [
     "Trams will run all night from Monday, the mayor said. Nurses and dockers had asked for them for years.",
@@ -110,7 +110,7 @@ def test_another_text_model_or_code_is_written_anew(nws, news: str, tmp_path: Pa
     (tmp_path / news).write_text(changed, encoding="utf-8")
     assert (nws(*asked).json["summaries"], nws(*asked).json["summaries"]) == (1, 0)
     for what in ("code_version", "library_versions"):
-        monkeypatch.setattr(f"jobs.drive.write_file.{what}", lambda: "another")
+        monkeypatch.setattr(f"nws.jobs.drive.write_file.{what}", lambda: "another")
         assert nws(*asked).json["summaries"] == 3
 
 

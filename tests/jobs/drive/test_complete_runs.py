@@ -10,13 +10,13 @@ from stored_rows import rows
 from undisturbed import QUIET
 
 from bench import stub_work
-from core.errors import CorpusError, StoreError
-from core.text.dataset import Dataset, open_rows
-from core.types import Landed
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import RunWriter, Store
+from nws.core.errors import CorpusError, StoreError
+from nws.core.text.dataset import Dataset, open_rows
+from nws.core.types import Landed
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import RunWriter, Store
 
 STUB = stub_work.work
 ARTICLES = 40

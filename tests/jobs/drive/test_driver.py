@@ -7,11 +7,11 @@ from stored_rows import everything
 from undisturbed import QUIET
 
 from bench import stub_work
-from core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import RunWriter, Store
+from nws.core.errors import HubError, RecipeError, StoreError, StoreUnavailableError
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import RunWriter, Store
 
 SMALL = {"datasets.limit": 5, "n": [1, 7], "bundle_size": 2}
 
@@ -69,7 +69,7 @@ def test_a_store_that_does_not_come_back_is_not_waited_for_again_to_write_the_en
         tried.append(arguments)
         raise StoreUnavailableError("gone")
 
-    monkeypatch.setattr("jobs.store.database.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("nws.jobs.store.database.PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(RunWriter, "record", lambda self, *arguments: self.store.retried(away))
     monkeypatch.setattr(RunWriter, "finish", lambda self, *arguments: self.store.retried(lambda: away(*arguments)))
     with pytest.raises(StoreUnavailableError, match="gone"):

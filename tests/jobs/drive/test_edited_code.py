@@ -16,12 +16,12 @@ ROOT = Path(__file__).parents[3]
 WORDS = "core/text/length.py"
 _PROGRAM = """
 import io, json, subprocess, sys
-import core.arithmetic  # or nobody knows how this process multiplies
+import nws.core.arithmetic  # or nobody knows how this process multiplies
 from rich.console import Console
 from bench import stub_work
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.store import open_store
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import open_store
 
 store, meanwhile = sys.argv[1:]
 fetch = driver.fetch_models
@@ -59,8 +59,9 @@ def run(checkout: Path, meanwhile: str = "true") -> dict[str, Any]:
 def test_rows_of_edited_code_are_neither_labelled_with_the_commit_nor_copied(tmp_path: Path) -> None:
     """The edit is in the files only until the run has imported them: the first words of a text are in capitals."""
     checkout = tmp_path / "checkout"
-    for package in ("core", "cluster", "jobs", "alembic", "bench"):
-        shutil.copytree(ROOT / package, checkout / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("nws", "core", "cluster", "jobs", "alembic", "bench"):
+        leave_out = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, checkout / package, symlinks=True, ignore=leave_out)
     git = f"git -C {checkout} -c user.name=t -c user.email=t@localhost"
     shell(f"git init -q {checkout} && {git} add -A && {git} commit -qm Clean")
     shell(f"sed -i 's/join(itertools.islice(words, n))/&.upper()/' {checkout / WORDS} && ! {git} diff --quiet")

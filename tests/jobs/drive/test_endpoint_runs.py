@@ -10,15 +10,15 @@ from rich.console import Console
 from stored_rows import rows
 from undisturbed import QUIET
 
-from core.errors import EndpointError
-from core.models.endpoint import read_answer
-from core.text.length import count_characters
-from jobs.drive import driver
-from jobs.drive.dry_run import describe, print_description
-from jobs.drive.run import Outcome
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import Store
+from nws.core.errors import EndpointError
+from nws.core.models.endpoint import read_answer
+from nws.core.text.length import count_characters
+from nws.jobs.drive import driver
+from nws.jobs.drive.dry_run import describe, print_description
+from nws.jobs.drive.run import Outcome
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store
 
 KEY = "sk-not-to-be-seen-0123456789"
 PROMPT = "In exactly {n} words:\n\n{article}"
@@ -106,7 +106,7 @@ def test_texts_are_taken_over_and_scored_anew_where_something_else_differs(
     assert driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True).reused == first.summaries
     server.model, server.first = "tiny-2027", Reply(401, {"error": {"message": "Wrong key"}})
     other_metric = {"bertscore": {"model": str(tiny_models["bert"]), "num_layers": 1}}
-    monkeypatch.setattr("jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
+    monkeypatch.setattr("nws.jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
     said = io.StringIO()
     scored = driver.start(store, planned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
     measured = driver.start(store, planned(tiny_models, **other_metric), "inline", QUIET, reuse=True)
@@ -158,10 +158,10 @@ def test_thoughts_are_counted_and_earlier_ones_asked_for_anew(
 ) -> None:
     server.scripted[""] = Reply(200, completion("<think>Hm.</think>alpha beta"))
     with monkeypatch.context() as earlier:  # code that kept what it was sent
-        earlier.setattr("core.models.endpoint_requests.read_answer", lambda body, hide, _: read_answer(body, hide))
+        earlier.setattr("nws.core.models.endpoint_requests.read_answer", lambda body, hide, _: read_answer(body, hide))
         first = driver.start(store, planned(tiny_models), "inline", QUIET, reuse=True)
     assert {row[2] for row in table(store, first.run_id) if row[1] == 1} == {"<think>Hm.</think>alpha"}
-    monkeypatch.setattr("jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
+    monkeypatch.setattr("nws.jobs.drive.reuse.code_as_imported", lambda: "0123456789ab")
     said = io.StringIO()
     again = driver.start(store, planned(tiny_models), "inline", Console(file=said, width=500), reuse=True)
     assert "Thoughts were left out of 6 of 6 summaries of openai:tiny|prompt=ad6eb8d0:" in said.getvalue()

@@ -10,12 +10,12 @@ from failing_work import failing_work
 from undisturbed import QUIET
 
 from bench import stub_work
-from core.article import Article
-from core.errors import DeviceError, NwsError, PluginError
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import Store
+from nws.core.article import Article
+from nws.core.errors import DeviceError, NwsError, PluginError
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store
 
 CUBLAS = "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"
 

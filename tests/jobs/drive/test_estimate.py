@@ -5,10 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
-from jobs.drive.dry_run import Estimate, describe, estimate, print_estimate
-from jobs.drive.pools import Engine
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
+from nws.jobs.drive.dry_run import Estimate, describe, estimate, print_estimate
+from nws.jobs.drive.pools import Engine
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
 from tests.support.run_infos import run_info
 
 

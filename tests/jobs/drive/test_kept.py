@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 from stored_rows import rows
 
-from core.types import Summary
-from jobs.drive import driver
-from jobs.drive.run import Outcome
-from jobs.drive.stages import lacking_kept
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import RunWriter, Store, open_store
+from nws.core.types import Summary
+from nws.jobs.drive import driver
+from nws.jobs.drive.run import Outcome
+from nws.jobs.drive.stages import lacking_kept
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import RunWriter, Store, open_store
 
 Kept = dict[tuple[str, str, int], tuple[float | None, float | None, str]]
 

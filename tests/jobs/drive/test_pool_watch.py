@@ -7,16 +7,16 @@ import pytest
 from rich.console import Console
 
 from bench import stub_work
-from cluster.dispatcher import WorkerInfo, rows_warning
-from core.arithmetic import ROWS_DEPEND  # without this module nobody knows how this process multiplies
-from core.provenance import software
-from jobs.drive import driver
-from jobs.drive.pools import PoolWatch
-from jobs.drive.progress import Span
-from jobs.drive.run import Outcome, Run
-from jobs.recipes.job import plan_job
-from jobs.report.run_view import View, facts
-from jobs.store import RunInfo, RunWriter, Store
+from nws.cluster.dispatcher import WorkerInfo, rows_warning
+from nws.core.arithmetic import ROWS_DEPEND  # without this module nobody knows how this process multiplies
+from nws.core.provenance import software
+from nws.jobs.drive import driver
+from nws.jobs.drive.pools import PoolWatch
+from nws.jobs.drive.progress import Span
+from nws.jobs.drive.run import Outcome, Run
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.report.run_view import View, facts
+from nws.jobs.store import RunInfo, RunWriter, Store
 
 OTHER = ("NWS 0123456789ab", *software()[1:])
 
@@ -49,10 +49,10 @@ def test_rows_of_other_software_are_told_recorded_and_never_copied(
     answers = {"what cuts": [theirs, software()], "what summarises": [software(), theirs]}.get(where)
     with monkeypatch.context() as patch:
         if answers is None:
-            patch.setattr("cluster.dispatcher.software", lambda: theirs)
+            patch.setattr("nws.cluster.dispatcher.software", lambda: theirs)
         else:
             asked = iter(range(1000))
-            patch.setattr("cluster.article_work.software_now", lambda: answers[next(asked) % 2])
+            patch.setattr("nws.cluster.article_work.software_now", lambda: answers[next(asked) % 2])
         outcome = run(store, said)
     assert (outcome.state, outcome.articles) == ("done", 4)
     assert said.getvalue().count(f"Warning: a process of this run computes with {told}") == 1
@@ -74,7 +74,7 @@ def test_a_run_is_mixed_before_the_first_row_of_other_software_is_stored(
         record(self, *arguments)
 
     monkeypatch.setattr(RunWriter, "record", watched)
-    monkeypatch.setattr("cluster.article_work.software_now", lambda: OTHER)
+    monkeypatch.setattr("nws.cluster.article_work.software_now", lambda: OTHER)
     run(store)
     assert seen == [True, True]
 
@@ -90,7 +90,7 @@ def test_a_run_whose_sources_are_edited_while_it_works_is_mixed(store: Store, mo
     said = io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(RunWriter, "record", editing)
-        patch.setattr("jobs.drive.pools.are_as_imported", lambda: not edited)
+        patch.setattr("nws.jobs.drive.pools.are_as_imported", lambda: not edited)
         outcome = run(store, said)
     assert said.getvalue().count("Warning: NWS's sources were edited") == 1
     assert store.run_info(outcome.run_id).mixed
@@ -102,7 +102,7 @@ def test_a_run_that_is_resumed_with_other_code_says_so_and_gives_nothing(
 ) -> None:
     outcome, said = run(store), io.StringIO()
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.drive.driver.code_version", lambda: "0123456789ab-dirty+ba9876543210")
+        patch.setattr("nws.jobs.drive.driver.code_version", lambda: "0123456789ab-dirty+ba9876543210")
         after = resume(store, outcome.run_id, said)
     before = after.code_version.split(", ")[0]
     assert f"0123456789ab-dirty+ba9876543210 (before: {before}): new numbers of it may differ" in said.getvalue()
@@ -119,7 +119,7 @@ def test_a_run_that_is_resumed_with_other_libraries_names_both_and_gives_nothing
     others = {**before.revisions["libraries"], "numpy": "0.0.1", "apex": "2"}
     del others["scipy"]
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.recipes.plan.library_versions", lambda: others)
+        patch.setattr("nws.jobs.recipes.plan.library_versions", lambda: others)
         for _ in range(2):
             after = resume(store, outcome.run_id, said)
     assert f"numpy 0.0.1 (before: {before.revisions['libraries']['numpy']}), no scipy (before: " in said.getvalue()

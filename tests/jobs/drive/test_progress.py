@@ -5,8 +5,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from jobs.drive import progress
-from jobs.drive.progress import Pace, duration
+from nws.jobs.drive import progress
+from nws.jobs.drive.progress import Pace, duration
 
 
 @pytest.fixture

@@ -11,18 +11,18 @@ import pytest
 from stored_rows import difference, everything
 from undisturbed import QUIET
 
-import core.arithmetic  # noqa: F401  (stub workers import no torch, and tell how they multiply only where it is there)
+import nws.core.arithmetic  # noqa: F401  (stub workers import no torch, and tell how they multiply only where it is there)
 from bench import stub_work
-from cluster.article_work import Work
-from core.article import SegmentedArticle
-from core.errors import FencedError
-from core.stage import NO_SEGMENTS, Stage
-from core.types import Summary
-from jobs.drive import driver, reuse
-from jobs.drive.run import Outcome
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import RunWriter, Store, open_store
+from nws.cluster.article_work import Work
+from nws.core.article import SegmentedArticle
+from nws.core.errors import FencedError
+from nws.core.stage import NO_SEGMENTS, Stage
+from nws.core.types import Summary
+from nws.jobs.drive import driver, reuse
+from nws.jobs.drive.run import Outcome
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import RunWriter, Store, open_store
 
 SYSTEMS = 5
 
@@ -114,14 +114,14 @@ def test_an_edited_reference_or_text_is_another_article(store: Store, file: Path
 
 def test_another_kind_of_machine_computes_everything(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drive(store, pinned_to(file))
-    monkeypatch.setattr("core.arithmetic.describe_arithmetic", lambda: "NEON")
+    monkeypatch.setattr("nws.core.arithmetic.describe_arithmetic", lambda: "NEON")
     assert drive(store, pinned_to(file))[0].reused == 0
 
 
 def multiply(monkeypatch: pytest.MonkeyPatch, way: str, *, is_known: bool = True) -> None:
     """Workers multiply so from now on; the driver of a cluster does not know it."""
-    monkeypatch.setattr("core.arithmetic.describe_arithmetic", lambda: way)
-    monkeypatch.setattr("jobs.drive.pools._arithmetic_here", lambda device: way if is_known else None)
+    monkeypatch.setattr("nws.core.arithmetic.describe_arithmetic", lambda: way)
+    monkeypatch.setattr("nws.jobs.drive.pools._arithmetic_here", lambda device: way if is_known else None)
 
 
 def third(file: Path) -> str:

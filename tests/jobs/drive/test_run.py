@@ -7,16 +7,16 @@ import pytest
 from hostile_server import eventually
 from rich.console import Console
 
-from core.errors import CancelledError, StoreError, StoreUnavailableError
-from jobs.drive.run import Run
-from jobs.store import RunSpec, RunWriter, Store, runs
+from nws.core.errors import CancelledError, StoreError, StoreUnavailableError
+from nws.jobs.drive.run import Run
+from nws.jobs.store import RunSpec, RunWriter, Store, runs
 
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
 
 
 @pytest.fixture(autouse=True)
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.drive.run.BEAT_SECONDS", 0.02)
+    monkeypatch.setattr("nws.jobs.drive.run.BEAT_SECONDS", 0.02)
 
 
 def run_of(store: Store, stream: io.StringIO | None = None, **options: float) -> tuple[str, Run]:

@@ -17,17 +17,17 @@ from stored_rows import Stored, everything, rows
 from undisturbed import QUIET
 
 from bench import stub_work
-from core.errors import ClusterError, RecipeError
-from core.provenance import software
-from jobs.drive import driver, sharded_run
-from jobs.drive.driver import parts_of
-from jobs.drive.pools import MakeWork, stage_work
-from jobs.drive.run import Outcome
-from jobs.drive.sharded_run import ShardDriver, drive_shards, drivers_here, drivers_there
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import RunInfo, Store
-from jobs.store.runs import DRIVER_DIED
+from nws.core.errors import ClusterError, RecipeError
+from nws.core.provenance import software
+from nws.jobs.drive import driver, sharded_run
+from nws.jobs.drive.driver import parts_of
+from nws.jobs.drive.pools import MakeWork, stage_work
+from nws.jobs.drive.run import Outcome
+from nws.jobs.drive.sharded_run import ShardDriver, drive_shards, drivers_here, drivers_there
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import RunInfo, Store
+from nws.jobs.store.runs import DRIVER_DIED
 
 STUB = stub_work.work
 HOST = socket.gethostname()
@@ -205,7 +205,7 @@ def test_what_shards_warn_of_stands_in_the_log_of_their_parent_once(
 ) -> None:
     plan = planned(datasets=[{"name": str(news)}], precision="bfloat16")
     driver.create_sharded_run(store, NAME, plan, plan.run_spec(reuse=True), 1, 3, None)
-    monkeypatch.setattr("cluster.dispatcher.software", lambda: ("NWS ba9876543210", *software()[1:]))
+    monkeypatch.setattr("nws.cluster.dispatcher.software", lambda: ("NWS ba9876543210", *software()[1:]))
     drive(store, here(store))
     said = [line.text for _, line in store.log(NAME)]
     for what in ("Warning: a process of this run computes with NWS ba9876543210", "Nothing is copied from other runs"):
@@ -343,5 +343,5 @@ def test_each_driver_on_a_cluster_is_a_job_with_a_name_of_its_own(store: Store, 
     assert first.ended() is None
     head.becomes(NAME, "FAILED", "no such image")
     head.becomes(f"{NAME}-a2", "SUCCEEDED")
-    assert first.ended() == f"was FAILED (no such image). The end of its log:\n{NAME}: No module named 'core'"
+    assert first.ended() == f"was FAILED (no such image). The end of its log:\n{NAME}: No module named 'nws'"
     assert second.ended() == ""

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from cluster.resources import Card, GpuNode
-from cluster.session import Session
-from core.models import parameters, parse_model, resolve_model
-from core.models.generators import parse_generator
-from jobs.drive import pools
-from jobs.drive.pools import actor_bytes, choose_actors
-from jobs.recipes.job import plan_job
+from nws.cluster.resources import Card, GpuNode
+from nws.cluster.session import Session
+from nws.core.models import parameters, parse_model, resolve_model
+from nws.core.models.generators import parse_generator
+from nws.jobs.drive import pools
+from nws.jobs.drive.pools import actor_bytes, choose_actors
+from nws.jobs.recipes.job import plan_job
 
 H100 = Card("NVIDIA H100 80GB HBM3", 84_900_000_000, (9, 0))
 T4 = Card("Tesla T4", 15_600_000_000, (7, 5))

@@ -15,14 +15,14 @@ import pytest
 from fake_head import FakeHead
 
 from bench import stub_work
-from core.errors import ClusterError, RecipeError
-from core.provenance import file_sha256
-from jobs.drive import driver, pools, ship
-from jobs.drive.ship import follow_run
-from jobs.installation import ROOT, VERSION_FILE, code_version
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import LogLine, Store
+from nws.core.errors import ClusterError, RecipeError
+from nws.core.provenance import file_sha256
+from nws.jobs.drive import driver, pools, ship
+from nws.jobs.drive.ship import follow_run
+from nws.jobs.installation import ROOT, VERSION_FILE, code_version
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import LogLine, Store
 
 PASSWORD = "s3cret-w0rd"
 URL = f"postgresql://nws:{PASSWORD}@db.example/results"
@@ -45,8 +45,9 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-ADDED = {".nws_code_version", ".nws_store_url", ".nws_submission"}
-SHIPPED = {"core/sample/english.jsonl", "core/text/length.py", "jobs/new.py"}
+ADDED = {"nws/.code_version", ".nws_store_url", ".nws_submission"}
+LINKS = {"core": "core", "cluster": "cluster", "jobs": "jobs", "migrations": "alembic"}
+SHIPPED = {"core/sample/english.jsonl", "core/text/length.py", "jobs/new.py", "alembic/versions/0001.py"}
 KEPT = [
     *("jobs/nws.db", "jobs/nws.db-wal", "jobs/NWS.DB", "jobs/store.SQLite3", "jobs/dump.sql.gz", "data/news.jsonl"),
     *("core/.env", "core/server.pem", "core/Server.PEM", "core/id_rsa", "core/Credentials", "core/notes.txt"),
@@ -55,30 +56,37 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(
-    "own", ["alembic/versions/0001.py", "jobs/store/migrations/env.py"], ids=["checkout", "installed wheel"]
-)
-def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(own: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("installed", [False, True], ids=["checkout", "installed wheel"])
+def test_code_is_shipped_and_neither_databases_nor_data_nor_secrets(installed: bool, tmp_path: Path) -> None:
     checkout, target = tmp_path / "checkout", tmp_path / "target"
-    for name in (*SHIPPED, *KEPT, "alembic/versions/0001.py", own):
+    (checkout / "nws").mkdir(parents=True)
+    for link, folder in LINKS.items():
+        if installed:
+            (checkout / "nws" / link).mkdir()
+        else:
+            (checkout / folder).mkdir()
+            (checkout / "nws" / link).symlink_to(Path("..", folder))
+    package = {f"nws/{name}".replace("nws/alembic/", "nws/migrations/") for name in SHIPPED}
+    # Beside an installed package lies what others have installed.
+    for name in (*package, *(f"nws/{name}" for name in KEPT), "nws/plugins.py", "alembic/op.py", "theirs/__init__.py"):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("")
-    (checkout / "jobs" / "link.py").symlink_to(checkout / "core" / "server.pem")
-    (checkout / "jobs" / "linked").symlink_to(checkout / "data", target_is_directory=True)
+    (checkout / "nws" / "jobs" / "link.py").symlink_to(checkout / "nws" / "core" / "server.pem")
+    (checkout / "nws" / "jobs" / "linked").symlink_to(checkout / "nws" / "data", target_is_directory=True)
     target.mkdir()
     ship.stage(target, URL, "r1", checkout)
-    assert files(target) == {*ADDED, *SHIPPED, own}
+    assert files(target) == {*ADDED, *package, "nws/plugins.py", *(() if installed else ["nws/migrations/op.py"])}
 
 
 def test_all_code_is_shipped_and_the_password_is_in_the_file_for_the_driver_alone(tmp_path: Path) -> None:
     ship.stage(tmp_path, URL, "r1")
     shipped = files(tmp_path)
-    for folder in ("core", "cluster", "jobs", "nws", "alembic"):
+    for link, folder in LINKS.items():
         code = {path for kind in ("py", "j2", "css", "js") for path in (ROOT / folder).rglob(f"*.{kind}")}
         assert code
-        assert {str(path.relative_to(ROOT)) for path in code} <= shipped
-    assert {"nws_start.py", "jobs/recipes/bundled/phase1/paper.yaml", "core/sample/korean.jsonl"} <= shipped
-    assert "core/models/headlines.txt" in shipped
+        assert {f"nws/{link}/{path.relative_to(ROOT / folder)}" for path in code} <= shipped
+    assert {"nws/plugins.py", "nws/jobs/recipes/bundled/phase1/paper.yaml", "nws/core/sample/korean.jsonl"} <= shipped
+    assert "nws/core/models/headlines.txt" in shipped
     assert [name for name in shipped if PASSWORD in (tmp_path / name).read_text()] == [ship.URL_FILE]
     assert stat.S_IMODE((tmp_path / ship.URL_FILE).stat().st_mode) == 0o600
     assert (tmp_path / VERSION_FILE).read_text() == code_version()
@@ -87,7 +95,7 @@ def test_all_code_is_shipped_and_the_password_is_in_the_file_for_the_driver_alon
 def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path) -> None:
     ship.stage(tmp_path, "sqlite:///relative.db", "r1")
     script = (
-        "from jobs.drive.ship import take_store_url; from jobs.installation import code_version; "
+        "from nws.jobs.drive.ship import take_store_url; from nws.jobs.installation import code_version; "
         "print(code_version(), take_store_url(), take_store_url())"
     )
     command = [sys.executable, "-c", script]
@@ -98,7 +106,7 @@ def test_the_staged_checkout_runs_finds_its_store_and_forgets_it(tmp_path: Path)
 
 def test_the_job_has_the_name_of_the_run_and_tells_no_password(store: Store, head: FakeHead, plan: Plan) -> None:
     run_id = ship.ship_run(store, plan, HEAD)
-    assert head.entrypoints == {run_id: f"python -m jobs.cli drive {run_id} --epoch 0"}
+    assert head.entrypoints == {run_id: f"python -m nws.jobs.cli drive {run_id} --epoch 0"}
     assert head.metadata == {"run_id": run_id, "job": "phase1", "store": store.shown_url}
     assert [name for name, text in head.shipped.items() if store.url in text] == [ship.URL_FILE]
     run = store.run_info(run_id)
@@ -145,11 +153,11 @@ def test_a_run_is_submitted_again_under_the_next_name_and_only_jobs_that_live_ar
 def test_a_job_that_never_drove_is_an_error_and_ends_the_run(store: Store, head: FakeHead, plan: Plan) -> None:
     run_id = ship.ship_run(store, plan, HEAD)
     head.becomes(run_id, "FAILED", "exit code 1")
-    with pytest.raises(ClusterError, match=r"exit code 1(.|\n)*No module named 'core'"):
+    with pytest.raises(ClusterError, match=r"exit code 1(.|\n)*No module named 'nws'"):
         follow_run(store, run_id, lambda line: None, epoch=0, job=(head, run_id))
     run = store.run_info(run_id)
     assert run.state == "failed"
-    assert "No module named 'core'" in str(run.error)
+    assert "No module named 'nws'" in str(run.error)
 
 
 def test_following_waits_for_a_new_end_and_hands_on_new_lines(store: Store, head: FakeHead, plan: Plan) -> None:
@@ -214,7 +222,7 @@ def test_cancelling_ends_a_run_without_a_driver_and_names_a_driver_that_does_not
     assert in_store("cancel", run_id).out == f"Run {run_id} is interrupted.\n"
     told = in_store("cancel", run_id, "--json").json
     assert told == {"run_id": run_id, "state": "interrupted", "stopped_jobs": []}
-    monkeypatch.setattr("jobs.commands.manage._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("nws.jobs.commands.manage._PATIENCE_SECONDS", 0.0)
     store.claim_run(run_id, socket.gethostname(), os.getpid())
     cancelled = in_store("cancel", run_id)
     assert (cancelled.code, cancelled.out) == (1, f"Run {run_id} is running.\n")
@@ -283,7 +291,7 @@ def test_a_job_that_is_killed_before_it_drives_leaves_no_pending_run(
     assert waits in " ".join(in_store("status", submitted).out.split())
     # The driver gets ready: it reads its datasets, here without an end.
     script = (
-        "import sys, time; from jobs import cli; from jobs.drive import driver; "
+        "import sys, time; from nws.jobs import cli; from nws.jobs.drive import driver; "
         "driver.plan_again = lambda *arguments: (print('ready', flush=True), time.sleep(600)); cli.main()"
     )
     job = subprocess.Popen(

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.learning.writer import load_writer
-from core.text.length import count_words
-from jobs.recipes.load import load_recipe
-from jobs.recipes.phase2 import Phase2Recipe
+from nws.core.learning.writer import load_writer
+from nws.core.text.length import count_words
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.phase2 import Phase2Recipe
 
 TEXT = "The mayor of Dover opened a new bridge on Monday. Trains will cross the bridge every hour. Snow may follow."
 RERANKED = "joint|rerank-6-lead6-adjacent0.05|seed=4"
@@ -62,7 +62,7 @@ def test_policies_are_looked_at_used_and_exported(
     assert nws("report", run, "--json").json["run"]["id"] == run
 
     with monkeypatch.context() as full:
-        full.setattr("core.learning.writer.save_policies", no_room)
+        full.setattr("nws.core.learning.writer.save_policies", no_room)
         refused = nws("export", run, "--policy", "mine")
     assert (refused.code, "cannot be written to mine: No space left" in refused.err) == (1, True), refused.err
     assert [path.name for path in tmp_path.iterdir() if "mine" in path.name] == ["mine.yaml"]

@@ -12,9 +12,9 @@ from rouge_score.rouge_scorer import RougeScorer
 from stored_rows import objects
 from undisturbed import QUIET
 
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.store import open_store
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import open_store
 
 pytestmark = pytest.mark.slow
 

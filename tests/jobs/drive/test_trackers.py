@@ -9,9 +9,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from training_run import small_training
 from undisturbed import QUIET
 
-from core.errors import RecipeError
-from jobs.drive import driver, trackers
-from jobs.store import Store, open_store
+from nws.core.errors import RecipeError
+from nws.jobs.drive import driver, trackers
+from nws.jobs.store import Store, open_store
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +123,6 @@ def test_what_cannot_be_logged_to_is_refused_before_a_run_begins(nws, monkeypatc
         refused = nws("submit", "phase1", *wrong)
         assert (refused.code, said in refused.err) == (2, True), refused.err
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(RecipeError, match=r"mlflow is not installed: pip install 'nws\[mlflow\]'"):
+    with pytest.raises(RecipeError, match=r"mlflow is not installed. In NWS's checkout, run `pip .*'\.\[mlflow\]'`"):
         trackers.require_trackers(["mlflow"])
     assert not Path("nws.db").exists()

@@ -7,14 +7,14 @@ import pytest
 from stored_rows import everything, rows
 from undisturbed import QUIET
 
-from core.article import Article
-from core.episodes import EpisodeRunner
-from core.errors import NwsError
-from core.learning.exchange import ArticleGradient, Request
-from jobs.drive import driver, training
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import Store
+from nws.core.article import Article
+from nws.core.episodes import EpisodeRunner
+from nws.core.errors import NwsError
+from nws.core.learning.exchange import ArticleGradient, Request
+from nws.jobs.drive import driver, training
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store
 
 METHODS = [
     {"name": "quick", "passes": 3, "articles_per_update": 3, "reinforce": {"samples": 2}},

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from hostile_server import eventually
 
-from jobs.store import RunSpec, Store, open_store
+from nws.jobs.store import RunSpec, Store, open_store
 
 ROOT = Path(__file__).parents[3]
 SPEC = RunSpec("phase1", {}, "hash", 0, "v", {}, {}, 1)
 DYING = """
 import os, sys
-from jobs.drive.watchdog import watchdog
+from nws.jobs.drive.watchdog import watchdog
 url, run_id, epoch = sys.argv[1:]
 with watchdog(url, run_id, int(epoch)):
     print(os.getpid(), flush=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.metrics.config import RougeConfig
-from core.models import ModelRef
-from core.stage import Stage
-from jobs.drive.reuse import obstacles, works
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
+from nws.core.metrics.config import RougeConfig
+from nws.core.models import ModelRef
+from nws.core.stage import Stage
+from nws.jobs.drive.reuse import obstacles, works
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
 
 
 @pytest.fixture(scope="module")

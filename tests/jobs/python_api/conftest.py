@@ -5,16 +5,16 @@ import pytest
 from prepared_articles import parameters_of
 from rich.console import Console
 
-from core.learning.checkpoint import Checkpoint, Reading
-from core.learning.policies import make_policies
-from core.learning.policy_system import policy_system
-from core.learning.training_config import PolicyConfig
-from core.learning.writer import save_policies
-from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.store import open_store
+from nws.core.learning.checkpoint import Checkpoint, Reading
+from nws.core.learning.policies import make_policies
+from nws.core.learning.policy_system import policy_system
+from nws.core.learning.training_config import PolicyConfig
+from nws.core.learning.writer import save_policies
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import parse_model, resolve_model
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import open_store
 
 
 @pytest.fixture(scope="session")

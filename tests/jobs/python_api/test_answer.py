@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 from made_scores import kept_points
 
-from core.analysis.answer import answer_of
-from core.analysis.points import Points
-from jobs.python_api.answer import ShownAnswer
-from jobs.report.sweep_numbers import kept_json
-from jobs.report.system_names import FULL_NAMES
+from nws.core.analysis.answer import answer_of
+from nws.core.analysis.points import Points
+from nws.jobs.python_api.answer import ShownAnswer
+from nws.jobs.report.sweep_numbers import kept_json
+from nws.jobs.report.system_names import FULL_NAMES
 
 SHARES = {
     "a": {3: 0.3, 7: 0.42, 21: 0.55},

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import nws
-from core.errors import CorpusError, LanguageError, NwsError, PluginError, RecipeError
+from nws.core.errors import CorpusError, LanguageError, NwsError, PluginError, RecipeError
 
 PREDICTIONS = ["Snow closed the schools.", "The mayor opened a bridge.", "Trams run all night."]
 REFERENCES = ["Snow has closed all schools.", ["A new bridge was opened.", "The mayor opened it."], "Night trams run."]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import nws
-from core.errors import RecipeError, StoreError
-from jobs.store import open_store as open_to_write
+from nws.core.errors import RecipeError, StoreError
+from nws.jobs.store import open_store as open_to_write
 
 TEXTRANK = "all-MiniLM-L6-v2|textrank|chunks"
 
@@ -105,7 +105,7 @@ def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.Result, tmp_pa
 
 
 def test_a_run_without_summaries_has_an_empty_frame(tmp_path: Path) -> None:
-    from jobs.recipes.job import plan_job
+    from nws.jobs.recipes.job import plan_job
 
     url = f"sqlite:///{tmp_path / 'x.db'}"
     with open_to_write(url) as store:

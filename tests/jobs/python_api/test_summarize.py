@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import nws
-from core.learning.writer import load_writer
+from nws.core.learning.writer import load_writer
 
 TEXT = "Snow closed the schools of the town on Monday. The mayor said that they may open again on Thursday."
 

@@ -17,9 +17,9 @@ from matplotlib.figure import Figure
 from threadpoolctl import threadpool_info
 
 import nws
-from core.analysis import METRICS
-from core.errors import CorpusError, NwsError, PluginError, RecipeError
-from jobs.python_api.sweep import ALWAYS
+from nws.core.analysis import METRICS
+from nws.core.errors import CorpusError, NwsError, PluginError, RecipeError
+from nws.jobs.python_api.sweep import ALWAYS
 
 SYSTEMS = ["textrank", "lead3", "oracle"]
 

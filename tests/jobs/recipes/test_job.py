@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from core.errors import RecipeError
-from jobs import cli
-from jobs.recipes.job import make_plan, plan_again, plan_job
-from jobs.recipes.load import BUNDLED, RECIPES, recipe_class
-from jobs.recipes.sweep_recipe import Phase1Recipe
-from jobs.report.report_files import REPORTS
+from nws.core.errors import RecipeError
+from nws.jobs import cli
+from nws.jobs.recipes.job import make_plan, plan_again, plan_job
+from nws.jobs.recipes.load import BUNDLED, RECIPES, recipe_class
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.jobs.report.report_files import REPORTS
 
 
 def test_every_job_has_what_contributing_asks_for() -> None:

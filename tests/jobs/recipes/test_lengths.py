@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 import nws
-from core.text.dataset import Dataset, OpenDataset, open_rows
-from core.text.length import lengths_up_to
-from jobs.recipes.job import new_plan, plan_again, plan_job
-from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.plan import STREAMED, Plan
-from jobs.recipes.sweep_plan import STUDY_LENGTHS
-from jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
+from nws.core.text.dataset import Dataset, OpenDataset, open_rows
+from nws.core.text.length import lengths_up_to
+from nws.jobs.recipes.job import new_plan, plan_again, plan_job
+from nws.jobs.recipes.load import load_recipe, parse_recipe
+from nws.jobs.recipes.plan import STREAMED, Plan
+from nws.jobs.recipes.sweep_plan import STUDY_LENGTHS
+from nws.jobs.recipes.sweep_recipe import BaselinesRecipe, Phase1Recipe
 
 TEXT = "The council met on Monday. It approved a new bridge, and nobody spoke against it." * 9
 
@@ -56,7 +56,7 @@ def test_a_stored_recipe_has_the_numbers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [["sample"], ["sample", "sample-ko"]])
 def test_of_the_bundled_articles_they_are_those_of_the_study(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.recipes.sweep_plan.language_of", lambda corpora: "en")  # of two languages
+    monkeypatch.setattr("nws.jobs.recipes.sweep_plan.language_of", lambda corpora: "en")  # of two languages
     plan = planned("phase1", *names)
     assert (plan.recipe.n, plan.lengths_end) == (STUDY_LENGTHS, "")
 

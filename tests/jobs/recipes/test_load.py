@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.errors import RecipeError
-from core.models.generators import KNOWN_GENERATORS
-from core.systems.extractive_baselines import BASELINES
-from jobs.recipes.base import RunRecipe
-from jobs.recipes.load import BUNDLED, load_recipe, parse_settings
-from jobs.recipes.phase2 import Phase2Recipe
-from jobs.recipes.sweep_recipe import ON_REQUEST, BaselinesRecipe, Phase1Recipe
+from nws.core.errors import RecipeError
+from nws.core.models.generators import KNOWN_GENERATORS
+from nws.core.systems.extractive_baselines import BASELINES
+from nws.jobs.recipes.base import RunRecipe
+from nws.jobs.recipes.load import BUNDLED, load_recipe, parse_settings
+from nws.jobs.recipes.phase2 import Phase2Recipe
+from nws.jobs.recipes.sweep_recipe import ON_REQUEST, BaselinesRecipe, Phase1Recipe
 
 
 @pytest.mark.parametrize("kind", [Phase1Recipe, BaselinesRecipe, Phase2Recipe])

@@ -7,18 +7,18 @@ import pytest
 import torch
 from rich.console import Console
 
-from core.errors import RecipeError
-from core.metrics.config import Options
-from core.metrics.faithfulness import Faithfulness
-from core.metrics.fluency import Fluency
-from core.metrics.metric import Row
-from core.metrics.registry import make_metric
-from core.models import parse_model, resolve_model
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.report.metric_names import chosen_metrics_of, metrics_of
-from jobs.store import Store
+from nws.core.errors import RecipeError
+from nws.core.metrics.config import Options
+from nws.core.metrics.faithfulness import Faithfulness
+from nws.core.metrics.fluency import Fluency
+from nws.core.metrics.metric import Row
+from nws.core.metrics.registry import make_metric
+from nws.core.models import parse_model, resolve_model
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.report.metric_names import chosen_metrics_of, metrics_of
+from nws.jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.errors import RecipeError
-from core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
-from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
+from nws.core.errors import RecipeError
+from nws.core.learning.training_config import Decoding, OptimizerConfig, PolicyConfig, ReinforceConfig, TrainingConfig
+from nws.jobs.recipes.load import load_recipe, parse_recipe
+from nws.jobs.recipes.phase2 import MethodRecipe, Phase2Recipe
 
 
 def test_defaults_are_those_of_the_science() -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RecipeError
-from core.learning.policy_system import PolicySystem
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.phase2 import Phase2Recipe
+from nws.core.errors import RecipeError
+from nws.core.learning.policy_system import PolicySystem
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.phase2 import Phase2Recipe
 
 
 def test_policies_are_systems_beside_the_others() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import PluginError, RecipeError
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.recipes.outside import files_to_ship
-from jobs.recipes.plan import Plan
-from jobs.store import Store
+from nws.core.errors import PluginError, RecipeError
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.outside import files_to_ship
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 SOURCE = """

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import RecipeError
-from core.provenance import file_sha256
-from core.text.length import first_words
-from jobs.drive import driver
-from jobs.drive.reuse import works
-from jobs.recipes import outside
-from jobs.recipes.job import plan_again, plan_job
-from jobs.recipes.outside import misfits
-from jobs.recipes.plan import Plan
-from jobs.store import Store
+from nws.core.errors import RecipeError
+from nws.core.provenance import file_sha256
+from nws.core.text.length import first_words
+from nws.jobs.drive import driver
+from nws.jobs.drive.reuse import works
+from nws.jobs.recipes import outside
+from nws.jobs.recipes.job import plan_again, plan_job
+from nws.jobs.recipes.outside import misfits
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 LENGTHS = [2, 5]
@@ -165,7 +165,7 @@ def test_predictions_are_scored_in_each_run_also_where_keys_are_swapped(
 def test_what_travels_with_each_bundle_has_no_predictions(tiny_models: dict[str, Path], tmp_path: Path) -> None:
     from ray import cloudpickle
 
-    from jobs.drive.pools import stage_work
+    from nws.jobs.drive.pools import stage_work
 
     plan = planned(tiny_models, predicted(tmp_path / "mine.jsonl", ["a"], "unmistakable"))
     work = stage_work(plan.stages[-1], "cpu", None)

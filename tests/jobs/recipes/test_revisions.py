@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RecipeError
-from core.models import MINILM, MINILM_COMMIT
-from core.provenance import code_as_imported
-from jobs import installation
-from jobs.drive.driver import changed_software
-from jobs.installation import (
+from nws.core.errors import RecipeError
+from nws.core.models import MINILM, MINILM_COMMIT
+from nws.core.provenance import code_as_imported
+from nws.jobs import installation
+from nws.jobs.drive.driver import changed_software
+from nws.jobs.installation import (
     ROOT,
     VERSION_FILE,
     code_version,
@@ -16,10 +16,10 @@ from jobs.installation import (
     is_of_commit,
     told_version,
 )
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.plan import require_same_revisions
-from jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.plan import require_same_revisions
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 
 
 def test_pinning_names_everything_exactly_and_again_gives_the_same() -> None:
@@ -144,6 +144,7 @@ def test_a_git_of_the_environment_changes_nothing(tmp_path: Path, monkeypatch: p
 def test_a_commit_is_named_as_it_is_if_the_sources_are_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, as_imported: bool, named: str
 ) -> None:
+    (tmp_path / VERSION_FILE).parent.mkdir()
     (tmp_path / VERSION_FILE).write_text(written.format(sources=code_as_imported()))
     monkeypatch.setattr(installation, "ROOT", tmp_path)
     monkeypatch.setattr(installation, "are_as_imported", lambda: as_imported)

@@ -11,19 +11,19 @@ import torch
 from rich.console import Console
 from training_run import small_training
 
-from core.article import Article
-from core.errors import RecipeError
-from core.learning.reward import make_reward
-from core.learning.training_config import ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, NO_REFERENCE_READ, RewardConfig
-from core.learning.writer import PolicyWriter, load_policies, save_policies
-from core.metrics.bertscore import BertScorer
-from core.metrics.config import BertScoreConfig
-from core.models import parse_model, resolve_model
-from core.text.dataset import Dataset, open_dataset
-from core.text.segmentation import Segmenter
-from jobs.drive import driver
-from jobs.drive.training import choose_system
-from jobs.store import Store
+from nws.core.article import Article
+from nws.core.errors import RecipeError
+from nws.core.learning.reward import make_reward
+from nws.core.learning.training_config import ARTICLE_SIMILARITY, BERTSCORE, FLUENCY, NO_REFERENCE_READ, RewardConfig
+from nws.core.learning.writer import PolicyWriter, load_policies, save_policies
+from nws.core.metrics.bertscore import BertScorer
+from nws.core.metrics.config import BertScoreConfig
+from nws.core.models import parse_model, resolve_model
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.core.text.segmentation import Segmenter
+from nws.jobs.drive import driver
+from nws.jobs.drive.training import choose_system
+from nws.jobs.store import Store
 
 TEXT = "The council met. A bridge will open in May. It cost two million. Nobody spoke against it."
 ARTICLE = Article("d", "all", "0", TEXT, ("Snow fell on Dover.",))

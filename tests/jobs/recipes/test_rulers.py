@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RecipeError
-from core.text.dataset import Dataset, open_rows
-from jobs.recipes.job import plan_job
-from jobs.recipes.sweep_plan import with_rulers
+from nws.core.errors import RecipeError
+from nws.core.text.dataset import Dataset, open_rows
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.sweep_plan import with_rulers
 
 TEXT = "The council met on Monday. It approved a new bridge, and nobody spoke against it."
 

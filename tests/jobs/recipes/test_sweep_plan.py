@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.errors import RecipeError
-from core.systems.extractive_baselines import BASELINES
-from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe, parse_recipe
-from jobs.recipes.sweep_recipe import BaselinesRecipe
-from jobs.store import Store
+from nws.core.errors import RecipeError
+from nws.core.systems.extractive_baselines import BASELINES
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe, parse_recipe
+from nws.jobs.recipes.sweep_recipe import BaselinesRecipe
+from nws.jobs.store import Store
 
 QUIET = Console(file=io.StringIO())
 LENGTHS = [1, 5]
@@ -76,7 +76,7 @@ def test_no_encoder_is_loaded_where_no_system_asks_for_one(
     assert len(encoders) == 1
     for stages in ((replace(stage, encoders=encoders),), plan.stages):
         assert driver.start(store, replace(plan, stages=stages), "inline", QUIET).failures == 0
-        monkeypatch.setattr("core.sweep.load_encoder", None)
+        monkeypatch.setattr("nws.core.sweep.load_encoder", None)
     query = (
         "select run_id, article_id, system, n, text, words, bertscore_precision, bertscore_recall, bertscore_f1, "
         "rouge1_f1, rouge2_f1, rougel_f1, density, kept, kept_words from summaries order by 1, 2, 3, 4"
@@ -133,7 +133,7 @@ def test_a_checkpoint_of_the_hub_is_known_from_its_configuration(
         asked.append(with_weights)
         return tiny_models["llama"]
 
-    monkeypatch.setattr("core.models.download_model", download)
+    monkeypatch.setattr("nws.core.models.download_model", download)
     plan = make_plan(load_recipe(BaselinesRecipe, "sample", recipe(tiny_models, f"org/model@{'a' * 40}")))
     generator = plan.stages[0].generator
     assert generator is not None

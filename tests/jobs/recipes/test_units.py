@@ -7,13 +7,13 @@ import pytest
 from rich.console import Console
 from training_run import small_training
 
-from core.learning.writer import PolicyWriter, load_policies, save_policies
-from core.text.segmentation import pipeline_revision
-from jobs.drive import driver
-from jobs.drive.training import choose_system
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import Store
+from nws.core.learning.writer import PolicyWriter, load_policies, save_policies
+from nws.core.text.segmentation import pipeline_revision
+from nws.jobs.drive import driver
+from nws.jobs.drive.training import choose_system
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store
 
 pytestmark = pytest.mark.slow
 

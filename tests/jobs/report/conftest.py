@@ -4,7 +4,7 @@ from made_scores import Point, in_columns, point_scores
 from run_infos import run_info
 from system_kinds import kind_of
 
-from jobs.report import figure_files
+from nws.jobs.report import figure_files
 
 LENGTHS = tuple(range(1, 22, 2))
 

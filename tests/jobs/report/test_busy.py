@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from jobs.report.console import busy
+from nws.jobs.report.console import busy
 
 
 def test_a_line_elsewhere_than_on_a_terminal_even_if_it_ends_with_an_error() -> None:

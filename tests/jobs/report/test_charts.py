@@ -4,11 +4,11 @@ from made_scores import in_columns
 from policy_results import make_results
 from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
-from jobs.report.charts import mean_chart, system_looks
-from jobs.report.policy_numbers import analyse_policies
-from jobs.report.policy_report import policies_sheet
-from jobs.report.sweep_charts import curves_sheet
-from jobs.report.sweep_numbers import analyse
+from nws.jobs.report.charts import mean_chart, system_looks
+from nws.jobs.report.policy_numbers import analyse_policies
+from nws.jobs.report.policy_report import policies_sheet
+from nws.jobs.report.sweep_charts import curves_sheet
+from nws.jobs.report.sweep_numbers import analyse
 
 
 def heights(series):

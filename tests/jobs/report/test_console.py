@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
-from jobs.report.console import PrintableConsole, printable
+from nws.jobs.report.console import PrintableConsole, printable
 
 
 def printed(renderable: object, **options: object) -> str:

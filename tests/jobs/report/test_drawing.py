@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from matplotlib.image import imread
 from policy_results import OTHERS, make_results
 
-from core.analysis.points import Points
-from jobs.report.charts import Chart, ChartPoint, Series, Sheet, coloured
-from jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
-from jobs.report.figure_files import save
-from jobs.report.policy_numbers import analyse_policies
-from jobs.report.policy_report import learning_sheet, policies_sheet
-from jobs.report.sweep_charts import curves_sheet
-from jobs.report.sweep_numbers import analyse
+from nws.core.analysis.points import Points
+from nws.jobs.report.charts import Chart, ChartPoint, Series, Sheet, coloured
+from nws.jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
+from nws.jobs.report.figure_files import save
+from nws.jobs.report.policy_numbers import analyse_policies
+from nws.jobs.report.policy_report import learning_sheet, policies_sheet
+from nws.jobs.report.sweep_charts import curves_sheet
+from nws.jobs.report.sweep_numbers import analyse
 
 PLACES = st.floats(0, 1, allow_nan=False)
 

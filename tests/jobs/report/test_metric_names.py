@@ -2,7 +2,7 @@
 
 from run_infos import run_info
 
-from jobs.report.metric_names import default_metric
+from nws.jobs.report.metric_names import default_metric
 
 
 def test_runs_are_compared_in_content_kept_where_all_measure_it_alike() -> None:

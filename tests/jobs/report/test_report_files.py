@@ -10,14 +10,14 @@ from policy_results import make_results
 from rich.console import Console
 from small_disk import full_disk
 
-from core.analysis import METRICS
-from core.analysis.points import Points
-from core.errors import NwsError
-from jobs.report.numerals import decimals
-from jobs.report.policy_numbers import analyse_policies, policies_json
-from jobs.report.printed_report import Asked, asked_json
-from jobs.report.report_files import means_latex, write_policy_report, write_sweep_report
-from jobs.report.sweep_numbers import analyse, report_json
+from nws.core.analysis import METRICS
+from nws.core.analysis.points import Points
+from nws.core.errors import NwsError
+from nws.jobs.report.numerals import decimals
+from nws.jobs.report.policy_numbers import analyse_policies, policies_json
+from nws.jobs.report.printed_report import Asked, asked_json
+from nws.jobs.report.report_files import means_latex, write_policy_report, write_sweep_report
+from nws.jobs.report.sweep_numbers import analyse, report_json
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ from made_scores import kept_points
 from rich.cells import cell_len
 from run_infos import run_info
 
-from core.analysis.answer import Answer, answer_of
-from core.analysis.points import Points
-from jobs.report.console import PrintableConsole
-from jobs.report.kept_answer import headline
-from jobs.report.run_status import ListedRun, ShortAnswer, listed_runs, print_runs
-from jobs.report.system_names import system_names
-from jobs.store import RunSpec, Store
-from jobs.store.means import answer_rows
+from nws.core.analysis.answer import Answer, answer_of
+from nws.core.analysis.points import Points
+from nws.jobs.report.console import PrintableConsole
+from nws.jobs.report.kept_answer import headline
+from nws.jobs.report.run_status import ListedRun, ShortAnswer, listed_runs, print_runs
+from nws.jobs.report.system_names import system_names
+from nws.jobs.store import RunSpec, Store
+from nws.jobs.store.means import answer_rows
 
 
 def listed(store: Store, answer: Answer, job: str = "phase1") -> ListedRun:

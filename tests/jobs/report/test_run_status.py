@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.store import RunSpec, open_store
+from nws.jobs.store import RunSpec, open_store
 
 REVISIONS = {"segmentation": "s", "encoders": {}, "bertscore": "b", "libraries": {}}
 

@@ -6,16 +6,16 @@ import pytest
 import sqlalchemy as sa
 from served_runs import MadeRun
 
-from core.errors import ClusterError
-from jobs.report.run_view import Viewer
-from jobs.store import Progress, Store
+from nws.core.errors import ClusterError
+from nws.jobs.report.run_view import Viewer
+from nws.jobs.store import Progress, Store
 
 
 def test_the_span_goes_on_between_two_beats_and_while_the_driver_is_silent(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [100.0]
-    monkeypatch.setattr("jobs.drive.ship.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("nws.jobs.drive.ship.time.monotonic", lambda: clock[0])
     run = MadeRun(store)
     viewer = Viewer(store, run.id)
     noted = datetime.now(UTC) - timedelta(seconds=20)  # it has found nothing to tell since

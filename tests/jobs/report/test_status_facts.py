@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from run_infos import run_info
 
-from jobs.drive.progress import Span
-from jobs.report.console import PrintableConsole
-from jobs.report.run_view import View, line, print_facts, status_facts
-from jobs.store import FailureInfo, Progress, Store
+from nws.jobs.drive.progress import Span
+from nws.jobs.report.console import PrintableConsole
+from nws.jobs.report.run_view import View, line, print_facts, status_facts
+from nws.jobs.store import FailureInfo, Progress, Store
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 SPAN = Span(90.0, 45)

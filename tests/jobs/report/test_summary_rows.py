@@ -10,13 +10,13 @@ import pyarrow.parquet
 import pytest
 from datasets import Dataset
 
-from core.article import Article
-from core.errors import RecipeError
-from core.metrics.specs import BY_COLUMN
-from core.types import BundleResult, Summary
-from jobs.report import summary_rows
-from jobs.report.summary_rows import STDOUT, row_columns, write_summary_rows
-from jobs.store import RunSpec
+from nws.core.article import Article
+from nws.core.errors import RecipeError
+from nws.core.metrics.specs import BY_COLUMN
+from nws.core.types import BundleResult, Summary
+from nws.jobs.report import summary_rows
+from nws.jobs.report.summary_rows import STDOUT, row_columns, write_summary_rows
+from nws.jobs.store import RunSpec
 
 TEXTS = ('=HYPERLINK("x")', "-1", 'He said: "no",\nthen left.', "시장이 말했다", "")
 SYSTEMS = {"m|lexrank|chunks": "system", "random": "control"}

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_infos import run_info
 
-from core.errors import RecipeError
-from jobs.report.system_names import names_of, system_names
+from nws.core.errors import RecipeError
+from nws.jobs.report.system_names import names_of, system_names
 
 SWEEP = (*(f"all-MiniLM-L6-v2|{name}|chunks" for name in ("lexrank", "position", "textrank")), "lead", "random")
 POLICIES = ("policy|joint|seed=0", "policy|joint|seed=1", "policy|joint", "lead")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from core.errors import StoreError
-from jobs.report.table import MISSING, Cell, Table, latex_cell, shown, write_csv
+from nws.core.errors import StoreError
+from nws.jobs.report.table import MISSING, Cell, Table, latex_cell, shown, write_csv
 
 # What each command prints, as the LaTeX Companion says; groups and escapes give what they hold.
 PRINTED = {

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from core.text.dataset import Dataset, open_dataset
-from jobs.report.warnings import warn_of_corpora
+from nws.core.text.dataset import Dataset, open_dataset
+from nws.jobs.report.warnings import warn_of_corpora
 
 ENGLISH = "The council has agreed to repair the old bridge before the winter."
 FRENCH = "Le conseil municipal a décidé de réparer le vieux pont avant l'hiver."

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from core.errors import NwsError, RecipeError
-from jobs.serve.access import require_safe
-from jobs.serve.app import listen, make_app
-from jobs.store import Store, open_store
+from nws.core.errors import NwsError, RecipeError
+from nws.jobs.serve.access import require_safe
+from nws.jobs.serve.app import listen, make_app
+from nws.jobs.store import Store, open_store
 
 TOKEN = "0123456789abcdef-secret"
 

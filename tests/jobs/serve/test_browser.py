@@ -11,7 +11,7 @@ from opened_pages import TOLD
 from playwright.sync_api import Browser, Page, expect
 from served_runs import HARM, MadeRun, serving
 
-from jobs.store import Store, open_store
+from nws.jobs.store import Store, open_store
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from nws_process import NWS, ROOT
 from postgres_server import postgres_server
 from served_runs import MadeRun, serving
 
-from jobs.serve import app
-from jobs.store import Store, open_store, upgrade_schema
+from nws.jobs.serve import app
+from nws.jobs.store import Store, open_store, upgrade_schema
 
 pytestmark = pytest.mark.slow
 

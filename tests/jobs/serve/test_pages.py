@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from served_runs import HARM, MadeRun
 from starlette.testclient import TestClient
 
-from core.errors import NwsError
-from jobs.report.page.page import collect, render
-from jobs.serve import app
-from jobs.serve.app import make_app
-from jobs.store import RunInfo, RunSpec, Store, open_store
+from nws.core.errors import NwsError
+from nws.jobs.report.page.page import collect, render
+from nws.jobs.serve import app
+from nws.jobs.serve.app import make_app
+from nws.jobs.store import RunInfo, RunSpec, Store, open_store
 
 PARTS_OF_A_RUN = {"state", "answer", "progress", "written", "failures", "log"}
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -17,12 +17,12 @@ import sqlalchemy as sa
 from made_scores import make_scores
 from postgres_server import postgres_server as own_server
 
-from core.article import Article
-from core.learning.exchange import ArticleGradient, Decoded, Sample
-from core.learning.learner import UpdateStatistics
-from core.metrics.specs import SPECS
-from core.types import BundleResult, Failure, Score, Summary
-from jobs.store import PolicyCheckpoint, RoundResult, RunSpec, Store, open_store, upgrade_schema
+from nws.core.article import Article
+from nws.core.learning.exchange import ArticleGradient, Decoded, Sample
+from nws.core.learning.learner import UpdateStatistics
+from nws.core.metrics.specs import SPECS
+from nws.core.types import BundleResult, Failure, Score, Summary
+from nws.jobs.store import PolicyCheckpoint, RoundResult, RunSpec, Store, open_store, upgrade_schema
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import nws
-from core.errors import StoreError
-from jobs.store import open_store
-from jobs.store.address import parse_address
+from nws.core.errors import StoreError
+from nws.jobs.store import open_store
+from nws.jobs.store.address import parse_address
 
 # Where a password stands in a URL, right or mistyped.
 SPELLINGS = (

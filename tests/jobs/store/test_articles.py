@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from core.article import Article
-from core.types import BundleResult
-from jobs.store import RunSpec, Store
+from nws.core.article import Article
+from nws.core.types import BundleResult
+from nws.jobs.store import RunSpec, Store
 
 KINDS = {"lead": "control", "mini|centroid": "system", "late": "system"}
 
@@ -82,7 +82,7 @@ def test_the_texts_of_a_system_are_read_in_parts(store: Store, fill, sweep, monk
     run_id = fill(
         replace(written, summaries=tuple(replace(s, extra={"raw_text": s.n}) for s in written.summaries)), STORIES
     )
-    monkeypatch.setattr("jobs.store.results._SUMMARIES_AT_ONCE", 3)
+    monkeypatch.setattr("nws.jobs.store.results._SUMMARIES_AT_ONCE", 3)
     read: list[tuple[str, int, str, str | None]] = []
     while part := store.written_texts(run_id, "lead", read[-1][:2] if read else ("", 0)):
         assert len(part) <= 3

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.article import Article
-from core.types import BundleResult, Summary
-from jobs.store import AskedWords, EndpointUse, Store
+from nws.core.article import Article
+from nws.core.types import BundleResult, Summary
+from nws.jobs.store import AskedWords, EndpointUse, Store
 
 PAGE = Path(__file__).parents[3] / "docs" / "generators.md"
 # By article and n.

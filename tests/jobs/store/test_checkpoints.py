@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stored_rows import rows
 
-from core.errors import StoreError
-from core.learning.exchange import ArticleGradient, Decoded, Sample
-from core.learning.learner import UpdateStatistics
-from core.types import BundleResult
-from jobs.store import GreedyReward, PolicyCheckpoint, RoundResult
+from nws.core.errors import StoreError
+from nws.core.learning.exchange import ArticleGradient, Decoded, Sample
+from nws.core.learning.learner import UpdateStatistics
+from nws.core.types import BundleResult
+from nws.jobs.store import GreedyReward, PolicyCheckpoint, RoundResult
 
 NAMES = ("reinforce|seed=1", "reinforce|seed=0|n=7", "A", "가")
 TOTAL = 3

@@ -7,12 +7,12 @@ import pytest
 import sqlalchemy as sa
 import stored_rows
 
-from core.article import Article
-from core.errors import FencedError, StoreError
-from core.types import BundleResult
-from jobs.store import Reusable, RunSpec, Store, open_store
-from jobs.store import articles as stored_articles
-from jobs.store.tables import SummaryRow
+from nws.core.article import Article
+from nws.core.errors import FencedError, StoreError
+from nws.core.types import BundleResult
+from nws.jobs.store import Reusable, RunSpec, Store, open_store
+from nws.jobs.store import articles as stored_articles
+from nws.jobs.store.tables import SummaryRow
 
 KINDS = {"lead": "control", "mini|centroid": "system"}
 WORKS = {"lead": "work of lead", "mini|centroid": "work of mini"}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.article import Article
-from core.errors import StoreError
-from core.types import BundleResult
-from jobs.store import engine, open_store, upgrade_schema
-from jobs.store.address import parse_address
+from nws.core.article import Article
+from nws.core.errors import StoreError
+from nws.core.types import BundleResult
+from nws.jobs.store import engine, open_store, upgrade_schema
+from nws.jobs.store.address import parse_address
 
 
 @pytest.mark.parametrize("read_only", [False, True])

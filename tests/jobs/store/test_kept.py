@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import update
 from stored_rows import rows
 
-from core.analysis.content_kept import KEPT, content_kept
-from core.article import Article
-from core.types import BundleResult
-from jobs.report.kept_answer import COMPARED, NEXT, sentences
-from jobs.store.tables import AnswerRow
+from nws.core.analysis.content_kept import KEPT, content_kept
+from nws.core.article import Article
+from nws.core.types import BundleResult
+from nws.jobs.report.kept_answer import COMPARED, NEXT, sentences
+from nws.jobs.store.tables import AnswerRow
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 
@@ -64,7 +64,7 @@ def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored
     live = store.answer(run_id)
     assert (store.stored_answer(run_id), live.datasets) == (None, ("a", "b"))
     store.writer(*scored).finish("done")
-    monkeypatch.setattr("core.analysis.answer.answer_of", None)
+    monkeypatch.setattr("nws.core.analysis.answer.answer_of", None)
     assert store.answer(run_id) == store.stored_answer(run_id) == live
     assert all(counts(store))
     store.claim_run(run_id, "host-b", 12)  # a run that goes on again has no answer

@@ -3,9 +3,9 @@ from collections.abc import Callable
 import pytest
 import tenacity
 
-from core.errors import StoreError, StoreUnavailableError
-from jobs.store import database
-from jobs.store.database import patiently
+from nws.core.errors import StoreError, StoreUnavailableError
+from nws.jobs.store import database
+from nws.jobs.store.database import patiently
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from core.errors import StoreError
-from jobs.commands.doctor import check_store
-from jobs.store import open_store
+from nws.core.errors import StoreError
+from nws.jobs.commands.doctor import check_store
+from nws.jobs.store import open_store
 
 ROOT = Path(__file__).parents[3]
 

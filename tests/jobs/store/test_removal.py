@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text, update
 
-from core.errors import StoreError
-from jobs.store import LogLine, Progress, Store, lifecycle
-from jobs.store.tables import Base, RunRow, SummaryRow
+from nws.core.errors import StoreError
+from nws.jobs.store import LogLine, Progress, Store, lifecycle
+from nws.jobs.store.tables import Base, RunRow, SummaryRow
 
 HOST = "elsewhere"
 
@@ -73,7 +73,7 @@ def test_a_run_in_work_is_refused(store, spec, state):
 
 
 def test_a_driver_that_seemed_dead_can_store_nothing_more(store, run, articles, sweep, monkeypatch):
-    monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", -1.0)
+    monkeypatch.setattr("nws.jobs.store.runs.SILENT_SECONDS", -1.0)
     store.remove_run(run[0], HOST)
     with pytest.raises(StoreError, match="no run"):
         store.writer(*run).record([(articles, sweep(articles))])

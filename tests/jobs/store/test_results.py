@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import text
 from stored_rows import rows
 
-from core.analysis import METRICS
-from core.analysis.points import text_keys
-from core.errors import StoreError, StoreUnavailableError
-from core.text.length import repeated_word_share
-from core.types import BundleResult
+from nws.core.analysis import METRICS
+from nws.core.analysis.points import text_keys
+from nws.core.errors import StoreError, StoreUnavailableError
+from nws.core.text.length import repeated_word_share
+from nws.core.types import BundleResult
 
 
 def test_what_is_recorded_comes_back(store, run, articles, summary):

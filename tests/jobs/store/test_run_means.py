@@ -4,9 +4,9 @@ import pytest
 import sqlalchemy as sa
 from stored_rows import rows
 
-from core.article import Article
-from core.types import BundleResult
-from jobs.store import Store, means
+from nws.core.article import Article
+from nws.core.types import BundleResult
+from nws.jobs.store import Store, means
 
 VIEWS = ("sweep_curve", "best_n", "leaderboard")
 
@@ -61,7 +61,7 @@ def test_the_views_of_a_run_that_has_ended_say_what_they_said_while_it_went_on(s
 def test_what_was_kept_before_is_not_kept_again(store, going_on, monkeypatch):
     """Neither where a driver ends the run, nor where it is cancelled without one."""
     store.writer(*going_on).finish("interrupted")
-    monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("nws.jobs.store.runs.SILENT_SECONDS", 0.0)
     for n in (3, 5):
         epoch = store.claim_run(going_on[0], "host-b", 12)
         with store.writing() as connection:

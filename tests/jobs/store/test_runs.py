@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from stored_rows import rows
 
-from core.errors import FencedError, StoreError
-from jobs.store import Progress, open_store
+from nws.core.errors import FencedError, StoreError
+from nws.jobs.store import Progress, open_store
 
 
 def test_a_new_run_is_pending_and_comes_back_as_it_was(store, spec):
@@ -127,7 +127,7 @@ def test_a_run_whose_driver_is_gone_is_free(store, spec, monkeypatch):
         store.require_free(run_id, "host-b")
     assert store.require_free(run_id, "host-a").id == run_id
     assert store.claim_run(run_id, "host-a", os.getpid()) == 2
-    monkeypatch.setattr("jobs.store.runs.SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("nws.jobs.store.runs.SILENT_SECONDS", 0.0)
     assert store.claim_run(run_id, "host-b", 22) == 3
 
 
@@ -141,7 +141,7 @@ def test_a_heartbeat_of_a_clock_that_is_off_is_no_sign_of_life(store, spec, hour
     run_id = store.create_run(spec)
     with monkeypatch.context() as patch:
         for module in ("runs", "lifecycle", "store"):
-            patch.setattr(f"jobs.store.{module}.datetime", Off)
+            patch.setattr(f"nws.jobs.store.{module}.datetime", Off)
         epoch = store.claim_run(run_id, "host-a", os.getpid())
         with pytest.raises(StoreError, match="being driven"):
             store.require_free(run_id, "host-b")

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from core.errors import StoreError
-from jobs.store import open_store, schema, upgrade_schema
-from jobs.store.address import parse_address
-from jobs.store.engine import transaction, writer_engine
-from jobs.store.schema import HEAD_REVISION
+from nws.core.errors import StoreError
+from nws.jobs.store import open_store, schema, upgrade_schema
+from nws.jobs.store.address import parse_address
+from nws.jobs.store.engine import transaction, writer_engine
+from nws.jobs.store.schema import HEAD_REVISION
 
 ROOT = Path(__file__).parents[3]
 

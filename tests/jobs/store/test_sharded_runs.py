@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from stored_rows import objects, rows
 
-from core.errors import FencedError, StoreError
-from core.metrics.kept import Panel
-from core.types import BundleResult
-from jobs.report.summary_rows import write_summary_rows
-from jobs.store import Store, open_store
-from jobs.store.queries import VIEWS
-from jobs.store.runs import DRIVER_DIED
-from jobs.store.tables import Base
+from nws.core.errors import FencedError, StoreError
+from nws.core.metrics.kept import Panel
+from nws.core.types import BundleResult
+from nws.jobs.report.summary_rows import write_summary_rows
+from nws.jobs.store import Store, open_store
+from nws.jobs.store.queries import VIEWS
+from nws.jobs.store.runs import DRIVER_DIED
+from nws.jobs.store.tables import Base
 
 PARENT = "phase1-20261124-abcdef"
 HOST = "elsewhere"

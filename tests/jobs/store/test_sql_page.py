@@ -15,11 +15,11 @@ from stored_rows import objects
 from training_run import small_training
 from undisturbed import QUIET
 
-from core.text.dataset import BUNDLED
-from jobs.drive import driver
-from jobs.recipes.job import plan_job
-from jobs.store import Store, open_store
-from jobs.store.tables import Base
+from nws.core.text.dataset import BUNDLED
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.store import Store, open_store
+from nws.jobs.store.tables import Base
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from stored_rows import objects
 
-from core.article import Article
-from core.metrics.specs import F1S, METRICS, SPECS
-from core.types import BundleResult
+from nws.core.article import Article
+from nws.core.metrics.specs import F1S, METRICS, SPECS
+from nws.core.types import BundleResult
 
 SYSTEMS = ("lead", "mini|textrank", "표절")
 LENGTHS = (0, 1, 3, 5)

@@ -10,12 +10,12 @@ from made_scores import make_scores
 from rich.console import Console
 from system_kinds import kind_of
 
-from core.article import Article
-from core.errors import RecipeError, StoreError
-from core.types import BundleResult, Score, Summary
-from jobs.report.numerals import p_text
-from jobs.store import RunSpec, Store
-from jobs.tools.comparison import compare_runs, print_comparison
+from nws.core.article import Article
+from nws.core.errors import RecipeError, StoreError
+from nws.core.types import BundleResult, Score, Summary
+from nws.jobs.report.numerals import p_text
+from nws.jobs.store import RunSpec, Store
+from nws.jobs.tools.comparison import compare_runs, print_comparison
 
 BERTSCORE, ROUGE = "bertscore|model:org/m@1|layer:6", "rouge|stem:no"
 SYSTEMS = {"good|chunks": 0.05, "even|chunks": 0.0, "oracle": 0.3, "lead": 0.0, "random": -0.02}

@@ -11,8 +11,8 @@ import pandas
 import pytest
 from scipy import stats
 
-from core.errors import CorpusError, RecipeError
-from jobs.tools.correlate import correlate_file, read_scores
+from nws.core.errors import CorpusError, RecipeError
+from nws.jobs.tools.correlate import correlate_file, read_scores
 
 
 @pytest.fixture

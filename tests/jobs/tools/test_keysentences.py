@@ -7,8 +7,8 @@ import pytest
 from korean_tokenizers import korean_tokenizer
 from rich.cells import cell_len
 
-from core.systems.korean_key_sentences import textrank_keywords, wordrank_keywords
-from jobs.tools.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
+from nws.core.systems.korean_key_sentences import textrank_keywords, wordrank_keywords
+from nws.jobs.tools.keysentences import N_KEYSENTS, N_KEYWORDS, read_documents, read_stopwords
 
 pytest.importorskip("krwordrank", reason="the package krwordrank is not installed")
 

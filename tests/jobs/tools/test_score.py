@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
-from core.errors import CorpusError, LanguageError, RecipeError
-from core.metrics.config import Options
-from core.metrics.metric import Row
-from core.text.reader import read_rows
-from core.text.text_marks import AS_IT_IS, Preparation
-from core.text.tokenizers import EnglishTokenizer
-from jobs.tools.score import FileScore, read_scored, row_lines, score_rows, to_predictions
+from nws.core.errors import CorpusError, LanguageError, RecipeError
+from nws.core.metrics.config import Options
+from nws.core.metrics.metric import Row
+from nws.core.text.reader import read_rows
+from nws.core.text.text_marks import AS_IT_IS, Preparation
+from nws.core.text.tokenizers import EnglishTokenizer
+from nws.jobs.tools.score import FileScore, read_scored, row_lines, score_rows, to_predictions
 
 ENGLISH = EnglishTokenizer()
 

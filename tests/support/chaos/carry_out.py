@@ -15,7 +15,7 @@ from chaos.surroundings import Prepared, Surroundings, stored_rows
 from nws_process import end, start
 from stored_rows import difference, everything
 
-from jobs.store import Store, open_store
+from nws.jobs.store import Store, open_store
 
 PATIENCE_SECONDS = 400.0
 POLL_SECONDS = 0.05

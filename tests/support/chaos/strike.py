@@ -14,7 +14,7 @@ from chaos.draw import Kill
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster, workers
 
-from jobs.store.address import parse_address
+from nws.jobs.store.address import parse_address
 
 AT_WORK = ("sweep", "prepare", "learn", "decode")
 IDLE = ("SweepActor", "EpisodeActor")

@@ -16,9 +16,9 @@ from training_run import small_training
 from undisturbed import STUB_WORK, undisturbed
 
 from bench import stub_work
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import Store, upgrade_schema
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store, upgrade_schema
 
 ARTICLES = {"phase1": 240, "baselines": 100}
 PASSES = 20  # 40 updates of each joint pair

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.article import Article
+from nws.core.article import Article
 
 if TYPE_CHECKING:
     from simulation.fleet import ActorProcess

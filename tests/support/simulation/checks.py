@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from stored_rows import everything
 
-from core.errors import ClusterError, DeviceError, FencedError, NwsError, StoreUnavailableError
-from jobs.store import RunInfo
+from nws.core.errors import ClusterError, DeviceError, FencedError, NwsError, StoreUnavailableError
+from nws.jobs.store import RunInfo
 from simulation.fleet import ActorProcess
 from simulation.world import Process
 

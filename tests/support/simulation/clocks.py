@@ -15,9 +15,9 @@ from simulation.world import Strand, World
 
 _BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
 # Modules with a clock, threads or a process id of their own, by the start of their name.
-_VIRTUAL = ("cluster.", "jobs.drive.", "jobs.store.", "tenacity")
-_NOT_VIRTUAL = ("cluster.session",)  # it has threads of its own, where other tests of this process use Ray
-_SINGLE = {"jobs.drive.driver": ("os", "socket"), "jobs.drive.run": ("os", "socket")}
+_VIRTUAL = ("nws.cluster.", "nws.jobs.drive.", "nws.jobs.store.", "tenacity")
+_NOT_VIRTUAL = ("nws.cluster.session",)  # it has threads of its own, where other tests of this process use Ray
+_SINGLE = {"nws.jobs.drive.driver": ("os", "socket"), "nws.jobs.drive.run": ("os", "socket")}
 
 
 class VirtualThread:
@@ -106,7 +106,7 @@ def virtual(world: World, ray: Any) -> Iterator[None]:
                 found = vars(module).get(what)
                 if isinstance(found, types.ModuleType) or found is datetime:
                     stack.enter_context(mock.patch.object(module, what, stands_in[what]))
-        logger = logging.getLogger("cluster")
+        logger = logging.getLogger("nws.cluster")
         propagates, logger.propagate = logger.propagate, False
         stack.callback(setattr, logger, "propagate", propagates)
         yield

@@ -1,4 +1,4 @@
-"""Drivers of the run, as processes of the world: the real `jobs.drive.driver` on a pool of simulated actors."""
+"""Drivers of the run, as processes of the world: the real `nws.jobs.drive.driver` on a pool of simulated actors."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -6,15 +6,15 @@ from functools import partial
 from typing import Any
 
 from bench import stub_work
-from cluster.actor_pool import ActorPool
-from cluster.article_work import SegmentedBundle, sweep_bundle
-from cluster.dispatcher import WorkerInfo
-from cluster.pools import SweepPool, _BundleBacklog
-from cluster.resources import ActorResources
-from core.article import Article
-from core.stage import Stage
-from core.types import BundleResult, Landed
-from jobs.drive.pools import Pools
+from nws.cluster.actor_pool import ActorPool
+from nws.cluster.article_work import SegmentedBundle, sweep_bundle
+from nws.cluster.dispatcher import WorkerInfo
+from nws.cluster.pools import SweepPool, _BundleBacklog
+from nws.cluster.resources import ActorResources
+from nws.core.article import Article
+from nws.core.stage import Stage
+from nws.core.types import BundleResult, Landed
+from nws.jobs.drive.pools import Pools
 from simulation.cases import Case
 from simulation.fleet import Fleet, Node
 from simulation.ray_face import RayFace, Session
@@ -97,7 +97,7 @@ class Drivers:
 
     @contextlib.contextmanager
     def open_pools(self, *_: object) -> Iterator[Pools]:
-        """In the place of `jobs.drive.pools.open_pools`."""
+        """In the place of `nws.jobs.drive.pools.open_pools`."""
         session = self._ray.init()
 
         @contextlib.contextmanager
@@ -115,7 +115,7 @@ class Drivers:
                 self._ray.shutdown()
 
     def backlog(self, *args: Any) -> _BundleBacklog:
-        """In the place of `_BundleBacklog` in `cluster.pools`."""
+        """In the place of `_BundleBacklog` in `nws.cluster.pools`."""
         backlog = _BundleBacklog(*args)
         self.pools[self._ray._session()].backlog = backlog
         return backlog

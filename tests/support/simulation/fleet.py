@@ -16,9 +16,9 @@ from ray.exceptions import (
     WorkerCrashedError,
 )
 
-from cluster.article_work import SegmentedBundle, Segmenter, segment_bundle
-from core.article import Article
-from core.errors import DeviceError
+from nws.cluster.article_work import SegmentedBundle, Segmenter, segment_bundle
+from nws.core.article import Article
+from nws.core.errors import DeviceError
 from simulation.chance import Fate, Hazards
 from simulation.world import Strand, World
 

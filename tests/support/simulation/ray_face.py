@@ -90,7 +90,7 @@ class RayFace:
         return call.ref
 
     def segment(self, *arguments: Any) -> Ref:
-        """The Ray task before a call: `cluster.article_work.segment`, with its segmenter for the first argument."""
+        """The Ray task before a call: `nws.cluster.article_work.segment`, with its segmenter for the first argument."""
         session = self._session()
         task = self._fleet.segment(arguments)
         session.tasks = [one for one in session.tasks if not one.ref.is_ready]

@@ -11,11 +11,11 @@ from unittest import mock
 from rich.console import Console
 
 from bench import stub_work
-from core.errors import NwsError, StoreError, StoreUnavailableError
-from core.provenance import software
-from jobs.drive import driver
-from jobs.drive.ship import HeartbeatMonitor
-from jobs.store.runs import SILENT_SECONDS
+from nws.core.errors import NwsError, StoreError, StoreUnavailableError
+from nws.core.provenance import software
+from nws.jobs.drive import driver
+from nws.jobs.drive.ship import HeartbeatMonitor
+from nws.jobs.store.runs import SILENT_SECONDS
 from simulation.cases import Blow, Case
 from simulation.chance import Hazards
 from simulation.checks import Checks
@@ -93,16 +93,20 @@ class Simulation:
         own = software()
         with contextlib.ExitStack() as stack:
             for module, name, stands_in in (
-                ("jobs.drive.driver", "open_pools", self.pools.open_pools),
-                ("jobs.drive.run", "watchdog", self._watchdog),
-                ("jobs.drive.progress", "_bar", lambda *_: contextlib.nullcontext(lambda: None)),  # Rich has threads
-                ("jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
-                ("jobs.store.store", "keep_means", lambda *_: None),  # what can be computed again from the rows
-                ("cluster.pools", "_BundleBacklog", self.pools.backlog),
+                ("nws.jobs.drive.driver", "open_pools", self.pools.open_pools),
+                ("nws.jobs.drive.run", "watchdog", self._watchdog),
+                (
+                    "nws.jobs.drive.progress",
+                    "_bar",
+                    lambda *_: contextlib.nullcontext(lambda: None),
+                ),  # Rich has threads
+                ("nws.jobs.store.runs", "_exists", lambda pid: any(one.pid == pid for one in self.alive)),
+                ("nws.jobs.store.store", "keep_means", lambda *_: None),  # what can be computed again from the rows
+                ("nws.cluster.pools", "_BundleBacklog", self.pools.backlog),
                 # The same each time, and read from files.
                 ("importlib.metadata", "version", functools.cache(importlib.metadata.version)),
-                ("cluster.article_work", "software_now", lambda: own),
-                ("jobs.drive.pools", "software", lambda: own),
+                ("nws.cluster.article_work", "software_now", lambda: own),
+                ("nws.jobs.drive.pools", "software", lambda: own),
             ):
                 stack.enter_context(mock.patch(f"{module}.{name}", stands_in))
             stack.enter_context(virtual(self.world, self.ray))
@@ -151,7 +155,7 @@ class Simulation:
 
     @contextlib.contextmanager
     def _watchdog(self, url: str, run_id: str, epoch: int) -> Iterator[None]:
-        """As `jobs.drive.watchdog`: another process, which dies with its machine now and then."""
+        """As `nws.jobs.drive.watchdog`: another process, which dies with its machine now and then."""
         process, ended = self.world.process, False
 
         def finish() -> None:

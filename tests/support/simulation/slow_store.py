@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from core.errors import StoreUnavailableError
-from jobs.store import Store
+from nws.core.errors import StoreUnavailableError
+from nws.jobs.store import Store
 from simulation.world import Process, World
 
 

@@ -11,11 +11,11 @@ import tenacity  # noqa: F401  (the store imports it when it first waits, and it
 from undisturbed import STUB_WORK, undisturbed
 
 from bench import stub_work
-from jobs.recipes.job import plan_job
-from jobs.recipes.plan import Plan
-from jobs.store import Store, open_store
-from jobs.store.address import parse_address
-from jobs.store.engine import reader_engine, writer_engine
+from nws.jobs.recipes.job import plan_job
+from nws.jobs.recipes.plan import Plan
+from nws.jobs.store import Store, open_store
+from nws.jobs.store.address import parse_address
+from nws.jobs.store.engine import reader_engine, writer_engine
 from simulation.slow_store import SlowStore
 
 ARTICLES = "articles.jsonl"

@@ -15,14 +15,14 @@ from rich.console import Console
 from system_kinds import kind_of
 from training_run import small_training
 
-from core.article import Article
-from core.types import BundleResult, Failure, Score, Summary
-from jobs.drive import driver
-from jobs.recipes.job import make_plan
-from jobs.recipes.load import load_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
-from jobs.report.page.page import write_page
-from jobs.store import RunSpec, Store, open_store
+from nws.core.article import Article
+from nws.core.types import BundleResult, Failure, Score, Summary
+from nws.jobs.drive import driver
+from nws.jobs.recipes.job import make_plan
+from nws.jobs.recipes.load import load_recipe
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.jobs.report.page.page import write_page
+from nws.jobs.store import RunSpec, Store, open_store
 
 QUIET = Console(file=io.StringIO())
 HARM = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> {{ 7*7 }}"

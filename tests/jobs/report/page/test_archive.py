@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.analysis import kinds_of
-from jobs.report.page import archive as module
-from jobs.report.page.archive import COLUMNS, Archive, Source, build_archive, scale, viewed_systems
-from jobs.report.system_names import FULL_NAMES
-from jobs.store import Store
+from nws.core.analysis import kinds_of
+from nws.jobs.report.page import archive as module
+from nws.jobs.report.page.archive import COLUMNS, Archive, Source, build_archive, scale, viewed_systems
+from nws.jobs.report.system_names import FULL_NAMES
+from nws.jobs.store import Store
 
 LENGTHS = (3, 9, 21)
 

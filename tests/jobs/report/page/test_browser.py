@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from opened_pages import TOLD, opened
 from playwright.sync_api import Browser, Page, expect
 
-from core.text.alignment import align, bare_spans, bare_words
-from jobs.report.page.page import write_page
-from jobs.store import Store
+from nws.core.text.alignment import align, bare_spans, bare_words
+from nws.jobs.report.page.page import write_page
+from nws.jobs.store import Store
 
 pytestmark = pytest.mark.slow
 

@@ -5,8 +5,8 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-from jobs.report.charts import Chart, ChartPoint, Series, coloured
-from jobs.report.drawing import chart_svg
+from nws.jobs.report.charts import Chart, ChartPoint, Series, coloured
+from nws.jobs.report.drawing import chart_svg
 
 
 def chart(lines: int = 2, lengths: tuple[int, ...] = (1, 3, 5), name: str = "system") -> Chart:

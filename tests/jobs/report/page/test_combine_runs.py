@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 from made_scores import Point, in_columns, point_scores
 
-from core.analysis import Points
-from jobs.report.page.page import combine
+from nws.core.analysis import Points
+from nws.jobs.report.page.page import combine
 
 
 def point(system: str, article: str = "a", text: str = "t", f1: float = 0.5, n: int = 7) -> Point:

@@ -6,8 +6,8 @@ import pytest
 from opened_pages import opened
 from playwright.sync_api import Browser, Page
 
-from jobs.report.page.page import write_page
-from jobs.store import Store
+from nws.jobs.report.page.page import write_page
+from nws.jobs.store import Store
 
 pytestmark = pytest.mark.slow
 

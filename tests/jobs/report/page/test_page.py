@@ -12,16 +12,16 @@ import pytest
 import yaml
 from small_disk import full_disk
 
-from core.analysis import METRICS
-from core.errors import NwsError, StoreError
-from jobs.recipes.load import parse_recipe
-from jobs.recipes.sweep_recipe import Phase1Recipe
-from jobs.report import kept_answer, policy_report
-from jobs.report.metric_names import metric_name
-from jobs.report.page.page import Page, write_page
-from jobs.report.policy_numbers import analyse_policies, policy_results
-from jobs.report.sweep_numbers import analyse
-from jobs.store import Store
+from nws.core.analysis import METRICS
+from nws.core.errors import NwsError, StoreError
+from nws.jobs.recipes.load import parse_recipe
+from nws.jobs.recipes.sweep_recipe import Phase1Recipe
+from nws.jobs.report import kept_answer, policy_report
+from nws.jobs.report.metric_names import metric_name
+from nws.jobs.report.page.page import Page, write_page
+from nws.jobs.report.policy_numbers import analyse_policies, policy_results
+from nws.jobs.report.sweep_numbers import analyse
+from nws.jobs.store import Store
 
 
 def viewed(page: Page) -> dict[str, Any]:

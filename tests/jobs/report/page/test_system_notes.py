@@ -1,6 +1,6 @@
-from core.systems.extractive_baselines import BASELINES
-from core.types import UNTRAINED
-from jobs.report.system_names import SYSTEM_NOTES, system_notes
+from nws.core.systems.extractive_baselines import BASELINES
+from nws.core.types import UNTRAINED
+from nws.jobs.report.system_names import SYSTEM_NOTES, system_notes
 
 
 def test_every_built_in_system_has_a_note() -> None:

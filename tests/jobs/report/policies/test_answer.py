@@ -4,9 +4,9 @@ import re
 import numpy as np
 from policy_results import make_results
 
-from jobs.report.policy_numbers import analyse_policies
-from jobs.report.policy_report import examples_table, headline, sentences, what_is_known
-from jobs.store import ArticleTexts
+from nws.jobs.report.policy_numbers import analyse_policies
+from nws.jobs.report.policy_report import examples_table, headline, sentences, what_is_known
+from nws.jobs.store import ArticleTexts
 
 
 def test_what_a_policy_is_shown_to_be_beside_others(run):

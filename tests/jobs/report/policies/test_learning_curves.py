@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.report.policy_numbers import WINDOWS, learning_lines
-from jobs.store import CurveRow
+from nws.jobs.report.policy_numbers import WINDOWS, learning_lines
+from nws.jobs.store import CurveRow
 
 
 def row(policy, update, reward, *, seed=0, n=7, episodes=8, baseline=0.0, entropy=1.0):

@@ -4,10 +4,10 @@ import json
 import pytest
 from policy_results import make_results
 
-from core.analysis import policy_scores
-from core.analysis.points import Points
-from core.errors import StoreError
-from jobs.report.policy_numbers import analyse_policies, learning_lines, policies_json
+from nws.core.analysis import policy_scores
+from nws.core.analysis.points import Points
+from nws.core.errors import StoreError
+from nws.jobs.report.policy_numbers import analyse_policies, learning_lines, policies_json
 
 
 def test_the_numbers_are_those_of_the_analysis(run):

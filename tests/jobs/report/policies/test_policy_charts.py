@@ -3,9 +3,9 @@
 import pytest
 from policy_results import make_results
 
-from core.analysis.points import Points
-from jobs.report.policy_numbers import analyse_policies
-from jobs.report.policy_report import learning_charts, learning_sheet
+from nws.core.analysis.points import Points
+from nws.jobs.report.policy_numbers import analyse_policies
+from nws.jobs.report.policy_report import learning_charts, learning_sheet
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 from policy_results import OTHERS, make_results
 from rich.console import Console
 
-from core.analysis.points import Points
-from jobs.report.numerals import decimals, interval_text, signed
-from jobs.report.policy_numbers import analyse_policies
-from jobs.report.printed_report import print_policies
+from nws.core.analysis.points import Points
+from nws.jobs.report.numerals import decimals, interval_text, signed
+from nws.jobs.report.policy_numbers import analyse_policies
+from nws.jobs.report.printed_report import print_policies
 
 PAD = "\N{NO-BREAK SPACE}"
 

@@ -6,10 +6,10 @@ import pytest
 from made_scores import make_scores
 from system_kinds import kind_of
 
-from core.article import Article
-from core.text.length import first_words
-from core.types import BundleResult, Failure, Score, Summary
-from jobs.store import RunInfo, RunSpec, Store
+from nws.core.article import Article
+from nws.core.text.length import first_words
+from nws.core.types import BundleResult, Failure, Score, Summary
+from nws.jobs.store import RunInfo, RunSpec, Store
 
 TEXT = 'The mayor said: "Harbour trams [12 of them] will run all night."\nNurses cheered, number {}.'
 

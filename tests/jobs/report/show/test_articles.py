@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from core.errors import RecipeError, StoreError
-from core.text.alignment import align, bare_words
-from jobs.report.kept_answer import named_by_answer, named_length
-from jobs.report.shown_article import show
+from nws.core.errors import RecipeError, StoreError
+from nws.core.text.alignment import align, bare_words
+from nws.jobs.report.kept_answer import named_by_answer, named_length
+from nws.jobs.report.shown_article import show
 
 SCORED = {"bertscore": "b|1", "kept": "k|1"}
 

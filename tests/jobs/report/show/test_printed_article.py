@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.alignment import bare_words
-from jobs.report.console import PrintableConsole
-from jobs.report.shown_article import Shown, pieces, print_shown, show
+from nws.core.text.alignment import bare_words
+from nws.jobs.report.console import PrintableConsole
+from nws.jobs.report.shown_article import Shown, pieces, print_shown, show
 
 
 def printed(shown: Shown, width: int = 80, **options: object) -> str:

@@ -3,11 +3,11 @@
 import pytest
 from made_scores import kept_points
 
-from core.analysis.answer import answer_of
-from core.analysis.points import Points
-from core.errors import RecipeError
-from jobs.python_api.result import open_store
-from jobs.report.claim_answer import claims_of, headline, sentences
+from nws.core.analysis.answer import answer_of
+from nws.core.analysis.points import Points
+from nws.core.errors import RecipeError
+from nws.jobs.python_api.result import open_store
+from nws.jobs.report.claim_answer import claims_of, headline, sentences
 
 CURVE = {1: 0.10, 3: 0.30, 5: 0.40, 7: 0.44, 9: 0.46}
 

@@ -9,17 +9,17 @@ import pytest
 from made_scores import kept_points
 from rich.console import Console
 
-from core.analysis.answer import Answer, answer_of
-from core.analysis.content_kept import content_kept
-from core.analysis.points import Points
-from jobs.report.drawing import draw
-from jobs.report.kept_answer import headline, sentences
-from jobs.report.printed_report import print_kept, print_kept_notes
-from jobs.report.report_files import kept_latex
-from jobs.report.result_tables import kept_table
-from jobs.report.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
-from jobs.report.sweep_numbers import analyse, curve_rows, report_json
-from jobs.report.system_names import FULL_NAMES
+from nws.core.analysis.answer import Answer, answer_of
+from nws.core.analysis.content_kept import content_kept
+from nws.core.analysis.points import Points
+from nws.jobs.report.drawing import draw
+from nws.jobs.report.kept_answer import headline, sentences
+from nws.jobs.report.printed_report import print_kept, print_kept_notes
+from nws.jobs.report.report_files import kept_latex
+from nws.jobs.report.result_tables import kept_table
+from nws.jobs.report.sweep_charts import WHOLE, kept_chart, kept_kinds, kept_sheet
+from nws.jobs.report.sweep_numbers import analyse, curve_rows, report_json
+from nws.jobs.report.system_names import FULL_NAMES
 
 SHARES = {
     "a_b": {3: -0.03, 7: 0.42, 21: 0.55},

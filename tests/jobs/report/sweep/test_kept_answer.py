@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from made_scores import in_columns, kept_points, list_kept_points
 
-from core.analysis.answer import answer_of
-from core.analysis.points import Points
-from jobs.report import kept_limits
-from jobs.report.kept_answer import (
+from nws.core.analysis.answer import answer_of
+from nws.core.analysis.points import Points
+from nws.jobs.report import kept_limits
+from nws.jobs.report.kept_answer import (
     COMPARED,
     NEXT,
     basis,
@@ -18,8 +18,8 @@ from jobs.report.kept_answer import (
     ranked_systems,
     sentences,
 )
-from jobs.report.kept_limits import TRUTH
-from jobs.report.system_names import FULL_NAMES
+from nws.jobs.report.kept_limits import TRUTH
+from nws.jobs.report.system_names import FULL_NAMES
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21)
 NEWS = {1: 0.12, 3: 0.23, 5: 0.27, 7: 0.30, 9: 0.32, 11: 0.35, 13: 0.36, 15: 0.38, 17: 0.39, 19: 0.40, 21: 0.41}

@@ -4,9 +4,9 @@ import json
 import pytest
 from made_scores import in_columns, rescored
 
-from core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
-from core.errors import StoreError
-from jobs.report.sweep_numbers import analyse, cautions, compared_metrics, report_json
+from nws.core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
+from nws.core.errors import StoreError
+from nws.jobs.report.sweep_numbers import analyse, cautions, compared_metrics, report_json
 
 
 def test_the_numbers_are_those_of_the_analysis(run, make_points):
@@ -97,5 +97,5 @@ def test_json_says_where_the_only_n_left_is_an_end_of_those_tried(run, make_poin
 
 def test_of_very_many_summaries_magic_numbers_are_told_in_one_metric(run, make_points, monkeypatch):
     assert len(analyse(run, make_points()).by_metric) == 4
-    monkeypatch.setattr("jobs.report.sweep_numbers.MOST_FOR_ALL_METRICS", 100)
+    monkeypatch.setattr("nws.jobs.report.sweep_numbers.MOST_FOR_ALL_METRICS", 100)
     assert list(analyse(run, make_points(), "rouge1_f1").by_metric) == ["rouge1_f1"]

@@ -4,9 +4,9 @@ from typing import Any
 from rich.console import Console
 from run_infos import run_info
 
-from jobs.report.printed_report import asked_json, print_asked, read_asked
-from jobs.report.system_names import system_names
-from jobs.store import AskedWords, EndpointUse
+from nws.jobs.report.printed_report import asked_json, print_asked, read_asked
+from nws.jobs.report.system_names import system_names
+from nws.jobs.store import AskedWords, EndpointUse
 
 NAMES = {"instruct|prompt=1f0c3a77": "…", "openai:tiny|prompt=1f0c3a77": "…"}
 

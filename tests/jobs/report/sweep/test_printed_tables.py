@@ -6,11 +6,11 @@ import pytest
 from made_scores import in_columns, rescored
 from rich.console import Console
 
-from core.analysis import compare_systems, lengths_text
-from core.analysis.points import Points
-from jobs.report.numerals import decimals
-from jobs.report.printed_report import print_sweep
-from jobs.report.sweep_numbers import analyse
+from nws.core.analysis import compare_systems, lengths_text
+from nws.core.analysis.points import Points
+from nws.jobs.report.numerals import decimals
+from nws.jobs.report.printed_report import print_sweep
+from nws.jobs.report.sweep_numbers import analyse
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 

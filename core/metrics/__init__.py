@@ -1,0 +1,1 @@
+"""The metrics: content kept, BERTScore, ROUGE, BLEU, METEOR and others, each in a file of its own."""

@@ -1,0 +1,1 @@
+"""Articles and their texts: reading files, language, words, sentences and chunks."""
