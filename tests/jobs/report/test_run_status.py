@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
                 return datetime(2026, 11, 22, 12, tzinfo=UTC) + timedelta(minutes=minutes)
 
         clocks = ("store.runs", "store.lifecycle", "store.store", "report.run_status")
-        for module in (f"jobs.{name}" for name in clocks):
+        for module in (f"nws.jobs.{name}" for name in clocks):
             monkeypatch.setattr(f"{module}.datetime", At)
 
     return set_to
