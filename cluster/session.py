@@ -284,9 +284,9 @@ def _shut_down(ray: Any) -> None:
 def _import_from(folder_with_nws: Path) -> Callable[[], None]:
     """The setup hook of worker processes: it imports `nws` from where this process has it.
 
-    Ray puts the folder the user is in at the front of the workers' path. An `nws` of another checkout would win there,
-    but the user's own modules must: the folder leaves the path at once, since a checkout has folders `core` and `jobs`.
-    On another machine the folder may not exist: there a job's `working_dir` has the package.
+    Ray puts the folder the user is in at the front of the workers' path, so an `nws` in it would be imported in place
+    of this one. The folder of this one is on the path only for that import: the `core` of a checkout would hide the
+    user's. On another machine the folder may not exist; there a job's `working_dir` has the package.
     """
     folder = str(folder_with_nws)
 

@@ -17,8 +17,8 @@ VERSION_FILE = Path("nws", ".code_version")
 """In a copy of the package without git (a wheel, an sdist, what is shipped to a cluster): the version of its code."""
 DISTRIBUTION = "nws-summaries"
 """What pip calls this package. On the package index, `nws` is another project."""
-_SOURCES = ("core", "cluster", "jobs", "nws")
-"""Where git has the files of the package."""
+_SOURCES = (":/core", ":/cluster", ":/jobs", ":/nws")
+"""Where git has the files of the package, from the top of its checkout."""
 _DIRTY = "-dirty"
 
 
@@ -31,7 +31,7 @@ def package_version() -> str:
 
 
 def how_to_install(extra: str) -> str:
-    """Say how to add an extra; on the package index the distribution is not yet."""
+    """Say how to install an extra: the distribution is not on a package index yet."""
     wheel = f"{DISTRIBUTION.replace('-', '_')}-{package_version()}-py3-none-any.whl"
     return (
         f"In NWS's checkout, run `pip install --editable '.[{extra}]'`. Elsewhere, install the wheel again with the "
@@ -42,8 +42,8 @@ def how_to_install(extra: str) -> str:
 def python_command(module: str) -> list[str]:
     """Return the start of a command that runs `main` of a module of this code, wherever it is run.
 
-    As for the command `nws`, the folder the user is in is not on Python's path, where a `datasets.py` of the user's
-    would win. A checkout need not be installed, but does not stay on the path: it has folders `core` and `jobs`.
+    As for the command `nws`, Python's path lacks the folder the user is in, where a `datasets.py` of the user's would
+    win. The folder of this code leaves the path once `nws` is imported: the `core` of a checkout would hide the user's.
     """
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import nws; del sys.path[0]; "
     return [sys.executable, "-P", "-c", f"{program}from {module} import main; main()"]
@@ -98,6 +98,9 @@ def _recorded_version(sources: str) -> tuple[str, bool]:
 
 def described_commit(checkout: Path) -> str | None:
     """The commit of a checkout, with `-dirty` if files differ from it or sources are in none; None outside of git."""
+    # A copy of the code may lie in another project's checkout.
+    if not git(checkout, "ls-files", "--", ":/nws/__init__.py"):
+        return None
     described = git(checkout, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
     if described is None:
         return None

@@ -10,7 +10,7 @@ Each name is imported when it is first used (PEP 562), so that `nws.core.metrics
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from nws import core as core  # it sets how MKL multiplies, before anybody does
+from nws import core as core  # it sets how MKL multiplies, which holds from the first product on
 
 if TYPE_CHECKING:
     from nws.jobs.python_api.answer import ShownAnswer
@@ -44,16 +44,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        value: Any = importlib.import_module("nws.jobs.installation").package_version()
-    elif name in _MODULES:
-        value = getattr(importlib.import_module(_MODULES[name]), name)
-    else:
-        raise AttributeError(f"module 'nws' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take any name for one of these
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            value = importlib.import_module("nws.jobs.installation").package_version()
+        elif name == "plugins":
+            value = importlib.import_module("nws.plugins")
+        elif name in _MODULES:
+            value = getattr(importlib.import_module(_MODULES[name]), name)
+        else:
+            raise AttributeError(f"module 'nws' has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "plugins"]

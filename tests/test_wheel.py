@@ -96,6 +96,8 @@ SYSTEMS = {"first": first}
 FROM_PYTHON = """
 import nws
 
+assert nws.plugins.Document
+
 assert len(nws.sweep("sample", n=[3], systems=["lead"]).curves())
 print(nws.score(["Snow fell."], ["Snow fell."], metrics=["rouge1"]).to_pandas())
 """
@@ -130,3 +132,14 @@ def test_nws_is_imported_from_an_empty_folder(installed: Path, tmp_path: Path) -
     told = _checked([str(installed / "python"), "-c", "import nws; print(nws.__file__, *nws.__all__)"], tmp_path)
     assert Path(told.split()[0]).is_relative_to(installed.parent)
     assert "sweep" in told
+
+
+@pytest.mark.parametrize("installation", ["wheel", "editable"])
+def test_a_folder_called_core_that_is_no_package_is_the_user_s(
+    request: pytest.FixtureRequest, installation: str, tmp_path: Path
+) -> None:
+    programs = request.getfixturevalue("installed") if installation == "wheel" else Path(sys.executable).parent
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "data.py").write_text("X = 1\n")
+    program = "import nws, core.data; print(core.data.X, nws.score.__name__)"
+    assert _checked([str(programs / "python"), "-c", program], tmp_path) == "1 score\n"

@@ -107,6 +107,8 @@ def test_sources_that_git_does_not_know_are_in_no_commit(tmp_path: Path) -> None
     source = tmp_path / "core" / "lead.py"
     source.parent.mkdir()
     source.write_text("CUT = 1\n")
+    (tmp_path / "nws").mkdir()
+    (tmp_path / "nws" / "__init__.py").touch()
     git("init", "-q")
     git("add", "-A")
     git("-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "First")
@@ -121,6 +123,15 @@ def test_sources_that_git_does_not_know_are_in_no_commit(tmp_path: Path) -> None
     assert described_commit(tmp_path) == f"{clean}-dirty"
     hiding.unlink()
     assert described_commit(tmp_path) == clean
+
+
+def test_the_commit_of_another_project_around_the_code_is_not_taken(tmp_path: Path) -> None:
+    git = ("git", "-C", str(tmp_path), "-c", "user.name=t", "-c", "user.email=t@localhost")
+    subprocess.run([*git[:3], "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "Theirs"], check=True)
+    (tmp_path / "copy" / "nws").mkdir(parents=True)
+    (tmp_path / "copy" / "nws" / "__init__.py").touch()
+    assert described_commit(tmp_path / "copy") is None
 
 
 def test_a_git_of_the_environment_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
