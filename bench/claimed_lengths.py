@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from nws.core.analysis.claimed_lengths import COMPARED, ClaimedLengths, kept_by_article
+from nws.core.analysis.claimed_lengths import COMPARED, kept_by_article
 from nws.core.analysis.content_kept import Floats
-from nws.core.analysis.gain_over_random import lengths_text
-from nws.core.analysis.intervals import ALPHA, above_zero_p, moments
+from nws.core.analysis.intervals import above_zero_p, moments
 from nws.core.analysis.points import Points
+from nws.core.findings.lengths import ClaimedLengths, lengths_text
+from nws.core.findings.scores import ONE_SIDED_ALPHA
 from nws.jobs.report.claim_answer import claims_of
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import decimals, percent, percent_interval
@@ -44,7 +45,7 @@ def wrong(tested: Floats, articles: int) -> float:
     """The share of studies in which one of the columns without a mean is shown, in the worst case."""
     centred, rng = tested - tested.mean(axis=0), np.random.default_rng(0)
     p = np.array([above_zero_p(articles, moments(rng.choice(centred, articles))) for _ in range(STUDIES)])
-    return float(max((p <= ALPHA).mean(axis=0).max(), (p.min(axis=1) <= ALPHA / p.shape[1]).mean()))
+    return float(max((p <= ONE_SIDED_ALPHA).mean(axis=0).max(), (p.min(axis=1) <= ONE_SIDED_ALPHA / p.shape[1]).mean()))
 
 
 def rates(points: Points, system: str, articles: int) -> list[float]:

@@ -16,16 +16,13 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from nws.core.analysis import Points
-from nws.core.analysis.content_kept import (
-    KEPT,
-    SHARES,
-    Ceiling,
-    KeptByArticle,
-    content_kept,
-)
+from nws.core.analysis.content_kept import KeptByArticle, content_kept
 from nws.core.analysis.grids import build_grids
-from nws.core.analysis.intervals import ALPHA, above_zero_p, moments, skewed_intervals
-from nws.core.analysis.smallest_n import FEWEST_ARTICLES, POWER, first_kept, interval_of_n
+from nws.core.analysis.intervals import above_zero_p, moments, skewed_intervals
+from nws.core.analysis.smallest_n import POWER, first_kept, interval_of_n
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.content import KEPT, SHARES, Ceiling
+from nws.core.findings.scores import ONE_SIDED_ALPHA
 from nws.core.systems.rulers import OTHER_ARTICLE, PERSON
 from nws.jobs.store import open_store
 
@@ -93,7 +90,7 @@ def wrong_claims(null: Null, articles: int, studies: int) -> tuple[float, float]
     for _ in range(0, studies, 1_000):
         values = null(rng, articles, 1_000)
         t = values.mean(axis=0) / values.std(axis=0, ddof=1) * articles**0.5
-        claimed += int((above_zero_p(articles, moments(values)) <= ALPHA).sum())
+        claimed += int((above_zero_p(articles, moments(values)) <= ONE_SIDED_ALPHA).sum())
         by_t += int((stdtr(articles - 1, -t) <= 0.05).sum())
     return claimed / studies, by_t / studies
 

@@ -15,19 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import skew as skewness
 
-from nws.core.analysis import (
-    LEAD,
-    RANDOM,
-    Metric,
-    Points,
-    compare_all_pairs,
-    compare_systems,
-    magic_numbers,
-    mean_intervals,
-)
-from nws.core.analysis.paired import ALPHA, TOO_SKEWED
+from nws.core.analysis import Points, compare_all_pairs, compare_systems, magic_numbers, mean_intervals
 from nws.core.analysis.points import NO_TEXT
 from nws.core.analysis.sign_flip import holm, sign_flip_p
+from nws.core.findings.comparisons import ALPHA, TOO_SKEWED
+from nws.core.findings.scores import Metric
+from nws.core.types import LEAD, RANDOM
 from nws.jobs.store import open_store
 
 ARTICLES = (8, 24, 100, 1000)

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.analysis import Points
-from nws.core.analysis.content_kept import KEPT
 from nws.core.analysis.grids import build_grids
-from nws.core.analysis.intervals import ALPHA
-from nws.core.analysis.late_gains import AT_LEAST, AT_MOST, LateGain, late_gains, p_stopped
+from nws.core.analysis.late_gains import AT_LEAST, AT_MOST, late_gains, p_stopped
+from nws.core.findings.content import KEPT, LateGain
+from nws.core.findings.scores import ONE_SIDED_ALPHA
 from nws.core.systems.rulers import REFERENCE_WORDS
 from nws.jobs.store import open_store
 
@@ -33,7 +33,7 @@ def wrong(points: Points, found: LateGain, articles: int) -> float:
     drawn = np.random.default_rng(0).integers(0, len(gain), (articles, STUDIES))
 
     def share(gain: NDArray[np.float64], ruler: NDArray[np.float64]) -> float:
-        return float(np.mean(p_stopped(gain[drawn], ruler[drawn]) <= ALPHA))
+        return float(np.mean(p_stopped(gain[drawn], ruler[drawn]) <= ONE_SIDED_ALPHA))
 
     centred = gain - gain.mean()
     return max(share(centred + AT_MOST * ruler.mean(), ruler), share(centred - 1, ruler - ruler.mean() + AT_LEAST))

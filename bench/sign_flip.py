@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.error_rates import LENGTHS, made, made_points
-from nws.core.analysis import LEAD, RANDOM, compare_systems, magic_numbers
-from nws.core.analysis.paired import ALPHA
+from nws.core.analysis import compare_systems, magic_numbers
 from nws.core.analysis.sign_flip import COUNTED, _counted_p, _series_p, holm, sign_flip_p
+from nws.core.findings.comparisons import ALPHA
+from nws.core.types import LEAD, RANDOM
 
 SEED = 0
 SMALLEST, LARGEST = 1e-6, 0.2

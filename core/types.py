@@ -26,6 +26,8 @@ POLICY = "policy|"
 """What the signatures of trained policies begin with."""
 UNTRAINED: Final = "untrained"
 """The first part of the signatures of policies before their first update."""
+RANDOM, LEAD = "random", "lead"
+"""The controls that others are compared with: `random` shows what length alone gains, `lead` what a beginning does."""
 OTHER_ARTICLE: Final = "other-article"
 """The control that takes the summary of another article, see `nws.core.systems.rulers`."""
 

@@ -1,37 +1,16 @@
 """From scored summaries to curves, intervals and the magic number."""
 
-from nws.core.analysis.curves import Curve as Curve
-from nws.core.analysis.curves import CurvePoint as CurvePoint
-from nws.core.analysis.curves import Uncut as Uncut
 from nws.core.analysis.curves import sweep_curves as sweep_curves
 from nws.core.analysis.curves import uncut_scores as uncut_scores
-from nws.core.analysis.gain_over_random import MagicNumber as MagicNumber
-from nws.core.analysis.gain_over_random import lengths_text as lengths_text
 from nws.core.analysis.gain_over_random import magic_numbers as magic_numbers
-from nws.core.analysis.intervals import Interval as Interval
 from nws.core.analysis.intervals import mean_interval as mean_interval
 from nws.core.analysis.intervals import mean_intervals as mean_intervals
-from nws.core.analysis.paired import Comparison as Comparison
-from nws.core.analysis.paired import PairedLength as PairedLength
 from nws.core.analysis.paired import compare_all_pairs as compare_all_pairs
 from nws.core.analysis.paired import compare_by_metric as compare_by_metric
 from nws.core.analysis.paired import compare_systems as compare_systems
-from nws.core.analysis.points import LEAD as LEAD
-from nws.core.analysis.points import POLICY as POLICY
-from nws.core.analysis.points import RANDOM as RANDOM
-from nws.core.analysis.points import Metric as Metric
 from nws.core.analysis.points import Points as Points
 from nws.core.analysis.points import kinds_of as kinds_of
 from nws.core.analysis.points import pairs_with_lead as pairs_with_lead
 from nws.core.analysis.points import short_articles as short_articles
-from nws.core.analysis.points import system_order as system_order
-from nws.core.analysis.policy_scores import COMPARED as COMPARED
-from nws.core.analysis.policy_scores import LEAD_SEARCH as LEAD_SEARCH
-from nws.core.analysis.policy_scores import TEXTRANK as TEXTRANK
-from nws.core.analysis.policy_scores import SystemScore as SystemScore
-from nws.core.analysis.policy_scores import compared_with as compared_with
 from nws.core.analysis.policy_scores import mean_over_seeds as mean_over_seeds
 from nws.core.analysis.policy_scores import policy_scores as policy_scores
-from nws.core.analysis.policy_scores import split_seed as split_seed
-from nws.core.metrics.specs import METRICS as METRICS
-from nws.core.metrics.specs import PARTS as PARTS

@@ -12,14 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from nws.core.analysis.content_kept import KEPT, Ceiling, ContentKept, content_kept
-from nws.core.analysis.curves import Uncut, uncut_scores
-from nws.core.analysis.late_gains import LateGain, late_gains
+from nws.core.analysis.content_kept import content_kept
+from nws.core.analysis.curves import uncut_scores
+from nws.core.analysis.late_gains import late_gains
 from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
-from nws.core.analysis.own_words import OwnWords, own_words
-from nws.core.analysis.paired import Comparison, Overtaking, compare_all_pairs, compare_systems
-from nws.core.analysis.points import LEAD, RANDOM, Points, pairs_with_lead
+from nws.core.analysis.own_words import own_words
+from nws.core.analysis.paired import compare_all_pairs, compare_systems
+from nws.core.analysis.points import Points, pairs_with_lead
+from nws.core.findings.comparisons import Comparison, Overtaking
+from nws.core.findings.content import KEPT, Ceiling, ContentKept, LateGain, OwnWords
+from nws.core.findings.scores import Uncut
 from nws.core.text.length import LengthUnit
+from nws.core.types import LEAD, RANDOM
 
 
 @dataclass(frozen=True, slots=True)

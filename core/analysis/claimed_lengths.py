@@ -12,91 +12,29 @@ What is told instead:
 - the share of what the longest n keeps that the claimed n keep.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from nws.core.analysis.content_kept import KEPT, SHARES, Floats, KeptByArticle
+from nws.core.analysis.content_kept import Floats, KeptByArticle
 from nws.core.analysis.gain_over_random import magic_numbers
 from nws.core.analysis.grids import build_grids
-from nws.core.analysis.intervals import Interval, above_zero_p, moments, skewed_intervals
-from nws.core.analysis.points import RANDOM, Metric, Points
+from nws.core.analysis.intervals import above_zero_p, moments, skewed_intervals
+from nws.core.analysis.points import Points
 from nws.core.analysis.sign_flip import holm
-from nws.core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN, smallest_n
+from nws.core.analysis.smallest_n import smallest_n
 from nws.core.errors import RecipeError
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.content import KEPT, SmallestN
+from nws.core.findings.lengths import OF_LONGEST, BestN, ClaimedLengths, Step
+from nws.core.findings.scores import Metric
+from nws.core.types import RANDOM
 
 COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
 """The metrics whose best n are told."""
-OF_LONGEST = SHARES["longest"][0]
 _ENDS = (0.4, 0.6, 1.0)
 """Of the longest n: where the lengths might have ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class BestN:
-    """The n at which a system gains most over `random` in one metric, over the articles that have every n.
-
-    `may_be` are the n that are not shown to gain less than another; none where no gain is shown
-    (`MagicNumber.recommended`).
-    """
-
-    metric: Metric
-    n: int
-    may_be: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What each word more keeps from `start` to `end` words: 0.01 is a hundredth of the reference.
-
-    `p_more` is of the test that this is above 0, `p_less` that it is less than in the step before (1 for the first).
-    Both are corrected over the steps; what is at most `ALPHA` is shown.
-    """
-
-    start: int
-    end: int
-    per_word: Interval
-    p_more: float
-    p_less: float
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimedLengths:
-    """What is told of the claim that `low` to `high` words are the right number.
-
-    Attributes:
-        longest: the longest n tried.
-        shares: what `low` and `high` keep, as shares of what `longest` keeps.
-        best: by metric; empty without `random`.
-        elbows: by where the lengths end, the smallest n that keeps `OF_LONGEST` of what that n keeps.
-        steps: between neighbouring n. These three are empty with fewer than `FEWEST_ARTICLES`.
-    """
-
-    dataset: str
-    system: str
-    articles: int
-    low: int
-    high: int
-    longest: int
-    shares: tuple[Interval, Interval]
-    best: tuple[BestN, ...] = ()
-    elbows: Mapping[int, SmallestN] = field(default_factory=dict)
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """The n between which there are steps."""
-        return tuple(dict.fromkeys(n for step in self.steps for n in (step.start, step.end)))
-
-    @property
-    def is_singled_out(self) -> bool:
-        """Whether every metric is shown to gain most over `random` at a claimed n.
-
-        It errs only if the test of a metric does that gains most elsewhere: in at most 5 % of studies.
-        """
-        claimed = set(range(self.low, self.high + 1))
-        return bool(self.best) and all(best.may_be and claimed.issuperset(best.may_be) for best in self.best)
 
 
 def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int, int]) -> ClaimedLengths:

@@ -22,77 +22,19 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.intervals import Interval, skewed_intervals
-from nws.core.analysis.points import Edge, Metric, Points, edge_of
-from nws.core.analysis.smallest_n import SmallestN, smallest_n
+from nws.core.analysis.intervals import skewed_intervals
+from nws.core.analysis.points import Points
+from nws.core.analysis.smallest_n import smallest_n
+from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share
 from nws.core.systems.rulers import PERSON
-from nws.core.text.length import LengthUnit
-from nws.core.types import SystemKind
 
 Floats: TypeAlias = NDArray[np.float64]
-Ceiling: TypeAlias = Literal["reference", "person", "longest"]
-"""What a share is of: the whole reference, what another person's summary keeps, or the system's own longest n."""
-
-KEPT: Metric = "kept"
-SHARES: dict[Ceiling, tuple[float, ...]] = {
-    "reference": (0.25, 0.5, 0.8, 0.9),
-    "person": (0.5, 0.8, 0.9),
-    "longest": (0.8, 0.9),
-}
-"""For each ceiling, the shares whose smallest n is looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The share kept at n words: the mean over `articles` with its 95 % interval. 1 is the whole ceiling.
-
-    `words` is the mean number of words of the system's summaries: most write n. None in answers of older stores.
-    """
-
-    n: int
-    articles: int
-    share: Interval
-    words: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ContentKept:
-    """One system on one dataset, held against one ceiling.
-
-    Attributes:
-        longest: the longest n of the grid.
-        articles: how many articles have a summary at every n; shares and answers are over these.
-        dropped: how many other articles lack some.
-        lengths: in rising n.
-        smallest: for each share of `SHARES`.
-        length_unit: what n counts.
-    """
-
-    dataset: str
-    system: str
-    kind: SystemKind
-    of: Ceiling
-    longest: int
-    articles: int
-    dropped: int
-    lengths: tuple[Share, ...]
-    smallest: tuple[SmallestN, ...]
-    length_unit: LengthUnit = "words"
-
-    @property
-    def by_share(self) -> dict[float, SmallestN]:
-        """`smallest` by its share."""
-        return {smallest.x: smallest for smallest in self.smallest}
-
-    def edge(self, n: int | None) -> Edge | None:
-        """At which end of its lengths the n lies from which on a share is kept."""
-        return edge_of(n, [length.n for length in self.lengths])
 
 
 def content_kept(points: Points) -> tuple[ContentKept, ...]:

@@ -27,7 +27,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.analysis.intervals import CONFIDENCE
+from nws.core.findings.scores import CONFIDENCE
 
 Coefficient = Literal["pearson", "spearman", "kendall", "share"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall")

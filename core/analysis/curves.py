@@ -1,59 +1,17 @@
 """Mean score by summary length, with intervals: the first result of a sweep."""
 
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.intervals import Interval, mean_intervals
-from nws.core.analysis.points import Metric, Points
-from nws.core.types import SystemKind
+from nws.core.analysis.intervals import mean_intervals
+from nws.core.analysis.points import Points
+from nws.core.findings.scores import Curve, CurvePoint, Metric, Uncut
 
 MOST_MISSING = 0.1
 """A system that lacks a larger share of the articles is not compared with others."""
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePoint(Interval):
-    """The mean over `articles` articles at n words, and its 95 % interval.
-
-    Attributes:
-        articles: how many articles the mean is over. For a comparable point they are the articles that every
-            comparable system has at this n; for any other point, all that its own system has.
-        of_articles: how many articles any system has at this n.
-        comparable: whether it may be compared with other systems at this n.
-        words: mean number of words of these summaries. Most systems write n.
-    """
-
-    n: int
-    articles: int
-    of_articles: int
-    comparable: bool
-    words: float
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One system on one dataset; `lengths` in rising n."""
-
-    dataset: str
-    system: str
-    kind: SystemKind
-    lengths: tuple[CurvePoint, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Uncut:
-    """A system that was given no length. `words` is the mean length of its summaries."""
-
-    dataset: str
-    system: str
-    kind: SystemKind
-    articles: int
-    words: float
-    score: Interval
 
 
 def sweep_curves(points: Points, metric: Metric = "bertscore_f1") -> tuple[Curve, ...]:

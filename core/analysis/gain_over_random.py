@@ -16,118 +16,20 @@ bench/error_rates.py measures both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, combinations, count, groupby
+from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.intervals import CONFIDENCE, Interval, mean_intervals
-from nws.core.analysis.paired import ALPHA, TIE, Comparison, compare_systems
-from nws.core.analysis.points import RANDOM, Edge, Metric, Points, edge_of
+from nws.core.analysis.intervals import mean_intervals
+from nws.core.analysis.paired import TIE, compare_systems
+from nws.core.analysis.points import Points
 from nws.core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
-from nws.core.types import SystemKind
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """A system minus `random` at equal n, over the `articles` that both have and that have n words.
-
-    Attributes:
-        gain: the mean of the per-article differences. The intervals of all n of a system hold at once (Bonferroni).
-        p_holm: corrected p of the test that the gain is 0, the same as in `nws compare`.
-        too_skewed: whether that test may be wrong more often than it says (`PairedLength.too_skewed`).
-        p_behind: the smallest p of a test in which another n gains more, corrected over all pairs of n. None where
-            there are too few articles for any p to fall below .05, so that nothing could rule this n out.
-    """
-
-    n: int
-    articles: int
-    gain: Interval
-    p_holm: float
-    too_skewed: bool
-    p_behind: float | None
-
-    @property
-    def above_random(self) -> bool:
-        return self.p_holm < ALPHA and self.gain.mean > 0
-
-    @property
-    def may_be_largest(self) -> bool:
-        return self.p_behind is not None and self.p_behind >= ALPHA
-
-
-@dataclass(frozen=True, slots=True)
-class MagicNumber:
-    """The n that suit one system on one dataset.
-
-    Attributes:
-        articles: how many articles have a summary by the system at every n for which they have words.
-        dropped: how many other articles lack some of these summaries.
-        best_per_article: bare arg-max over `articles`: n to the share of articles whose F1 is highest there. Ties go to
-            the smaller n. Empty without articles.
-        median: the median of these best n; None without articles.
-        best_by_mean: the n with the highest mean, over those of `articles` that have words for every n; None without
-            any.
-        gains: the gain over `random` at each n.
-        largest_gain: the largest mean gain over the articles that have every n, so that all n are compared over the
-            same articles; None without any.
-        recommended: every n that may have the largest gain, if the system beats `random` at some n. An n of too few
-            articles is not recommended, and an upper bound never is, since it saw the reference.
-    """
-
-    dataset: str
-    system: str
-    kind: SystemKind
-    articles: int
-    dropped: int
-    best_per_article: Mapping[int, float]
-    median: float | None
-    best_by_mean: int | None
-    gains: tuple[Gain, ...]
-    largest_gain: Gain | None
-    recommended: tuple[int, ...]
-
-    @property
-    def tested(self) -> tuple[Gain, ...]:
-        """The gains at those n that have enough articles to be told from other n."""
-        return tuple(gain for gain in self.gains if gain.p_behind is not None)
-
-    @property
-    def verdict(self) -> str:
-        """The recommendation in words, or why there is none."""
-        if self.kind == "upper bound":
-            return "is an upper bound: it saw the reference"
-        if self.recommended:
-            lengths = lengths_text(tuple(gain.n for gain in self.gains), self.recommended)
-            return f"{lengths}: no n ruled out" if 1 < len(self.recommended) == len(self.tested) else lengths
-        if self.system == RANDOM:
-            return "is the control"
-        if not self.gains:
-            return f"unknown: no summaries by {RANDOM} to compare with"
-        most, tried = max(gain.articles for gain in self.gains), len(self.gains)
-        if not self.tested or most < _enough_articles(tried):
-            few = f"{most} article{'' if most == 1 else 's'}"
-            return f"unknown: {few} cannot tell {tried} n apart" if tried > 1 else f"unknown: only {few} to test"
-        if not any(gain.above_random for gain in self.gains):
-            return f"none: not shown to beat {RANDOM} at any n"
-        return "unclear: every n is below another one"
-
-    @property
-    def is_conclusive(self) -> bool:
-        """Whether some n are recommended and some ruled out. If all are recommended, the sweep gives no answer."""
-        return bool(self.recommended) and len(self.recommended) < max(2, len(self.tested))
-
-    @property
-    def edge(self) -> Edge | None:
-        """At which end the n lies that is the only one left as that with the largest gain; None if several are left."""
-        return edge_of(self.recommended[0], [gain.n for gain in self.gains]) if len(self.recommended) == 1 else None
-
-    @property
-    def most_frequent(self) -> int | None:
-        """The n that is best for most articles; the smallest of equals."""
-        return max(self.best_per_article, key=lambda n: (self.best_per_article[n], -n), default=None)
+from nws.core.findings.comparisons import Comparison
+from nws.core.findings.lengths import Gain, MagicNumber, _enough_articles
+from nws.core.findings.scores import CONFIDENCE, Metric
+from nws.core.types import RANDOM
 
 
 def magic_numbers(points: Points, metric: Metric = "bertscore_f1") -> tuple[MagicNumber, ...]:
@@ -146,12 +48,6 @@ def magic_numbers(points: Points, metric: Metric = "bertscore_f1") -> tuple[Magi
     over_random = {(comparison.dataset, comparison.a): comparison for comparison in compared}
     by_dataset = map(lambda grid: _magic_numbers(grid, over_random), build_grids(points, metric, points.n > 0))
     return tuple(chain.from_iterable(by_dataset))
-
-
-def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
-    """`chosen` as ranges over the `tested` lengths: of 1, 3, 5, 7, 9, the lengths 1, 3, 5 and 9 are "1–5, 9"."""
-    runs = [list(run) for is_chosen, run in groupby(tested, lambda n: n in chosen) if is_chosen]
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
 def _magic_numbers(grid: Grid, over_random: Mapping[tuple[str, str], Comparison]) -> list[MagicNumber]:
@@ -198,11 +94,6 @@ def _test_pairs(gains: NDArray[np.float64], pairs: Sequence[tuple[int, int]]) ->
         raw = gains[:, first] - gains[:, second]
         differences = np.where(np.abs(raw) <= TIE, 0.0, raw)
         yield from zip(np.nansum(differences, axis=0).tolist(), (p for p, _ in sign_flip_p(differences)), strict=True)
-
-
-def _enough_articles(tests: int) -> int:
-    """The fewest articles with which one of so many tests can have a corrected p below `ALPHA`."""
-    return next(articles for articles in count(1) if 2 / 2**articles * tests < ALPHA)
 
 
 def _gains(

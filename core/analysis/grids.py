@@ -8,8 +8,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.analysis.points import NO_TEXT, Metric, Place, Points, elsewhere, short_articles, system_order
+from nws.core.analysis.points import NO_TEXT, Place, Points, elsewhere, short_articles
 from nws.core.errors import StoreError
+from nws.core.findings.scores import Metric, system_order
 from nws.core.types import SystemKind
 
 Value = TypeVar("Value", bound=np.generic)

@@ -7,32 +7,13 @@ And how sure it is that a mean is above 0.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-CONFIDENCE = 0.95
-FEW_ARTICLES = 30
-"""With fewer values, an interval leans on them being roughly symmetric around their mean."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean and the ends of its interval, in the unit of the values.
-
-    There is no interval (None) where nothing shows how values spread: there is only one value, or all are equal.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-
-    @property
-    def half_width(self) -> float | None:
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+from nws.core.findings.scores import CONFIDENCE, ONE_SIDED_ALPHA, Interval
 
 
 def mean_interval(values: Sequence[float] | NDArray[np.float64], confidence: float = CONFIDENCE) -> Interval:
@@ -106,8 +87,6 @@ def score_intervals(
 
 Floats: TypeAlias = NDArray[np.float64]
 
-ALPHA = (1 - CONFIDENCE) / 2
-"""Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""
 _DOUBT = 2.5
 """Standard errors by which a skewness is taken to be more unfavourable than it looks."""
 _MOST_TAIL = 0.3
@@ -187,8 +166,8 @@ def moments(values: Floats) -> Moments:
 
 
 def least_t(skewness: Floats, articles: int) -> Floats:
-    """The t from which on `above_zero_p` is at most `ALPHA`, of columns with this skewness."""
-    quantile = float(stdtrit(articles - 1, 1 - ALPHA))
+    """The t from which on `above_zero_p` is at most `ONE_SIDED_ALPHA`, of columns with this skewness."""
+    quantile = float(stdtrit(articles - 1, 1 - ONE_SIDED_ALPHA))
     tail = _tail(skewness, articles)
     bent = np.where(tail < 0, tail, 1)
     # Hall's correction is ((1 + tail t / 3)³ - 1) / tail + tail / 6, which can be turned round.

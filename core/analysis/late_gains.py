@@ -16,15 +16,15 @@ and Acceptance Sampling, Technometrics 24, 295-300). How often that is: docs/ans
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from nws.core.analysis.content_kept import KEPT, Floats
+from nws.core.analysis.content_kept import Floats
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.intervals import ALPHA, Interval, above_zero_p, mean_interval, moments
+from nws.core.analysis.intervals import above_zero_p, mean_interval, moments
 from nws.core.analysis.points import Points
-from nws.core.analysis.smallest_n import FEWEST_ARTICLES
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.content import KEPT, LateGain
 from nws.core.systems.rulers import REFERENCE_WORDS
 
 AT_MOST = 1 / 3
@@ -32,27 +32,6 @@ AT_MOST = 1 / 3
 AT_LEAST = 0.05
 """Of the reference: where its first words gain no more, it is near its end."""
 _WRITES_N = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class LateGain:
-    """What a system gains from `start` to `end` words, and the reference's first words over the same articles.
-
-    `p` is of the claim that it has stopped gaining, while they have not.
-    """
-
-    dataset: str
-    system: str
-    start: int
-    end: int
-    gain: Interval
-    of_reference: Interval
-    p: float
-
-    @property
-    def has_stopped(self) -> bool:
-        """Whether that is shown. Of systems that gain just `AT_MOST` of the reference, at most 5 % are said to."""
-        return self.p <= ALPHA
 
 
 def late_gains(points: Points) -> tuple[LateGain, ...]:

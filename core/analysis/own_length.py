@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.analysis.grids import Grid, build_grids
-from nws.core.analysis.paired import Comparison, PairedScores, as_family, paired_lengths
-from nws.core.analysis.points import LEAD, RANDOM, Metric, Points, kinds_of
-from nws.core.types import AT_MOST
+from nws.core.analysis.paired import PairedScores, as_family, paired_lengths
+from nws.core.analysis.points import Points, kinds_of
+from nws.core.findings.comparisons import Comparison
+from nws.core.findings.scores import Metric
+from nws.core.types import AT_MOST, LEAD, RANDOM
 
 MOST_OFF = 0.1
 """Of a summary's words: another one that differs by more is not compared with it."""

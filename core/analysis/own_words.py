@@ -1,35 +1,18 @@
 """Systems that write words of their own, or elsewhere: content kept cannot see whether what they say is true."""
 
 from collections.abc import Container
-from dataclasses import dataclass
 
 import numpy as np
 
-from nws.core.analysis.content_kept import KEPT
-from nws.core.analysis.points import Metric, Points
+from nws.core.analysis.points import Points
+from nws.core.findings.content import KEPT, OwnWords
+from nws.core.findings.scores import Metric
 from nws.core.systems.extractive_baselines import BASELINES
 
 COVERAGE: Metric = "coverage"
 FAITHFULNESS: Metric = "faithfulness"
 _EXTRACTS = 0.9995
 """The mean coverage above which a system is taken to copy: of every extract it is 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class OwnWords:
-    """A system that one can choose, with words that are not the article's, or one that NWS only has the texts of.
-
-    Both means are over its summaries of its own length, or of all n where it has none.
-
-    Attributes:
-        coverage: the mean share of words that are the article's.
-        faithfulness: how well the articles support it, on average; None where the run has not measured that.
-    """
-
-    dataset: str
-    system: str
-    coverage: float
-    faithfulness: float | None
 
 
 def metrics_of_answer(signatures: Container[str]) -> tuple[Metric, ...]:

@@ -36,8 +36,8 @@ from nws.core.analysis.correlation import (
     observed,
     standardised,
 )
-from nws.core.analysis.paired import ALPHA
 from nws.core.analysis.sign_flip import holm
+from nws.core.findings.comparisons import ALPHA
 
 COUNTED = 12
 """The most systems whose exchanges are all counted."""

@@ -3,48 +3,22 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.errors import StoreError
+from nws.core.findings.scores import Metric, system_order
 from nws.core.metrics.specs import METRICS
 from nws.core.systems.rulers import OTHER_ARTICLE
 from nws.core.text.length import LengthUnit
-from nws.core.types import POLICY as POLICY
-from nws.core.types import SystemKind
+from nws.core.types import LEAD, SystemKind
 
-# The name of a score: a column of `nws.core.metrics.specs`, or a metric from outside.
-Metric: TypeAlias = str
-
-RANDOM = "random"
-LEAD = "lead"
-"""The controls that others are compared with: `random` shows what length alone gains, `lead` what a beginning does."""
 NO_TEXT = 0
 """In place of the key of a text, where a point is a mean over several."""
 
 _AT_ONCE = 1_000_000
-_KINDS: tuple[SystemKind, ...] = ("system", "upper bound", "control")
-
-
-def system_order(system: str, kind: SystemKind) -> tuple[int, str]:
-    """Key to sort systems by: first those one can choose, then upper bounds, then controls, each by name."""
-    return _KINDS.index(kind), system
-
-
-Edge: TypeAlias = Literal["longest", "shortest", "only"]
-"""Of the n tried: beyond an answer that lies there the next n might be it."""
-
-
-def edge_of(n: int | None, lengths: Sequence[int]) -> Edge | None:
-    """At which end of the n tried, in rising order, one of them lies."""
-    if n is None:
-        return None
-    if len(lengths) == 1:
-        return "only"
-    return "longest" if n == lengths[-1] else "shortest" if n == lengths[0] else None
-
 
 Place: TypeAlias = tuple[str, str, int]
 """Dataset, article id and n."""

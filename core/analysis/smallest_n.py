@@ -6,18 +6,18 @@ Lengths are tested one after the other, each by itself, and the first test that 
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.analysis.intervals import ALPHA, Moments, above_zero_p, least_t, moments
+from nws.core.analysis.intervals import Moments, above_zero_p, least_t, moments
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.content import SmallestN
+from nws.core.findings.scores import ONE_SIDED_ALPHA
 
 Floats: TypeAlias = NDArray[np.float64]
 
-FEWEST_ARTICLES = 20
-"""With fewer, no n is claimed: with so few, skewness cannot be estimated."""
 POWER = 0.8
 """How often a study with so many articles as are advised is sure."""
 MOST_ARTICLES = 10_000_000
@@ -25,28 +25,6 @@ MOST_ARTICLES = 10_000_000
 _DRAWS, _SEED = 2_000, 20_261_123
 _TINY = 1e-100
 _SIZES = (*range(FEWEST_ARTICLES, 100), *(size * 10**k for k in range(1, 6) for size in range(10, 100)), MOST_ARTICLES)
-
-
-@dataclass(frozen=True, slots=True)
-class SmallestN:
-    """The smallest n from which on every longer n of the grid keeps at least the share `x`.
-
-    Attributes:
-        n: by the mean shares; None where the longest n keeps less than x.
-        low: of the 95 % interval of `n`; None where the interval lies beyond the longest n.
-        high: its upper end; None where that lies beyond the longest n.
-        claimed: the smallest n that is shown to keep x, as all longer n are: wrong in at most 5 % of studies. None
-            where nothing is shown.
-        articles_for_one_step: with about so many articles the interval would be at most one step of the grid wide; None
-            where `n` is. It is drawn from these articles, and understates how much others may vary.
-    """
-
-    x: float
-    n: int | None
-    low: int | None
-    high: int | None
-    claimed: int | None
-    articles_for_one_step: int | None
 
 
 def smallest_n(tried: Sequence[int], shares: Floats, above: Floats, x: float) -> SmallestN:
@@ -140,4 +118,4 @@ def _shown_from(articles: int, columns: Moments) -> int:
     Returns:
         The number of columns if nothing is shown.
     """
-    return int(first_kept(-above_zero_p(articles, columns)[None], -ALPHA)[0])
+    return int(first_kept(-above_zero_p(articles, columns)[None], -ONE_SIDED_ALPHA)[0])

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from nws.core.analysis import PARTS, Interval, Points
+from nws.core.analysis import Points
 from nws.core.analysis.claimed_lengths import COMPARED
-from nws.core.analysis.content_kept import KEPT
+from nws.core.findings.content import KEPT
+from nws.core.findings.scores import Interval
+from nws.core.metrics.specs import PARTS
 from nws.jobs.python_api.answer import ShownAnswer
 from nws.jobs.report.claim_answer import claims_json, claims_of
 from nws.jobs.report.metric_names import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nws.core.analysis import Interval, system_order
-from nws.core.analysis.paired import PairedLength
+from nws.core.findings.comparisons import PairedLength
+from nws.core.findings.scores import Interval, system_order
 from nws.core.types import SystemKind
 from nws.jobs.report.metric_names import metric_name, metric_places, spaced_signature
 from nws.jobs.report.numerals import counted, decimals, interval_text, signed

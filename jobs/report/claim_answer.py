@@ -6,13 +6,15 @@ from typing import Any
 
 from rich.console import Console
 
-from nws.core.analysis import RANDOM, Points, lengths_text
+from nws.core.analysis import Points
 from nws.core.analysis.answer import Answer
-from nws.core.analysis.claimed_lengths import OF_LONGEST, ClaimedLengths, Step, claimed_lengths
-from nws.core.analysis.intervals import ALPHA
-from nws.core.analysis.smallest_n import FEWEST_ARTICLES
+from nws.core.analysis.claimed_lengths import claimed_lengths
 from nws.core.errors import RecipeError
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.lengths import OF_LONGEST, ClaimedLengths, Step, lengths_text
+from nws.core.findings.scores import ONE_SIDED_ALPHA
 from nws.core.text.length import LengthUnit
+from nws.core.types import RANDOM
 from nws.jobs.report.kept_answer import ranked_systems
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
@@ -101,7 +103,10 @@ def _between(low: int | None, high: int | None) -> str:
 
 
 def _shown(steps: Sequence[Step], word: str) -> str:
-    more, less = [at.end for at in steps if at.p_more <= ALPHA], [at.end for at in steps if at.p_less <= ALPHA]
+    more, less = (
+        [at.end for at in steps if at.p_more <= ONE_SIDED_ALPHA],
+        [at.end for at in steps if at.p_less <= ONE_SIDED_ALPHA],
+    )
     adds, slower = f"Every {word} adds content", "each adds less than the one before"
     if len(more) < len(steps):
         adds = f"That more {word}s add content {_where(steps, more)}"

@@ -7,12 +7,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from nws.core.analysis import LEAD, RANDOM, Comparison, lengths_text
 from nws.core.analysis.answer import Answer
-from nws.core.analysis.content_kept import Ceiling, ContentKept, Share
-from nws.core.analysis.points import Edge
-from nws.core.analysis.smallest_n import FEWEST_ARTICLES, SmallestN
+from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison
+from nws.core.findings.content import Ceiling, ContentKept, Share, SmallestN
+from nws.core.findings.lengths import lengths_text
+from nws.core.findings.scores import Edge
 from nws.core.systems.rulers import OTHER_ARTICLE, PERSON, REFERENCE_WORDS
+from nws.core.types import LEAD, RANDOM
 from nws.jobs.report import kept_limits
 from nws.jobs.report.kept_limits import TRUTH, length_text, some, written
 from nws.jobs.report.numerals import counted, in_brackets, listed, of_length, percent, percent_interval

@@ -5,12 +5,13 @@ The sentences are part of those of `nws.jobs.report.kept_answer`.
 
 from collections.abc import Iterator, Sequence
 
-from nws.core.analysis import LEAD, RANDOM, Comparison, lengths_text
 from nws.core.analysis.answer import Answer
-from nws.core.analysis.content_kept import Share
-from nws.core.analysis.smallest_n import FEWEST_ARTICLES
+from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison
+from nws.core.findings.content import Share
+from nws.core.findings.lengths import lengths_text
 from nws.core.systems.rulers import PERSON
 from nws.core.text.length import LengthUnit
+from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
 from nws.jobs.report.system_names import SystemNames
 

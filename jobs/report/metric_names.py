@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from nws.core.analysis import METRICS, PARTS, Metric
-from nws.core.analysis.content_kept import KEPT
-from nws.core.analysis.intervals import FEW_ARTICLES
 from nws.core.errors import RecipeError, did_you_mean
-from nws.core.metrics.specs import BY_COLUMN, BY_MODEL, OPTIONAL, SPECS
+from nws.core.findings.content import KEPT
+from nws.core.findings.scores import FEW_ARTICLES, Metric
+from nws.core.metrics.specs import BY_COLUMN, BY_MODEL, METRICS, OPTIONAL, PARTS, SPECS
 from nws.core.plugins.adapters import METRIC_OF_PLUGIN
 from nws.core.text.length import LengthUnit
 from nws.jobs.store import RunInfo

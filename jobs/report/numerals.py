@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # `nws ls` must not wait for NumPy
-    from nws.core.analysis import Interval
+    from nws.core.findings.scores import Interval
     from nws.core.text.length import LengthUnit
 
 

@@ -8,19 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nws.core.analysis import (
-    COMPARED,
-    METRICS,
-    POLICY,
-    Metric,
-    Points,
-    SystemScore,
-    policy_scores,
-    split_seed,
-)
-from nws.core.analysis.content_kept import KEPT
+from nws.core.analysis import Points, policy_scores
 from nws.core.errors import StoreError
+from nws.core.findings.content import KEPT
+from nws.core.findings.policies import COMPARED, SystemScore, split_seed
+from nws.core.findings.scores import Metric
 from nws.core.learning.training_config import FLUENCY
+from nws.core.metrics.specs import METRICS
+from nws.core.types import POLICY
 from nws.jobs.report.run_numbers import RunNumbers, interval_values, kind_flags, short_by_length, short_json
 from nws.jobs.report.system_names import names_of
 from nws.jobs.store import ArticleTexts, CurveRow, GreedyReward, RunInfo, Store

@@ -2,19 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nws.core.analysis import (
-    COMPARED,
-    LEAD,
-    LEAD_SEARCH,
-    TEXTRANK,
-    SystemScore,
-    compared_with,
-    lengths_text,
-    split_seed,
-)
-from nws.core.analysis.paired import PairedLength
+from nws.core.findings.comparisons import PairedLength
+from nws.core.findings.lengths import lengths_text
+from nws.core.findings.policies import COMPARED, LEAD_SEARCH, TEXTRANK, SystemScore, compared_with, split_seed
 from nws.core.metrics.specs import SPECS
-from nws.core.types import UNTRAINED
+from nws.core.types import LEAD, UNTRAINED
 from nws.jobs.report.charts import (
     DASHED,
     GREYS,

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from nws.core.analysis import Metric
+from nws.core.findings.scores import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import SystemKind
 from nws.jobs.report.metric_names import metric_label

@@ -8,11 +8,12 @@ from typing import Any, Literal, TypeAlias
 
 from rich.console import Console
 
-from nws.core.analysis import Metric, Points
+from nws.core.analysis import Points
 from nws.core.analysis.answer import Answer
 from nws.core.analysis.claimed_lengths import COMPARED
-from nws.core.analysis.content_kept import KEPT
 from nws.core.errors import NwsError, RecipeError
+from nws.core.findings.content import KEPT
+from nws.core.findings.scores import Metric
 from nws.core.whole_files import replacing
 from nws.jobs.report.charts import Sheet
 from nws.jobs.report.claim_answer import claims_json, claims_of, print_claims

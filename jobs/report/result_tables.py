@@ -3,20 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
-from nws.core.analysis import (
-    LEAD,
-    RANDOM,
-    Comparison,
-    Interval,
-    MagicNumber,
-    Metric,
-    PairedLength,
-    Uncut,
-    lengths_text,
-)
 from nws.core.analysis.answer import Answer
-from nws.core.analysis.content_kept import SHARES, Ceiling, ContentKept
-from nws.core.analysis.smallest_n import SmallestN
+from nws.core.findings.comparisons import Comparison, PairedLength
+from nws.core.findings.content import SHARES, Ceiling, ContentKept, SmallestN
+from nws.core.findings.lengths import MagicNumber, lengths_text
+from nws.core.findings.scores import Interval, Metric, Uncut
+from nws.core.types import LEAD, RANDOM
 from nws.jobs.report import kept_answer
 from nws.jobs.report.charts import GainAt
 from nws.jobs.report.metric_names import metric_name, metric_places, not_equal

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from nws.core.analysis import Interval, Metric, Points, SystemScore, short_articles
-from nws.core.analysis.intervals import CONFIDENCE
-from nws.core.analysis.paired import ALPHA
+from nws.core.analysis import Points, short_articles
+from nws.core.findings.comparisons import ALPHA
+from nws.core.findings.policies import SystemScore
+from nws.core.findings.scores import CONFIDENCE, Interval, Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import SystemKind
 from nws.jobs.report.metric_names import metric_places, metric_signature

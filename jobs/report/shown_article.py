@@ -11,9 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from nws.core.analysis import system_order
 from nws.core.article import Article
 from nws.core.errors import RecipeError, StoreError
+from nws.core.findings.scores import system_order
 from nws.core.metrics.specs import KEPT, SPECS
 from nws.core.text.alignment import align, bare_spans, bare_words
 from nws.core.text.length import count_characters, count_words, length_of

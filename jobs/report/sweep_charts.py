@@ -3,12 +3,11 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from nws.core.analysis import LEAD, RANDOM
 from nws.core.analysis.answer import Answer
-from nws.core.analysis.content_kept import KEPT, ContentKept
-from nws.core.analysis.paired import PairedLength
+from nws.core.findings.comparisons import PairedLength
+from nws.core.findings.content import KEPT, ContentKept
 from nws.core.systems.rulers import PERSON
-from nws.core.types import SystemKind
+from nws.core.types import LEAD, RANDOM, SystemKind
 from nws.jobs.report.charts import (
     Chart,
     ChartPoint,

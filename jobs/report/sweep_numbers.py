@@ -4,28 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from nws.core.analysis import (
-    LEAD,
-    RANDOM,
-    Comparison,
-    Curve,
-    Interval,
-    MagicNumber,
-    Metric,
-    Points,
-    Uncut,
-    compare_by_metric,
-    magic_numbers,
-    pairs_with_lead,
-    sweep_curves,
-    uncut_scores,
-)
+from nws.core.analysis import Points, compare_by_metric, magic_numbers, pairs_with_lead, sweep_curves, uncut_scores
 from nws.core.analysis.answer import Answer, answer_of
-from nws.core.analysis.content_kept import KEPT, ContentKept
 from nws.core.analysis.own_words import metrics_of_answer
-from nws.core.analysis.smallest_n import SmallestN
 from nws.core.errors import StoreError
+from nws.core.findings.comparisons import Comparison
+from nws.core.findings.content import KEPT, ContentKept, SmallestN
+from nws.core.findings.lengths import MagicNumber
+from nws.core.findings.scores import Curve, Interval, Metric, Uncut
 from nws.core.metrics.specs import F1S
+from nws.core.types import LEAD, RANDOM
 from nws.jobs.report import kept_limits
 from nws.jobs.report.metric_names import SKEWED, few, metric_signature
 from nws.jobs.report.numerals import listed

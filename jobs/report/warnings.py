@@ -126,7 +126,8 @@ def require_labels_fit(plan: "Plan") -> None:
     """
     if not plan.recipe.labels:
         return
-    from nws.core.analysis import POLICY, split_seed  # and with it SciPy, which few runs need before their end
+    from nws.core.findings.policies import split_seed
+    from nws.core.types import POLICY
 
     trained = [POLICY + name for name in plan.policies]
     systems = {*plan.systems, *trained}

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from nws.core.analysis import METRICS, Metric, Points
+from nws.core.analysis import Points
 from nws.core.analysis.points import text_keys
-from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT
+from nws.core.findings.scores import Metric
+from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT, METRICS
 from nws.core.text.length import length_of, repeated_word_share
 from nws.core.types import CHOSEN_SCORES, SystemKind
 from nws.jobs.store.runs import ENDED, length_unit_of, runs_with_rows

@@ -34,8 +34,9 @@ from nws.jobs.store.runs import runs_with_rows
 from nws.jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
-    from nws.core.analysis import Metric, Points
+    from nws.core.analysis import Points
     from nws.core.article_id_sets import ArticleIds
+    from nws.core.findings.scores import Metric
 
 _SUMMARIES_AT_ONCE = 10_000
 

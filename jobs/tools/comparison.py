@@ -7,22 +7,15 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from nws.core.analysis import (
-    LEAD,
-    Comparison,
-    Metric,
-    Points,
-    compare_systems,
-    kinds_of,
-    mean_over_seeds,
-    split_seed,
-)
-from nws.core.analysis.intervals import CONFIDENCE
+from nws.core.analysis import Points, compare_systems, kinds_of, mean_over_seeds
 from nws.core.analysis.own_length import compare_at_own_length
-from nws.core.analysis.paired import ALPHA, TIE
+from nws.core.analysis.paired import TIE
 from nws.core.errors import RecipeError, StoreError
+from nws.core.findings.comparisons import ALPHA, Comparison
+from nws.core.findings.policies import split_seed
+from nws.core.findings.scores import CONFIDENCE, Metric
 from nws.core.text.length import LengthUnit
-from nws.core.types import SystemKind
+from nws.core.types import LEAD, SystemKind
 from nws.jobs.report.metric_names import (
     SKEWED,
     default_metric,

@@ -22,10 +22,10 @@ from nws.core.analysis.correlation import (
     resampled_correlations,
     shares_of_pairs,
 )
-from nws.core.analysis.intervals import CONFIDENCE
-from nws.core.analysis.paired import ALPHA
 from nws.core.analysis.perm_systems import COUNTED, MOST, Difference, differences
 from nws.core.errors import CorpusError, RecipeError
+from nws.core.findings.comparisons import ALPHA
+from nws.core.findings.scores import CONFIDENCE
 from nws.core.text.length import count_words
 from nws.core.text.model_outputs import DEFAULT_CLEANING, clean_output
 from nws.core.text.reader import naming, read_rows

@@ -13,8 +13,9 @@ from typing import IO, Any
 
 from rich.console import Console
 
-from nws.core.analysis.intervals import CONFIDENCE, Interval, mean_interval
+from nws.core.analysis.intervals import mean_interval
 from nws.core.errors import CorpusError, EndpointError, NwsError, RecipeError
+from nws.core.findings.scores import CONFIDENCE, Interval
 from nws.core.metrics.judge import MOST_TOKENS, Judge, without_score
 from nws.core.models.endpoint import USAGE, EndpointAnswer
 from nws.core.models.request_parameters import token_limit

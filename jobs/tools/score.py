@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from rich.console import Console
 
-from nws.core.analysis.intervals import Interval, mean_intervals, score_intervals
+from nws.core.analysis.intervals import mean_intervals, score_intervals
 from nws.core.errors import CorpusError, RecipeError
+from nws.core.findings.scores import Interval
 from nws.core.metrics.config import Options, text_tokenizer
 from nws.core.metrics.metric import FloatArray, Metric, Row
 from nws.core.metrics.registry import NEED_BACKBONE, NEED_SOURCE, make_metric, metric_called

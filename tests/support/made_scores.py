@@ -7,7 +7,8 @@ import numpy as np
 from system_kinds import kind_of
 
 from nws.core.analysis import Points
-from nws.core.analysis.points import Metric, text_keys
+from nws.core.analysis.points import text_keys
+from nws.core.findings.scores import Metric
 from nws.core.metrics.specs import METRICS, SPECS, as_columns
 from nws.core.text.length import repeated_word_share
 from nws.core.types import Score, SystemKind

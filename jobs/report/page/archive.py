@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from nws.core.analysis import LEAD, Metric
-from nws.core.analysis.content_kept import KEPT
+from nws.core.findings.content import KEPT
+from nws.core.findings.scores import Metric
 from nws.core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, MetricSpec
 from nws.core.systems.rulers import OTHER_ARTICLE
 from nws.core.text.length import count_words
-from nws.core.types import SystemKind
+from nws.core.types import LEAD, SystemKind
 from nws.jobs.report.charts import system_looks
 from nws.jobs.report.system_names import SystemNames
 from nws.jobs.store import ArticleTexts, Store

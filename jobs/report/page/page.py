@@ -11,11 +11,13 @@ import numpy as np
 import yaml
 from markupsafe import Markup
 
-from nws.core.analysis import LEAD, METRICS, RANDOM, Metric, Points, kinds_of
-from nws.core.analysis.content_kept import KEPT
+from nws.core.analysis import Points, kinds_of
 from nws.core.errors import NwsError, StoreError
-from nws.core.metrics.specs import OPTIONAL
+from nws.core.findings.content import KEPT
+from nws.core.findings.scores import Metric
+from nws.core.metrics.specs import METRICS, OPTIONAL
 from nws.core.text.length import LengthUnit
+from nws.core.types import LEAD, RANDOM
 from nws.core.whole_files import replacing
 from nws.jobs.installation import is_of_commit, told_version
 from nws.jobs.report import kept_answer, policy_report

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nws.core.analysis import Comparison, Points, compare_systems, sweep_curves
-from nws.core.analysis.policy_scores import split_seed
+from nws.core.analysis import Points, compare_systems, sweep_curves
+from nws.core.findings.comparisons import Comparison
+from nws.core.findings.policies import split_seed
 from nws.jobs.report import kept_answer
 from nws.jobs.report.charts import Chart, difference_chart, mean_chart, system_looks
 from nws.jobs.report.metric_names import metric_name

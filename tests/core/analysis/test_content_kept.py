@@ -6,16 +6,13 @@ from made_scores import Point, in_columns
 from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
-from nws.core.analysis.content_kept import (
-    KEPT,
-    PERSON,
-    ContentKept,
-    KeptByArticle,
-    content_kept,
-)
-from nws.core.analysis.intervals import ALPHA, Interval, above_zero_p, mean_interval, moments, skewed_intervals
+from nws.core.analysis.content_kept import PERSON, KeptByArticle, content_kept
+from nws.core.analysis.intervals import above_zero_p, mean_interval, moments, skewed_intervals
 from nws.core.analysis.points import Points
-from nws.core.analysis.smallest_n import FEWEST_ARTICLES, articles_for_one_step, first_kept, interval_of_n
+from nws.core.analysis.smallest_n import articles_for_one_step, first_kept, interval_of_n
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.content import KEPT, ContentKept
+from nws.core.findings.scores import ONE_SIDED_ALPHA, Interval
 
 LENGTHS = (1, 7, 21)
 
@@ -161,11 +158,11 @@ def test_an_interval_of_a_share_ends_where_the_test_begins_to_show() -> None:
         (interval,) = skewed_intervals(values)
         assert interval.low is not None
         assert interval.high is not None
-        assert p_of(interval.high - values) == pytest.approx(ALPHA)
+        assert p_of(interval.high - values) == pytest.approx(ONE_SIDED_ALPHA)
         if articles == 200:
-            assert p_of(values - interval.low) == pytest.approx(ALPHA)
+            assert p_of(values - interval.low) == pytest.approx(ONE_SIDED_ALPHA)
         else:  # a tail of few articles would make it many times as wide
-            assert p_of(values - interval.low) > 2 * ALPHA
+            assert p_of(values - interval.low) > 2 * ONE_SIDED_ALPHA
         plain = mean_interval(values[:, 0])
         assert plain.low is not None
         assert interval.low < plain.low

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from made_scores import Point, in_columns, point_scores
 
-from nws.core.analysis import LEAD, RANDOM, compare_systems, magic_numbers
+from nws.core.analysis import compare_systems, magic_numbers
+from nws.core.types import LEAD, RANDOM
 
 pytestmark = pytest.mark.slow
 

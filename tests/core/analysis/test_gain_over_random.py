@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from nws.core.analysis import lengths_text, magic_numbers
+from nws.core.analysis import magic_numbers
+from nws.core.findings.lengths import lengths_text
 
 LENGTHS = tuple(range(1, 22, 2))
 NOISE = np.random.default_rng(12).normal(0, 0.02, size=(3, 22, 400))

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from nws.core.analysis.intervals import Interval, mean_interval, mean_intervals, score_intervals
+from nws.core.analysis.intervals import mean_interval, mean_intervals, score_intervals
+from nws.core.findings.scores import Interval
 
 F1 = st.floats(-1, 1, allow_subnormal=False)
 

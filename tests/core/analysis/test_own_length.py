@@ -7,11 +7,11 @@ import pytest
 from made_scores import Point, in_columns, kept_points, list_kept_points, point_scores
 from system_kinds import kind_of
 
-from nws.core.analysis.content_kept import KEPT
 from nws.core.analysis.late_gains import late_gains
 from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
-from nws.core.analysis.own_words import OwnWords, own_words
+from nws.core.analysis.own_words import own_words
 from nws.core.analysis.sign_flip import holm
+from nws.core.findings.content import KEPT
 
 
 def point(system, article, n, words, kept, **scores):
@@ -102,7 +102,9 @@ def test_systems_with_words_of_their_own():
     places = (("copies", 9), ("lead3", 0), ("lead3", 9), ("a file", 0), ("a file", 9), ("lead", 9))
     listed = [point(system, i, n, 9, 0.1, faithfulness=0.4 + 0.2 * i) for system, n in places for i in range(2)]
     points = in_columns(listed)
-    assert own_words(points) == (OwnWords("news", "a file", 1.0, pytest.approx(0.5)),)
+    (own,) = own_words(points)
+    assert (own.dataset, own.system, own.coverage) == ("news", "a file", 1.0)
+    assert own.faithfulness == pytest.approx(0.5)
     points.scores["coverage"][:2] = 0.9
     assert [(of.system, of.coverage) for of in own_words(points)] == [("a file", 1.0), ("copies", 0.9)]
     del points.scores["faithfulness"]

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from threadpoolctl import threadpool_info
 
 import nws
-from nws.core.analysis import METRICS
 from nws.core.errors import CorpusError, NwsError, PluginError, RecipeError
+from nws.core.metrics.specs import METRICS
 from nws.jobs.python_api.sweep import ALWAYS
 
 SYSTEMS = ["textrank", "lead3", "oracle"]

@@ -10,9 +10,9 @@ from policy_results import make_results
 from rich.console import Console
 from small_disk import full_disk
 
-from nws.core.analysis import METRICS
 from nws.core.analysis.points import Points
 from nws.core.errors import NwsError
+from nws.core.metrics.specs import METRICS
 from nws.jobs.report.numerals import decimals
 from nws.jobs.report.policy_numbers import analyse_policies, policies_json
 from nws.jobs.report.printed_report import Asked, asked_json

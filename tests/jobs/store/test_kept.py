@@ -8,8 +8,9 @@ import pytest
 from sqlalchemy import update
 from stored_rows import rows
 
-from nws.core.analysis.content_kept import KEPT, content_kept
+from nws.core.analysis.content_kept import content_kept
 from nws.core.article import Article
+from nws.core.findings.content import KEPT
 from nws.core.types import BundleResult
 from nws.jobs.report.kept_answer import COMPARED, NEXT, sentences
 from nws.jobs.store.tables import AnswerRow

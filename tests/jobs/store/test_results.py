@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import text
 from stored_rows import rows
 
-from nws.core.analysis import METRICS
 from nws.core.analysis.points import text_keys
 from nws.core.errors import StoreError, StoreUnavailableError
+from nws.core.metrics.specs import METRICS
 from nws.core.text.length import repeated_word_share
 from nws.core.types import BundleResult
 

@@ -12,8 +12,8 @@ import pytest
 import yaml
 from small_disk import full_disk
 
-from nws.core.analysis import METRICS
 from nws.core.errors import NwsError, StoreError
+from nws.core.metrics.specs import METRICS
 from nws.jobs.recipes.load import parse_recipe
 from nws.jobs.recipes.sweep_recipe import Phase1Recipe
 from nws.jobs.report import kept_answer, policy_report

@@ -4,8 +4,9 @@ import json
 import pytest
 from made_scores import in_columns, rescored
 
-from nws.core.analysis import METRICS, Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
+from nws.core.analysis import Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
 from nws.core.errors import StoreError
+from nws.core.metrics.specs import METRICS
 from nws.jobs.report.sweep_numbers import analyse, cautions, compared_metrics, report_json
 
 

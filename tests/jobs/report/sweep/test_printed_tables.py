@@ -6,8 +6,9 @@ import pytest
 from made_scores import in_columns, rescored
 from rich.console import Console
 
-from nws.core.analysis import compare_systems, lengths_text
+from nws.core.analysis import compare_systems
 from nws.core.analysis.points import Points
+from nws.core.findings.lengths import lengths_text
 from nws.jobs.report.numerals import decimals
 from nws.jobs.report.printed_report import print_sweep
 from nws.jobs.report.sweep_numbers import analyse
