@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from nws.core.analysis.claimed_lengths import COMPARED, kept_by_article
+from nws.core.analysis.claimed_lengths import COMPARED, claims_of, kept_by_article
 from nws.core.analysis.content_kept import Floats
 from nws.core.analysis.intervals import above_zero_p, moments
 from nws.core.analysis.points import Points
 from nws.core.findings.lengths import ClaimedLengths, lengths_text
 from nws.core.findings.scores import ONE_SIDED_ALPHA
-from nws.jobs.report.claim_answer import claims_of
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import decimals, percent, percent_interval
 from nws.jobs.store import open_store
@@ -63,8 +62,8 @@ def main() -> None:
     found: list[tuple[ClaimedLengths, Points]] = []
     for url, run in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         with open_store(url, read_only=True) as store:
-            points = store.points(run, COMPARED)
-            found += [(claim, points.take(points.n > 0)) for claim in claims_of(store.answer(run), points, CLAIM)]
+            points, ranked = store.points(run, COMPARED), store.document([run]).ranked
+            found += [(claim, points.take(points.n > 0)) for claim in claims_of(points, ranked, CLAIM)]
     print_table((row[0][0], *(cell for _, cell in row)) for row in zip(*(cells(of) for of, _ in found), strict=True))
     worst = np.max([[rates(points, of.system, size) for of, points in found] for size in ARTICLES], axis=1).T.tolist()
     rows = [(what, *(decimals(100 * at, 1) for at in row)) for what, row in zip(WRONG, worst, strict=True)]

@@ -19,7 +19,7 @@ from nws.core.analysis import Points, compare_all_pairs, compare_systems, magic_
 from nws.core.analysis.points import NO_TEXT
 from nws.core.analysis.sign_flip import holm, sign_flip_p
 from nws.core.findings.comparisons import ALPHA, TOO_SKEWED
-from nws.core.findings.scores import Metric
+from nws.core.metrics.specs import Metric
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.store import open_store
 

@@ -105,3 +105,33 @@ class BundleResult:
 
 # A bundle of articles and what became of it.
 Landed: TypeAlias = tuple[Sequence[Article], BundleResult]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRow:
+    """The sampled episodes of one policy at one n in one update: their number, and means over them.
+
+    `reward_sd` is the sample standard deviation, None where there is but one episode.
+    """
+
+    policy: str
+    seed: int
+    n: int
+    update_number: int
+    episodes: int
+    reward: float
+    reward_sd: float | None
+    advantage_baseline: float
+    entropy: float
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyReward:
+    """The reward of a finished policy's greedy summary of one of its training articles."""
+
+    policy: str
+    seed: int
+    article_id: str
+    n: int
+    reward: float

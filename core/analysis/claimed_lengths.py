@@ -12,7 +12,7 @@ What is told instead:
 - the share of what the longest n keeps that the claimed n keep.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,13 +28,39 @@ from nws.core.errors import RecipeError
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import KEPT, SmallestN
 from nws.core.findings.lengths import OF_LONGEST, BestN, ClaimedLengths, Step
-from nws.core.findings.scores import Metric
+from nws.core.metrics.specs import Metric
 from nws.core.types import RANDOM
 
 COMPARED: tuple[Metric, ...] = (KEPT, "bertscore_f1", "rouge1_f1", "kept_words")
 """The metrics whose best n are told."""
 _ENDS = (0.4, 0.6, 1.0)
 """Of the longest n: where the lengths might have ended."""
+
+
+def claims_of(points: Points, ranked: Mapping[str, Sequence[str]], claim: str | int) -> tuple[ClaimedLengths, ...]:
+    """What the best system of each dataset says of a claim, such as "7-13" or "9".
+
+    Args:
+        points: see `claimed_lengths`.
+        ranked: by dataset the systems that keep content at some n, the best first.
+        claim: one n, or the fewest and the most words.
+
+    Raises:
+        RecipeError: it is no claim, there is no content kept by n, or it is not of the claimed n.
+    """
+    ends = str(claim).replace("–", "-").split("-")
+    if not all(map(str.isdecimal, ends)) or len(ends) > 2 or int(ends[0]) > int(ends[-1]):
+        raise RecipeError(f"A claim is an n, such as 9, or from one to another, such as 7-13, not {claim!r}.")
+    if not ranked:
+        raise RecipeError(
+            "A claim is about content kept by n, which this run does not have: its systems wrote at their own length, "
+            "or references of other articles are missing."
+        )
+    return tuple(
+        claimed_lengths(points, dataset, systems[0], (int(ends[0]), int(ends[-1])))
+        for dataset, systems in ranked.items()
+        if systems
+    )
 
 
 def claimed_lengths(points: Points, dataset: str, system: str, claim: tuple[int, int]) -> ClaimedLengths:

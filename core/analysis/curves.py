@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.intervals import mean_intervals
 from nws.core.analysis.points import Points
-from nws.core.findings.scores import Curve, CurvePoint, Metric, Uncut
+from nws.core.findings.scores import Curve, CurvePoint, Uncut
+from nws.core.metrics.specs import Metric
 
 MOST_MISSING = 0.1
 """A system that lacks a larger share of the articles is not compared with others."""

@@ -27,8 +27,9 @@ from nws.core.analysis.paired import TIE, compare_systems
 from nws.core.analysis.points import Points
 from nws.core.analysis.sign_flip import CELLS_AT_ONCE, holm, sign_flip_p
 from nws.core.findings.comparisons import Comparison
-from nws.core.findings.lengths import Gain, MagicNumber, _enough_articles
-from nws.core.findings.scores import CONFIDENCE, Metric
+from nws.core.findings.lengths import Gain, MagicNumber, enough_articles
+from nws.core.findings.scores import CONFIDENCE
+from nws.core.metrics.specs import Metric
 from nws.core.types import RANDOM
 
 
@@ -75,7 +76,7 @@ def _p_behind(gains: NDArray[np.float64]) -> list[float | None]:
     pair: its value is None.
     """
     lengths, has = gains.shape[1], ~np.isnan(gains)
-    compared = np.count_nonzero(has, axis=0) >= _enough_articles(max(1, lengths * (lengths - 1) // 2))
+    compared = np.count_nonzero(has, axis=0) >= enough_articles(max(1, lengths * (lengths - 1) // 2))
     both = combinations(np.flatnonzero(compared).tolist(), 2)
     pairs = [(i, j) for i, j in both if (has[:, i] & has[:, j]).any()]
     tests = list(_test_pairs(gains, pairs))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nws.core.analysis.points import NO_TEXT, Place, Points, elsewhere, short_articles
 from nws.core.errors import StoreError
-from nws.core.findings.scores import Metric, system_order
+from nws.core.findings.scores import system_order
+from nws.core.metrics.specs import Metric
 from nws.core.types import SystemKind
 
 Value = TypeVar("Value", bound=np.generic)

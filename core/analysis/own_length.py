@@ -14,7 +14,7 @@ from nws.core.analysis.grids import Grid, build_grids
 from nws.core.analysis.paired import PairedScores, as_family, paired_lengths
 from nws.core.analysis.points import Points, kinds_of
 from nws.core.findings.comparisons import Comparison
-from nws.core.findings.scores import Metric
+from nws.core.metrics.specs import Metric
 from nws.core.types import AT_MOST, LEAD, RANDOM
 
 MOST_OFF = 0.1

@@ -6,7 +6,7 @@ import numpy as np
 
 from nws.core.analysis.points import Points
 from nws.core.findings.content import KEPT, OwnWords
-from nws.core.findings.scores import Metric
+from nws.core.metrics.specs import Metric
 from nws.core.systems.extractive_baselines import BASELINES
 
 COVERAGE: Metric = "coverage"

@@ -16,7 +16,8 @@ from nws.core.analysis.intervals import mean_intervals
 from nws.core.analysis.points import NO_TEXT, Points, elsewhere, short_articles
 from nws.core.analysis.sign_flip import holm, sign_flip_p
 from nws.core.findings.comparisons import Comparison, PairedLength
-from nws.core.findings.scores import Interval, Metric
+from nws.core.findings.scores import Interval
+from nws.core.metrics.specs import Metric
 
 TIE = 1e-6
 """Scores within this distance are equal: the same text in another batch may differ in the seventh decimal."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nws.core.errors import StoreError
-from nws.core.findings.scores import Metric, system_order
-from nws.core.metrics.specs import METRICS
+from nws.core.findings.scores import system_order
+from nws.core.metrics.specs import METRICS, Metric
 from nws.core.systems.rulers import OTHER_ARTICLE
 from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, SystemKind

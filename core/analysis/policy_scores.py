@@ -19,8 +19,7 @@ from nws.core.analysis.paired import compare_systems
 from nws.core.analysis.points import NO_TEXT, Points, elsewhere, short_articles
 from nws.core.findings.comparisons import PairedLength
 from nws.core.findings.policies import ORACLE, TEXTRANK, SystemScore, compared_with, split_seed
-from nws.core.findings.scores import Metric
-from nws.core.metrics.specs import METRICS
+from nws.core.metrics.specs import METRICS, Metric
 from nws.core.types import POLICY, SystemKind
 
 

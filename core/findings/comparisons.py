@@ -60,6 +60,11 @@ class PairedLength:
     def significant(self) -> bool:
         return self.p_holm < ALPHA
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the difference is called significant where people read: of few articles, nothing is."""
+        return self.significant and self.articles >= FEWEST_ARTICLES
+
     @computed_field
     @property
     def at_equal_length(self) -> bool:

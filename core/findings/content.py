@@ -5,7 +5,8 @@ from typing import Literal, TypeAlias
 from pydantic import computed_field
 from pydantic.dataclasses import dataclass
 
-from nws.core.findings.scores import ONE_SIDED_ALPHA, Edge, Interval, Metric, edge_of
+from nws.core.findings.scores import ONE_SIDED_ALPHA, Edge, Interval, edge_of
+from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import SystemKind
 

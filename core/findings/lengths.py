@@ -7,10 +7,11 @@ from itertools import count, groupby
 from pydantic import computed_field
 from pydantic.dataclasses import dataclass
 
-from nws.core.findings.comparisons import ALPHA
+from nws.core.findings.comparisons import ALPHA, FEWEST_ARTICLES
 from nws.core.findings.content import SHARES, SmallestN
-from nws.core.findings.scores import Edge, Interval, Metric, edge_of
-from nws.core.types import RANDOM, SystemKind
+from nws.core.findings.scores import Edge, Interval, edge_of
+from nws.core.metrics.specs import Metric
+from nws.core.types import SystemKind
 
 OF_LONGEST = SHARES["longest"][0]
 
@@ -33,6 +34,16 @@ class Gain:
     p_holm: float
     too_skewed: bool
     p_behind: float | None
+
+    @property
+    def difference(self) -> Interval:
+        """The gain, as `PairedLength` calls it."""
+        return self.gain
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the gain is called significant where people read: of few articles, nothing is."""
+        return self.above_random and self.articles >= FEWEST_ARTICLES
 
     @computed_field
     @property
@@ -81,26 +92,6 @@ class MagicNumber:
         """The gains at those n that have enough articles to be told from other n."""
         return tuple(gain for gain in self.gains if gain.p_behind is not None)
 
-    @property
-    def verdict(self) -> str:
-        """The recommendation in words, or why there is none."""
-        if self.kind == "upper bound":
-            return "is an upper bound: it saw the reference"
-        if self.recommended:
-            lengths = lengths_text(tuple(gain.n for gain in self.gains), self.recommended)
-            return f"{lengths}: no n ruled out" if 1 < len(self.recommended) == len(self.tested) else lengths
-        if self.system == RANDOM:
-            return "is the control"
-        if not self.gains:
-            return f"unknown: no summaries by {RANDOM} to compare with"
-        most, tried = max(gain.articles for gain in self.gains), len(self.gains)
-        if not self.tested or most < _enough_articles(tried):
-            few = f"{most} article{'' if most == 1 else 's'}"
-            return f"unknown: {few} cannot tell {tried} n apart" if tried > 1 else f"unknown: only {few} to test"
-        if not any(gain.above_random for gain in self.gains):
-            return f"none: not shown to beat {RANDOM} at any n"
-        return "unclear: every n is below another one"
-
     @computed_field
     @property
     def is_conclusive(self) -> bool:
@@ -126,7 +117,7 @@ def lengths_text(tested: tuple[int, ...], chosen: tuple[int, ...]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
-def _enough_articles(tests: int) -> int:
+def enough_articles(tests: int) -> int:
     """The fewest articles with which one of so many tests can have a corrected p below `ALPHA`."""
     return next(articles for articles in count(1) if 2 / 2**articles * tests < ALPHA)
 

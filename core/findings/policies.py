@@ -8,7 +8,8 @@ from pydantic import computed_field
 from pydantic.dataclasses import dataclass
 
 from nws.core.findings.comparisons import PairedLength
-from nws.core.findings.scores import Interval, Metric
+from nws.core.findings.scores import Curve, CurvePoint, Interval
+from nws.core.metrics.specs import Metric
 from nws.core.types import LEAD, POLICY, UNTRAINED, SystemKind
 
 TEXTRANK = "textrank"
@@ -17,6 +18,8 @@ LEAD_SEARCH = "lead3-search"
 COMPARED = (UNTRAINED, "lead2+chunks", LEAD_SEARCH, TEXTRANK, LEAD)
 """The systems that others are compared with. Policies alone are with `UNTRAINED`, which writes as they do."""
 
+WINDOWS = 30
+"""Points of a line. An update draws from few articles: unsmoothed, a curve shows which ones."""
 _SEED = re.compile(r"(policy\|.+)\|seed=(-?\d+)(?:\|n=\d+)?")
 
 
@@ -89,3 +92,99 @@ class SystemScore:
     @property
     def test_vs_training(self) -> float | None:
         return None if self.training_f1 is None else self.means["bertscore_f1"] - self.training_f1
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A mean over seeds, with the lowest and the highest seed, in each window of updates."""
+
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningLine:
+    """The learning curve of a method's policies at n words.
+
+    Attributes:
+        system: the method, e.g. `policy|reinforce`.
+        updates: how many the seed that is furthest has done.
+        x: the middle of each window, in updates from 0. A window without an episode at this n is left out.
+        reward: mean over a window's episodes, as are `advantage_baseline` and `entropy`.
+        first_reward: mean over the first tenth of the updates and over the seeds.
+        last_reward: the same of the last tenth.
+    """
+
+    system: str
+    n: int
+    seeds: tuple[int, ...]
+    updates: int
+    x: tuple[float, ...]
+    reward: Band
+    advantage_baseline: Band
+    entropy: Band
+    first_reward: float
+    last_reward: float
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether rewards were compared with a baseline. A baseline that is always 0 is none."""
+        return any(self.advantage_baseline.low) or any(self.advantage_baseline.high)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFindings:
+    """How trained policies do on test articles, in `metric`, and how they learned. Either may be empty, not both.
+
+    Attributes:
+        reward: the signature of the reward.
+        reward_is_f1: whether that is the run's BERTScore F1: only then training and test articles compare, in it.
+        scores: in `metric`; in content kept and in fluency where the run has them.
+    """
+
+    metric: Metric
+    reward: str
+    reward_is_f1: bool
+    scores: tuple[SystemScore, ...]
+    kept: tuple[SystemScore, ...]
+    fluency: tuple[SystemScore, ...]
+    learning: tuple[LearningLine, ...]
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """Datasets with scores, in alphabetical order."""
+        return tuple(dict.fromkeys(score.dataset for score in self.scores))
+
+    @property
+    def has_policies(self) -> bool:
+        """Whether a policy was evaluated."""
+        return any(score.is_policy for score in self.scores)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds of all policies."""
+        seeds = {seed for score in self.scores for seed in score.seeds}
+        return tuple(sorted(seeds | {seed for line in self.learning for seed in line.seeds}))
+
+    def of(self, dataset: str) -> dict[str, dict[int, SystemScore]]:
+        """The scores on a dataset by system and n."""
+        by_system: dict[str, dict[int, SystemScore]] = {}
+        for score in self.scores:
+            if score.dataset == dataset:
+                by_system.setdefault(score.system, {})[score.n] = score
+        return by_system
+
+    def curves(self, dataset: str) -> tuple[Curve, ...]:
+        """The scores on a dataset as curves by n."""
+        return tuple(
+            Curve(dataset, system, next(iter(at.values())).kind, tuple(map(_curve_point, at.values())))
+            for system, at in self.of(dataset).items()
+        )
+
+
+def _curve_point(score: SystemScore) -> CurvePoint:
+    mean = score.score
+    return CurvePoint(
+        mean.mean, mean.low, mean.high, score.n, score.articles, score.articles, score.comparable, score.words
+    )

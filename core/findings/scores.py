@@ -7,9 +7,6 @@ from pydantic.dataclasses import dataclass
 
 from nws.core.types import SystemKind
 
-# The name of a score: a column of `nws.core.metrics.specs`, or a metric from outside.
-Metric: TypeAlias = str
-
 CONFIDENCE = 0.95
 ONE_SIDED_ALPHA = (1 - CONFIDENCE) / 2
 """Of each test. By real articles, which are skewed, those that should err in 2.5 % of studies do in up to 5 %."""

@@ -6,8 +6,12 @@ the options of commands read it. `nws.score` knows further metrics, which are no
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from nws.core.types import Score
+
+# The name of a score: a column of a `MetricSpec`, or a metric from outside.
+Metric: TypeAlias = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,8 @@ METRICS: tuple[str, ...] = tuple(spec.column for spec in SPECS)
 """The scores that every summary has."""
 OPTIONAL: tuple[str, ...] = tuple(spec.column for spec in OF_OTHERS)
 """The scores that a summary may lack."""
+DEFAULT_METRIC = "bertscore_f1"
+"""The metric of tables and comparisons, beside content kept, unless another one is asked for."""
 F1S: tuple[str, ...] = tuple(spec.column for spec in SPECS if spec.has_parts)
 PARTS: tuple[str, ...] = tuple(part for spec in SPECS for part in spec.parts)
 """Of what the F1 are made. Every summary has them, too; they are read where somebody asks for one."""

@@ -9,17 +9,15 @@ from typing import Annotated, Literal
 import typer
 
 from nws.core.errors import RecipeError
-from nws.core.metrics.specs import CHOICES
+from nws.core.metrics.specs import CHOICES, DEFAULT_METRIC
 from nws.jobs.commands.options import DEFAULT_STORE, LABEL, Json, StoreUrl, grouped, parse_labels, plain
 from nws.jobs.commands.shared import (
     ScoredRun,
     chosen_run,
     complete_run,
-    err,
     out,
     print_result,
     reading,
-    shown,
     store_flag,
 )
 from nws.jobs.report.console import PrintableConsole, busy
@@ -37,12 +35,13 @@ class ReportOptions:
         "and files. Default: reports/RUN.",
     )
     open_page: bool = plain("--open", "Open the page in the browser.", False)
-    metric: str = plain(
+    full: bool = plain("--full", "Print all systems, lengths and tables.", False)
+    metric: str | None = plain(
         "--metric NAME",
-        "What the report is about: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same with _precision or _recall "
+        "What the tables are of, in place of content kept: bertscore_f1, rouge1_f1, rouge2_f1, rougel_f1, the same "
+        "with _precision or _recall "
         "in place of _f1, kept, kept_words, efficiency, density, coverage, or a plugin's. Files of another "
-        "metric than the default go to reports/RUN/METRIC.",
-        "bertscore_f1",
+        "metric than bertscore_f1 go to reports/RUN/METRIC.",
     )
     claim: str | None = plain("--claim N-N", "Also say what the run shows of a claim, such as 7-13 words, or 9.")
     labels: list[str] | None = plain(*LABEL)
@@ -67,7 +66,8 @@ def report(
 ) -> None:
     """Show how many words keep how much, and how sure that is.
 
-    Prints sentences and tables by n, and writes plots as PNG and SVG. With -o report.html, it writes one HTML page
+    Prints a table and a few sentences, or everything with --full, and writes all numbers and plots to files. With
+    -o report.html, it writes one HTML page
     instead, which also shows the articles and their summaries.
     """
     if options.out is not None and options.out.suffix.lower() in (".html", ".htm"):
@@ -82,24 +82,38 @@ def report(
 
 def _write_files(run: str | None, options: ReportOptions, store: str, as_json: bool) -> None:
     with busy("Loading libraries"):
+        from nws.jobs.report.claim_answer import print_claims
         from nws.jobs.report.metric_names import find_metric
-        from nws.jobs.report.report_files import REPORTS, ReportStyle
+        from nws.jobs.report.policy_report import read_examples
+        from nws.jobs.report.printed_report import print_asked, print_full, print_report, read_asked
+        from nws.jobs.report.report_files import write_report
+        from nws.jobs.report.run_report import read_report
 
-    labels = parse_labels(options.labels)
+    labels, where = parse_labels(options.labels), store_flag(store)
     with reading(store) as opened:
         info = opened.run_info(chosen_run(opened, run, with_summaries=True))
-        chosen = find_metric(options.metric, "report", info)
-        folder = options.out or Path("reports") / info.id / ("" if options.metric == "bertscore_f1" else options.metric)
-        console = err if as_json else PrintableConsole()
-        how = ReportStyle(labels, store_flag(store), options.style, options.claim)
-        written = REPORTS[info.job](opened, info, chosen, folder, console, how)
+        chosen = find_metric(options.metric or DEFAULT_METRIC, "report", info)
+        if options.claim is not None and info.job == "phase2":
+            raise RecipeError("--claim is about runs of phase1 and baselines: name one of these.")
+        folder = options.out or Path("reports") / info.id / ("" if chosen == DEFAULT_METRIC else chosen)
+        with busy("Reading the report"):
+            report = read_report(opened, info, chosen, labels, options.claim)
+            asked = read_asked(opened, info, report.names)
+            examples = read_examples(opened, report) if options.full else ()
+            curve = opened.learning_curve(info.id) if report.document.policies else ()
+    if not as_json:
+        console = PrintableConsole()
+        if options.full:
+            print_full(report, console, where, examples)
+            print_asked(asked, console)
+        else:
+            print_report(report, console, where, options.metric and chosen)
+        print_claims(report, console)
+    written = write_report(report, folder, options.style, asked, curve)
     if as_json:
         print(json.dumps(json.loads(written.json.read_text(encoding="utf-8"))))
-        return
-    out.print(f"Database  {shown(store)}")
-    for name, paths in (("Plot", written.plots), ("Numbers", (*written.tables, written.json))):
-        for i, path in enumerate(paths):
-            out.print(f"{name if i == 0 else '':<9} {path}")
+    else:
+        out.print(f"{'Files':<11} {folder}")
 
 
 def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str, as_json: bool) -> None:
@@ -109,7 +123,7 @@ def _write_page(path: Path, runs: list[str], options: ReportOptions, store: str,
 
     with reading(store) as opened, busy("Computing intervals, and packing articles"):
         chosen = [opened.full_id(run) for run in runs] or [opened.newest_id(with_summaries=True)]
-        page = write_page(opened, chosen, path, options.metric, parse_labels(options.labels))
+        page = write_page(opened, chosen, path, options.metric or DEFAULT_METRIC, parse_labels(options.labels))
     ids, archive = [run.id for run in page.runs], page.archive
     if as_json:
         counts = {"page": str(path), "runs": ids, "articles": archive.total_articles, "in_viewer": archive.articles}

@@ -105,21 +105,18 @@ def finish(outcome: "Outcome", store: str, as_json: bool) -> None:
     from nws.jobs.drive.progress import duration
 
     err.print(f"It took {duration(outcome.seconds)}, with the loading of models. Its rows are in {shown(store)}.")
-    err.print(f"Tables and plots: nws report {outcome.run_id}{where}")
-    err.print(f"A page with charts and texts: nws report {outcome.run_id} -o report.html{where}")
 
 
 def _print_answer(outcome: "Outcome", store: str) -> None:
-    """Print what a sweep that is done found: how many words keep how much."""
+    """Print the short report of a run that is done."""
     if outcome.state != "done":
         return
     from nws.core.errors import StoreError
-    from nws.jobs.report.printed_report import print_kept_of_run
+    from nws.jobs.report.printed_report import print_report
+    from nws.jobs.report.run_report import read_report
 
     with suppress(StoreError), reading(store) as opened:  # the store may go away after the run has ended
-        run = opened.run_info(outcome.run_id)
-        if run.job != "phase2":
-            print_kept_of_run(opened, run, out)
+        print_report(read_report(opened, opened.run_info(outcome.run_id)), PrintableConsole(), store_flag(store))
 
 
 def choose_policies(store: str, run: str | None, system: str | None) -> "PolicySystem":

@@ -5,9 +5,8 @@ from html import escape
 
 import pandas as pd
 
-from nws.core.analysis.answer import Answer
-from nws.jobs.report import kept_answer
-from nws.jobs.report.system_names import SystemNames
+from nws.jobs.report import wording
+from nws.jobs.report.run_report import RunReport
 
 _SHARE_COLUMNS = ("dataset", "system", "kind", "of", "n", "share", "low", "high", "articles", "words")
 _SMALLEST_COLUMNS = (
@@ -23,17 +22,16 @@ class ShownAnswer:
     `print` shows the sentences of `nws report`; a notebook does, too.
     """
 
-    _answer: Answer
-    _names: SystemNames
+    _report: RunReport
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The sentences below the headline of each dataset: at most three systems, what to compare with, what next."""
-        return tuple(f"{name}: {text}" for dataset in self._datasets() for name, text in self._said(dataset))
+        """The findings on each dataset behind its headline, the most important first."""
+        return tuple(sentence for dataset in self._datasets() for sentence in self._sentences(dataset))
 
     @property
     def headlines(self) -> tuple[str, ...]:
-        """One sentence for each dataset: what the best system keeps."""
+        """One sentence or two for each dataset: what the best system keeps."""
         return tuple(map(self._headline, self._datasets()))
 
     def to_pandas(self) -> pd.DataFrame:
@@ -43,7 +41,7 @@ class ShownAnswer:
         it. `n` is 0 for summaries of a system's own length, such as another person's whole one. `words` is their mean
         number of words.
         """
-        return pd.DataFrame(self._answer.share_rows(), columns=_SHARE_COLUMNS)
+        return pd.DataFrame(self._report.document.share_rows(), columns=_SHARE_COLUMNS)
 
     def own_length(self) -> pd.DataFrame:
         """Each system `a` at its own length minus each `b` with as many words, a row for each dataset and pair.
@@ -51,7 +49,7 @@ class ShownAnswer:
         Of `only_a` articles no summary by b is as long: these are left out. `p_holm` is corrected over the rows of a
         dataset.
         """
-        return pd.DataFrame(self._answer.own_length_rows())
+        return pd.DataFrame([row for pair in self._report.document.own_length for row in pair.rows()])
 
     def smallest_n(self) -> pd.DataFrame:
         """A row for each dataset, system, ceiling and share `x`: the smallest n from which on that share is kept.
@@ -60,38 +58,38 @@ class ShownAnswer:
         missing one is beyond the longest n. `at` tells an n that is the "longest" or the "shortest" tried. With
         `articles_for_one_step` articles the interval would be one step of n wide.
         """
-        frame = pd.DataFrame(self._answer.smallest_rows(), columns=_SMALLEST_COLUMNS)
-        frame["at"] = [kept.edge(smallest.n) for kept in self._answer.of_systems for smallest in kept.smallest]
+        frame = pd.DataFrame(self._report.document.smallest_rows(), columns=_SMALLEST_COLUMNS)
+        frame["at"] = [kept.edge(smallest.n) for kept in self._report.document.kept for smallest in kept.smallest]
         whole = ("n", "low", "high", "claimed", "articles_for_one_step")
         return frame.astype(dict.fromkeys(whole, "Int64"))
 
     def __repr__(self) -> str:
         lines = []
         for dataset in self._datasets():
-            lines += [self._heading(dataset), self._headline(dataset)]
-            lines += [f"{name}: {text}" for name, text in self._said(dataset)]
-        return "\n".join([*lines, "", *self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS])
+            lines += [self._heading(dataset), self._headline(dataset), *self._sentences(dataset)]
+        return "\n".join([*lines, "", *self._shared(), wording.HOW_SURE, wording.WHAT_IT_IS])
 
     def _repr_html_(self) -> str:
         parts = []
         for dataset in self._datasets():
-            items = "".join(f"<li><b>{escape(name)}</b>: {escape(text)}</li>" for name, text in self._said(dataset))
+            items = "".join(f"<li>{escape(text)}</li>" for text in self._sentences(dataset))
             title = "<br>".join(map(escape, (self._heading(dataset), self._headline(dataset))))
             parts.append(f"<p><b>{title}</b></p><ul>{items}</ul>")
-        notes = escape(" ".join((*self._shared(), kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS)))
+        notes = escape(" ".join((*self._shared(), wording.HOW_SURE, wording.WHAT_IT_IS)))
         return "".join([*parts, f"<p><small>{notes}</small></p>"])
 
     def _datasets(self) -> tuple[str, ...]:
-        return self._answer.datasets or ("",)
+        return tuple(self._report.document.ranked) or ("",)
 
-    def _said(self, dataset: str) -> tuple[tuple[str, str], ...]:
-        return kept_answer.sentences(self._answer, dataset, self._names)
+    def _sentences(self, dataset: str) -> list[str]:
+        return wording.sentences(self._report.document, dataset, self._report.names)
 
     def _shared(self) -> list[str]:
-        return [f"Systems: {shared}." for shared in self._names.shared]
+        return [f"Systems: {shared}." for shared in self._report.names.shared]
 
     def _heading(self, dataset: str) -> str:
-        return kept_answer.heading(self._answer, dataset)
+        rests_on = wording.basis(self._report.document, dataset)
+        return f"{dataset}: how many {self._report.document.unit} keep how much? ({rests_on})".removeprefix(": ")
 
     def _headline(self, dataset: str) -> str:
-        return kept_answer.headline(self._answer, dataset, self._names)
+        return wording.headline(self._report.document, dataset, self._report.names)

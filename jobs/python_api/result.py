@@ -16,19 +16,20 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 
 from nws.core.analysis import Points
-from nws.core.analysis.claimed_lengths import COMPARED
 from nws.core.findings.content import KEPT
 from nws.core.findings.scores import Interval
-from nws.core.metrics.specs import PARTS
+from nws.core.metrics.specs import DEFAULT_METRIC, PARTS
 from nws.jobs.python_api.answer import ShownAnswer
-from nws.jobs.report.claim_answer import claims_json, claims_of
-from nws.jobs.report.metric_names import chosen_metrics_of, find_metric, metric_name, metric_signature, metrics_of
+from nws.jobs.report.brief import brief_table
+from nws.jobs.report.metric_names import find_metric
 from nws.jobs.report.numerals import counted
-from nws.jobs.report.result_tables import means_table
-from nws.jobs.report.sweep_numbers import Numbers, analyse, curve_rows, metrics_read
+from nws.jobs.report.report_files import curve_rows, report_json
+from nws.jobs.report.run_report import RunReport, read_report
 from nws.jobs.report.system_names import names_of
+from nws.jobs.report.wording import magic_number_text
 from nws.jobs.store import DEFAULT_STORE, SUMMARY_COLUMNS, RunInfo, Store
 from nws.jobs.store import open_store as open_stored
+from nws.jobs.store.run_metrics import chosen_metrics_of, metrics_of
 
 if TYPE_CHECKING:  # `import nws` must not wait for matplotlib
     from matplotlib.figure import Figure
@@ -37,6 +38,7 @@ SWEEP = "nws.sweep"
 """The id of a sweep in this process."""
 _ARTICLES_AT_ONCE = 1_000
 _SHOWN_DPI = 60
+_SHOWN_COLUMNS = 120
 _RUN_COLUMNS = (
     *("id", "job", "state", "articles_done", "total_articles", "summaries", "failures"),
     *("seed", "code_version", "device", "created_at", "started_at", "finished_at", "error"),
@@ -96,8 +98,8 @@ class Result:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        numbers = self._numbers(metric, "draw curves of")
-        return pd.DataFrame(curve_rows(numbers)).astype(dict.fromkeys(_FLAGS, bool))
+        report = self._reported(find_metric(metric, "draw curves of", self.run))
+        return pd.DataFrame(curve_rows(report)).astype(dict.fromkeys(_FLAGS, bool))
 
     def plot(self, metric: str | None = None) -> "Figure":
         """The figure of `nws report`, which a notebook shows by itself: `savefig` writes it.
@@ -113,14 +115,14 @@ class Result:
         from nws.jobs.report.drawing import draw  # and with it matplotlib
         from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
 
-        numbers = self._numbers(metric or KEPT)
-        is_kept = numbers.metric == KEPT and bool(numbers.kept.of_systems)
-        return draw(kept_sheet(numbers) if is_kept else curves_sheet(numbers))
+        if metric is None or find_metric(metric, "report", self.run) == KEPT:
+            report = self._reported()
+            return draw(kept_sheet(report) if report.document.kept else curves_sheet(report))
+        return draw(curves_sheet(self._reported(metric)))
 
     def answer(self) -> ShownAnswer:
         """How many words keep how much of the content, and how sure that is: print the answer, or read its frames."""
-        names = names_of([self.run], self._store.systems(self.run.id), self._labels)
-        return ShownAnswer(self._store.answer(self.run.id), names)
+        return ShownAnswer(self._reported())
 
     def claim(self, lengths: str | int) -> list[dict[str, Any]]:
         """What the run says of a claim about the right number of words, such as "7-13" or "9", for each dataset.
@@ -130,9 +132,8 @@ class Result:
         Raises:
             RecipeError: the run does not have these n, or no content kept.
         """
-        metrics = [name for name in metrics_of([self.run]) if name in COMPARED]
-        points, answer = self._store.points(self.run.id, metrics), self._store.answer(self.run.id)
-        return claims_json(claims_of(answer, points, lengths), self.run.length_unit)
+        claims: list[dict[str, Any]] = report_json(read_report(self._store, self.run, claim=lengths))["claims"]
+        return claims
 
     def recommended(self, metric: str = "bertscore_f1") -> pd.DataFrame:
         """The n of each system that may have the largest gain over `random`: where choosing words pays most.
@@ -145,15 +146,14 @@ class Result:
             RecipeError: there is no such metric.
             StoreError: the run has no summaries yet.
         """
-        chosen = self._numbers(metric)
         rows = []
-        for number in chosen.magic_numbers:
+        for number in self._reported(metric).document.of_metric().magic_numbers:
             if number.kind != "system":
                 continue
             largest = number.largest_gain
             gain = (None, None, None, None) if largest is None else (largest.n, *_ends(largest.gain))
             n = number.recommended if number.is_conclusive else ()
-            rows.append((number.system, n, *gain, number.verdict))
+            rows.append((number.system, n, *gain, magic_number_text(number)))
         return pd.DataFrame(rows, columns=["system", "n", "largest_gain_at", "gain", "low", "high", "answer"])
 
     def compare(self, a: str, b: str, metric: str | None = None) -> pd.DataFrame:
@@ -212,17 +212,12 @@ class Result:
     def _repr_html_(self) -> str | None:
         if not self.run.summaries:
             return None  # a notebook shows the text then
-        numbers = self._numbers("bertscore_f1")
-        parts = [
-            ShownAnswer(numbers.kept, numbers.names)._repr_html_(),
-            f"<p>{escape(self._description())}</p>",
-            self._picture(),
-        ]
-        for dataset in numbers.scored:
-            title = f"{dataset}: mean {metric_name(numbers.metric)} by n"
-            parts.append(means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title).html())
-        signature = escape(metric_signature(self.run, numbers.metric))
-        return "".join([*parts, f"<p><small>{signature}, seed {self.run.seed}</small></p>"])
+        report = self._reported()
+        parts = [ShownAnswer(report)._repr_html_(), f"<p>{escape(self._description())}</p>", self._picture()]
+        for dataset in report.document.datasets:
+            table = brief_table(report, dataset, _SHOWN_COLUMNS, KEPT if report.document.kept else report.metric)
+            parts += [table.html()] if table is not None else []
+        return "".join(parts)
 
     def _picture(self) -> str:
         """The plot as an image in HTML."""
@@ -231,11 +226,8 @@ class Result:
         picture = b64encode(png.getvalue()).decode()
         return f'<img alt="The plot of {escape(self.run.id)}" src="data:image/png;base64,{picture}">'
 
-    def _numbers(self, metric: str, to: str = "report") -> Numbers:
-        chosen = find_metric(metric, to, self.run)
-        stored = self._store.stored_answer(self.run.id)
-        points = self._store.points(self.run.id, metrics_read(self.run, chosen, stored))
-        return analyse(self.run, points, chosen, self._labels, answer=stored)
+    def _reported(self, metric: str = DEFAULT_METRIC) -> RunReport:
+        return read_report(self._store, self.run, find_metric(metric, "report", self.run), self._labels)
 
     def _rows(self) -> Iterator[Mapping[str, Any]]:
         ids = iter(self._store.content_hashes(self.run.id))

@@ -3,17 +3,17 @@
 `nws.jobs.report.drawing` draws a chart, the same for files, notebooks and the page.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
-from nws.core.findings.comparisons import PairedLength
-from nws.core.findings.scores import Interval, system_order
+from nws.core.findings.scores import Curve, CurvePoint, Interval, system_order
+from nws.core.metrics.specs import Metric
 from nws.core.types import SystemKind
 from nws.jobs.report.metric_names import metric_name, metric_places, spaced_signature
 from nws.jobs.report.numerals import counted, decimals, interval_text, signed
 from nws.jobs.report.printed_lines import role
-from nws.jobs.report.run_numbers import RunNumbers, Score
+from nws.jobs.report.run_report import RunReport
 from nws.jobs.store import RunInfo
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
@@ -109,19 +109,23 @@ class Sheet:
     is_shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GainAt:
-    """A system minus another at n words, over the articles that both have; `p_holm` is corrected over n."""
+class GainAt(Protocol):
+    """A system minus another at n words, over the articles that both have (`Gain`, `PairedLength`)."""
 
-    n: int
-    articles: int
-    difference: Interval
-    p_holm: float
-    significant: bool = False
+    @property
+    def n(self) -> int: ...
+    @property
+    def articles(self) -> int: ...
+    @property
+    def difference(self) -> Interval: ...
+    @property
+    def p_holm(self) -> float: ...
+    @property
+    def is_told(self) -> bool: ...
 
 
 def system_looks(kinds: Mapping[str, SystemKind]) -> dict[str, Look]:
-    """Controls grey and dashed, upper bounds black and dotted, both without markers; all others in colour with markers.
+    """Controls grey and dashed, oracles black and dotted, both without markers; all others in colour with markers.
 
     On the page all controls have one grey, so each has dashes of its own.
 
@@ -148,39 +152,39 @@ def coloured(i: int) -> Look:
     return Look(COLOURS[colour], _MARKERS[(i + turn) % len(_MARKERS)], dashes, f"c{colour}")
 
 
-def length_label(numbers: RunNumbers[Score]) -> str:
-    """Label of the x axis of scores by n."""
-    return f"summary length n ({numbers.run.length_unit})"
-
-
-def mean_chart(numbers: RunNumbers[Score], dataset: str, chart_id: str = "", noun: str = "article") -> Chart:
-    """The mean scores of every system by n, over articles that are called `noun`."""
-    name, by_system = metric_name(numbers.metric), numbers.of(dataset)
-    looks = system_looks(numbers.kinds)
-    most = max(score.articles for scores in by_system.values() for score in scores.values())
+def mean_chart(
+    report: RunReport,
+    metric: Metric,
+    curves: Sequence[Curve],
+    looks: Mapping[str, Look],
+    chart_id: str = "",
+    noun: str = "article",
+) -> Chart:
+    """The mean scores in a metric of every system of a dataset by n, over articles that are called `noun`."""
+    name, places = metric_name(metric), metric_places(metric)
+    most = max(at.articles for curve in curves for at in curve.lengths)
     return Chart(
         id=chart_id,
         title=f"{name} by n",
-        heading=f"{dataset} · {counted(most, noun)}",
-        x_label=length_label(numbers),
+        heading=f"{curves[0].dataset} · {counted(most, noun)}",
+        x_label=f"summary length n ({report.document.unit})",
         y_label=f"mean {name}",
         series=tuple(
-            Series(_labelled(numbers, system), looks[system], tuple(_means(scores.values(), numbers.places)))
-            for system, scores in by_system.items()
+            Series(
+                report.names[curve.system] + role(curve.kind),
+                looks[curve.system],
+                tuple(_mean_point(at, places) for at in curve.lengths),
+            )
+            for curve in curves
         ),
         description=f"Mean {name} by n. The table below has every number.",
     )
 
 
-def _labelled(numbers: RunNumbers[Score], system: str) -> str:
-    return numbers.names[system] + role(numbers.kinds[system])
-
-
-def _means(scores: Iterable[Score], places: int) -> Iterator[ChartPoint]:
-    for score in scores:
-        mean, articles = score.score, counted(score.articles, "article")
-        text = f"{decimals(mean.mean, places)} ({interval_text(mean, places)}, {articles})"
-        yield at_interval(score.n, mean, text, hollow=not score.comparable)
+def _mean_point(at: CurvePoint, places: int) -> ChartPoint:
+    articles = counted(at.articles, "article")
+    text = f"{decimals(at.mean, places)} ({interval_text(at, places)}, {articles})"
+    return at_interval(at.n, at, text, hollow=not at.comparable)
 
 
 def at_interval(n: int, interval: Interval, text: str, *, hollow: bool = False, ringed: bool = False) -> ChartPoint:
@@ -190,33 +194,34 @@ def at_interval(n: int, interval: Interval, text: str, *, hollow: bool = False, 
 
 
 def difference_chart(
-    numbers: RunNumbers[Score],
-    dataset: str,
+    report: RunReport,
+    curves: Sequence[Curve],
     over: str,
-    differences: Mapping[str, Sequence[GainAt | PairedLength]],
+    differences: Mapping[str, Sequence[GainAt]],
+    looks: Mapping[str, Look],
     chart_id: str = "",
     note: str = "",
 ) -> Chart:
     """Differences of systems to another one at equal n; it is the line at 0.
 
-    With a `note`, which says so, what is significant has a ring.
+    With a `note`, which says so, what is significant has a ring. `curves` are those of the dataset.
     """
-    name, places, other = metric_name(numbers.metric), metric_places(numbers.metric), numbers.names[over]
-    looks, scores = system_looks(numbers.kinds), numbers.of(dataset)
+    name, places, other = metric_name(report.metric), report.places, report.names[over]
+    apart = {(curve.system, at.n) for curve in curves for at in curve.lengths if not at.comparable}
+    kinds = {curve.system: curve.kind for curve in curves}
 
-    def point(system: str, at: GainAt | PairedLength) -> ChartPoint:
+    def point(system: str, at: GainAt) -> ChartPoint:
         text = f"{signed(at.difference.mean, places)} ({interval_text(at.difference, places)}, {at.articles} articles)"
-        hollow = at.n in scores[system] and not scores[system][at.n].comparable
-        return at_interval(at.n, at.difference, text, hollow=hollow, ringed=at.significant and note != "")
+        return at_interval(at.n, at.difference, text, hollow=(system, at.n) in apart, ringed=at.is_told and note != "")
 
     return Chart(
         id=chart_id,
         title=f"{name} vs. {other} at equal n (Δ)",
         heading="",
-        x_label=length_label(numbers),
+        x_label=f"summary length n ({report.document.unit})",
         y_label=f"difference to {other} at equal n",
         series=tuple(
-            Series(_labelled(numbers, system), looks[system], tuple(point(system, at) for at in by_n))
+            Series(report.names[system] + role(kinds[system]), looks[system], tuple(point(system, at) for at in by_n))
             for system, by_n in differences.items()
         ),
         description=f"Mean per-article difference in {name} between each system and {other}, by n.",
@@ -225,14 +230,14 @@ def difference_chart(
     )
 
 
-def scores_notes(numbers: RunNumbers[Score]) -> tuple[str, ...]:
+def scores_notes(report: RunReport, curves: Sequence[Curve]) -> tuple[str, ...]:
     """Cautions for readers of charts of scores."""
-    is_hollow = any(not score.comparable for score in numbers.scores)
-    has_bounds = any(score.kind == "upper bound" for score in numbers.scores)
+    is_hollow = any(not at.comparable for curve in curves for at in curve.lengths)
     return (
-        *["upper bounds saw the reference; another way of writing may score higher"] * has_bounds,
+        *["oracles saw the reference; another way of writing may score higher"]
+        * any(curve.kind == "upper bound" for curve in curves),
         *["hollow marker: lacks articles that others have"] * is_hollow,
-        *numbers.names.shared,
+        *report.names.shared,
     )
 
 

@@ -1,49 +1,24 @@
-"""What a run says of a claim such as "7 to 13 words", in plain sentences and as JSON: `nws report --claim`."""
+"""What a run says of a claim such as "7 to 13 words", in plain sentences: `nws report --claim`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
-from typing import Any
+from dataclasses import astuple
 
 from rich.console import Console
 
-from nws.core.analysis import Points
-from nws.core.analysis.answer import Answer
-from nws.core.analysis.claimed_lengths import claimed_lengths
-from nws.core.errors import RecipeError
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.lengths import OF_LONGEST, ClaimedLengths, Step, lengths_text
 from nws.core.findings.scores import ONE_SIDED_ALPHA
 from nws.core.text.length import LengthUnit
 from nws.core.types import RANDOM
-from nws.jobs.report.kept_answer import ranked_systems
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, decimals, in_brackets, listed, of_length, percent, percent_interval
 from nws.jobs.report.printed_lines import print_line, print_sentence, print_title
-from nws.jobs.report.system_names import SystemNames
+from nws.jobs.report.run_report import RunReport
 
 HOW_SURE = (
     "In brackets: 95 % intervals over articles; of a largest gain, all n not shown to gain less. What is shown is "
     "tested at all steps together (Holm), named by the n where they end, and wrong in at most 5 % of studies."
 )
-
-
-def claims_of(answer: Answer, points: Points, claim: str | int) -> tuple[ClaimedLengths, ...]:
-    """What the best system of each dataset says of a claim, such as "7-13" or "9".
-
-    Raises:
-        RecipeError: it is no claim, there is no content kept by n, or it is not of the claimed n.
-    """
-    ends = str(claim).replace("–", "-").split("-")
-    if not all(map(str.isdecimal, ends)) or len(ends) > 2 or int(ends[0]) > int(ends[-1]):
-        raise RecipeError(f"A claim is an n, such as 9, or from one to another, such as 7-13, not {claim!r}.")
-    if not answer.datasets:
-        lack = "its systems wrote at their own length" if answer.uncut else "it lacks references of other articles"
-        raise RecipeError(f"A claim is about content kept by n, which this run does not have: {lack}.")
-    return tuple(
-        claimed_lengths(points, dataset, ranked[0], (int(ends[0]), int(ends[-1])))
-        for dataset in answer.datasets
-        if (ranked := ranked_systems(answer, dataset))
-    )
 
 
 def headline(claim: ClaimedLengths, unit: LengthUnit) -> str:
@@ -75,23 +50,17 @@ def sentences(claim: ClaimedLengths, unit: LengthUnit) -> Iterator[tuple[str, st
         yield f"Points that one {unit.removesuffix('s')} more adds", f"{listed(added)}."
 
 
-def print_claims(claims: Sequence[ClaimedLengths], console: Console, names: SystemNames, unit: LengthUnit) -> None:
+def print_claims(report: RunReport, console: Console) -> None:
     """Print what is said of a claim for each dataset, and how to read it."""
-    for claim in claims:
+    names, unit = report.names, report.document.unit
+    for claim in report.document.claims:
         rests_on = f"{names[claim.system]}, {counted(claim.articles, 'article')}"
         print_title(console, f"{claim.dataset}: {_span(claim, unit)}? ({rests_on})")
         print_line(console, headline(claim, unit), style="bold")
         for name, sentence in sentences(claim, unit):
             print_sentence(console, name, sentence)
-    if claims:
+    if report.document.claims:
         print_line(console, HOW_SURE, style="dim")
-
-
-def claims_json(claims: Sequence[ClaimedLengths], unit: LengthUnit) -> list[dict[str, Any]]:
-    """The same as plain JSON values. Elbows are by the longest n; shares and `per_word` have 1 as all of it."""
-    return [
-        asdict(claim) | {"is_singled_out": claim.is_singled_out, "answer": headline(claim, unit)} for claim in claims
-    ]
 
 
 def _span(claim: ClaimedLengths, unit: LengthUnit) -> str:

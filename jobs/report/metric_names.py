@@ -1,15 +1,13 @@
 """The stored metrics as people name and read them, and what of a run's signatures tells how each was computed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nws.core.errors import RecipeError, did_you_mean
 from nws.core.findings.content import KEPT
-from nws.core.findings.scores import FEW_ARTICLES, Metric
-from nws.core.metrics.specs import BY_COLUMN, BY_MODEL, METRICS, OPTIONAL, PARTS, SPECS
-from nws.core.plugins.adapters import METRIC_OF_PLUGIN
-from nws.core.text.length import LengthUnit
+from nws.core.metrics.specs import BY_COLUMN, PARTS, SPECS, Metric
 from nws.jobs.store import RunInfo
+from nws.jobs.store.run_metrics import metric_signature, metrics_of
 
 _DECIMALS = 3
 
@@ -22,22 +20,6 @@ _COLUMN_OF = (
 _REVISION = re.compile(r"@([0-9a-f]{7})[0-9a-f]{33,}")
 _OFF = re.compile(r".*:no")
 _VERSION = re.compile(r"(like|transformers|version):.*")
-
-
-def metrics_of(runs: Sequence[RunInfo]) -> tuple[Metric, ...]:
-    """The metrics that all of these runs have: `METRICS`, of `OPTIONAL`, then of those of `chosen_metrics_of`."""
-    some = (*OPTIONAL, *chosen_metrics_of(runs[0]))
-    shared = (name for name in some if all(name in run.signatures for run in runs))
-    return (*METRICS, *shared)
-
-
-def chosen_metrics_of(run: RunInfo) -> tuple[Metric, ...]:
-    """The metrics that a run has beside the stored ones: of models that its recipe names, and of plugins."""
-    return tuple(
-        name
-        for name, signature in run.signatures.items()
-        if name in BY_MODEL or signature.startswith(f"{name}|{METRIC_OF_PLUGIN}")
-    )
 
 
 def find_metric(name: str, to: str, *runs: RunInfo) -> Metric:
@@ -66,12 +48,6 @@ def default_metric(*runs: RunInfo) -> Metric:
 def metric_name(metric: Metric) -> str:
     """The name of a metric in tables, plots and sentences; a plugin's metric goes by its own name."""
     return BY_COLUMN[metric].columns[metric] if metric in BY_COLUMN else metric
-
-
-def metric_signature(run: RunInfo, metric: Metric) -> str:
-    """Every option that made the numbers of `metric` in a run."""
-    names = BY_COLUMN[metric].signatures if metric in BY_COLUMN else (metric,)
-    return "|".join(run.signatures[name] for name in names if name in run.signatures)
 
 
 def spaced_signature(signature: str) -> str:
@@ -106,21 +82,3 @@ def metric_label(metric: Metric, signature: str) -> str:
 def metric_places(metric: Metric) -> int:
     """Decimals to print."""
     return BY_COLUMN[metric].decimals if metric in BY_COLUMN else _DECIMALS
-
-
-SKEWED = "Less sure, because the differences are skewed (wrong in perhaps more than 7 % of cases)"
-"""The caution for verdicts on differences that are `PairedLength.too_skewed`; those verdicts are named behind it."""
-
-
-def not_equal(unit: LengthUnit) -> str:
-    """The caution where systems do not all write equally many words at n."""
-    if unit == "words":
-        return "Where systems do not write n words, a longer summary may score higher because of its length alone."
-    return "Summaries have at most n characters: a part of a difference may be one of length."
-
-
-def few(count: int, noun: str = "articles") -> str | None:
-    """The caution for `count` of `noun`; None where there are enough."""
-    if count >= FEW_ARTICLES or count < 2:  # one has no interval
-        return None
-    return f"With {count} {noun} the intervals understate the uncertainty: treat them as indicative."

@@ -1,9 +1,10 @@
 """Numbers as text, the same in tables, sentences and plots."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # `nws ls` must not wait for NumPy
+if TYPE_CHECKING:  # `nws ls` must not wait for pydantic
     from nws.core.findings.scores import Interval
     from nws.core.text.length import LengthUnit
 
@@ -30,6 +31,15 @@ def p_text(p: float, places: int = 4) -> str:
 def percent(share: float, places: int = 0) -> str:
     """A share in per cent: "41 %"; no "-0 %"."""
     return f"{round(100 * share, places) + 0.0:.{places}f} %"
+
+
+LEAST_FOR_INTERVAL = 10
+"""Over fewer articles no interval is printed; files have it."""
+
+
+def printed(interval: "Interval", articles: int) -> "Interval":
+    """The interval as it is printed: without its ends where there are too few articles."""
+    return interval if articles >= LEAST_FOR_INTERVAL else replace(interval, low=None, high=None)
 
 
 def percent_interval(interval: "Interval") -> str:
@@ -69,3 +79,12 @@ def in_brackets(*told: str) -> str:
 def listed(names: Sequence[str], word: str = "and") -> str:
     """One name or more as a list, with a word before the last."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def lengths_chosen(lengths: Sequence[int], cell: int, room: int) -> list[int]:
+    """Those of several n, evenly spread and with both ends, that stand side by side in `room` columns of a terminal."""
+    wide = max(cell, len(str(lengths[-1]))) + 2
+    most = max(2, room // wide)
+    if len(lengths) <= most:
+        return list(lengths)
+    return [lengths[round(i * (len(lengths) - 1) / (most - 1))] for i in range(most)]

@@ -1,17 +1,28 @@
 """What a report says of trained policies: whether they are better than others in sentences, tables and charts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
-from nws.core.findings.comparisons import PairedLength
-from nws.core.findings.lengths import lengths_text
-from nws.core.findings.policies import COMPARED, LEAD_SEARCH, TEXTRANK, SystemScore, compared_with, split_seed
+from nws.core.findings.policies import (
+    COMPARED,
+    LEAD_SEARCH,
+    TEXTRANK,
+    WINDOWS,
+    Band,
+    LearningLine,
+    PolicyFindings,
+    SystemScore,
+    compared_with,
+    split_seed,
+)
 from nws.core.metrics.specs import SPECS
-from nws.core.types import LEAD, UNTRAINED
+from nws.core.types import LEAD, POLICY, UNTRAINED
 from nws.jobs.report.charts import (
     DASHED,
     GREYS,
     Chart,
     ChartPoint,
+    GainAt,
     Look,
     Series,
     Sheet,
@@ -20,69 +31,96 @@ from nws.jobs.report.charts import (
     made_by,
     mean_chart,
     scores_notes,
+    system_looks,
 )
-from nws.jobs.report.metric_names import few, metric_name, not_equal
-from nws.jobs.report.numerals import counted, decimals, interval_text, listed, of_length, percent, signed
-from nws.jobs.report.policy_numbers import WINDOWS, Band, LearningLine, PolicyNumbers
+from nws.jobs.report.metric_names import metric_name
+from nws.jobs.report.numerals import counted, decimals, interval_text, listed, of_length, percent, printed, signed
 from nws.jobs.report.printed_lines import role
 from nws.jobs.report.result_tables import means_table
+from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.table import MISSING, Cell, Mark, Table
+from nws.jobs.report.wording import few, not_equal
+from nws.jobs.store import ArticleTexts, Store
+
+EXAMPLES = 5
+"""Articles of a dataset whose summaries stand beside the scores."""
+_AT_ONCE = 50
 
 
-def sentences(numbers: PolicyNumbers, dataset: str) -> tuple[tuple[str, str], ...]:
-    """For each policy evaluated on a dataset its name, and how it compares with other systems at equal n.
+def sentences(report: RunReport, dataset: str) -> tuple[str, ...]:
+    """For each policy evaluated on a dataset, how it compares with other systems at equal n, in sentences.
 
-    Of content kept, it is compared at the longest n with what training began with, and with the search; of fluency with
-    the article's own words.
+    In content kept at the longest n where the run has it, else in the metric; of fluency with the article's own words.
     """
+    trained = _trained(report)
     return tuple(
-        (
-            numbers.names[system],
-            f"{_beside_others(at)}{_gap(at)}.{_kept(numbers, dataset, system)}{_fluency(numbers, dataset, system)}",
-        )
-        for system, at in numbers.of(dataset).items()
+        _of_policy(report, system, at)
+        for system, at in trained.of(dataset).items()
         if any(score.is_policy for score in at.values())
     )
 
 
-def headline(numbers: PolicyNumbers, dataset: str) -> str:
-    """The answer in one sentence: the number of policies that are shown to be better than each other system."""
-    policies = [at for at in numbers.of(dataset).values() if any(score.is_policy for score in at.values())]
+def _of_policy(report: RunReport, system: str, at: Mapping[int, SystemScore]) -> str:
+    dataset = next(iter(at.values())).dataset
+    kept = _at_longest(_trained(report).kept, dataset, system)
+    score = kept or at[max(at)]
+    name = report.names[system]
+    who = f"{name} (the policy after training)"
+    told = [
+        _beside(score, rival, is_share=kept is not None)
+        for rival in (LEAD, LEAD_SEARCH, TEXTRANK, UNTRAINED)
+        if rival in score.versus
+    ]
+    length = of_length(score.n, report.document.unit)
+    more = [text for is_more, text in told if is_more]
+    others = [text for is_more, text in told if not is_more]
+    verb, quantity = ("keeps", "") if kept is not None else ("scores", f" in {metric_name(report.metric)}")
+    said = []
+    if more:
+        said.append(f"{who} {verb} significantly more{quantity} than {listed(more)}, with {length}.")
+    if others:
+        subject = "It" if more else who
+        said.append(f"{subject} does not {verb.removesuffix('s')} significantly more than {listed(others, 'or')}.")
+    if not told:
+        said.append(f"There is no other system to compare {name} with.")
+    if closed := _gap(at):
+        said.append(closed)
+    if fluent := _fluency(report, dataset, system):
+        said.append(fluent)
+    return " ".join(said)
+
+
+def _beside(score: SystemScore, rival: str, *, is_share: bool) -> tuple[bool, str]:
+    """Whether a policy is significantly above another system, and the difference in words."""
+    at = score.versus[rival]
+    shown = printed(at.difference, at.articles)
+    if is_share:
+        told, ends = (
+            f"{100 * shown.mean:+.1f} points",
+            [f"{100 * end:.1f}" for end in (shown.low, shown.high) if end is not None],
+        )
+    else:
+        told, ends = signed(shown.mean), [decimals(end) for end in (shown.low, shown.high) if end is not None]
+    called = "the same policy before training" if rival == UNTRAINED else rival
+    return at.is_told and at.better, f"{called} ({told}{f', {ends[0]} to {ends[1]}' if ends else ''})"
+
+
+def headline(report: RunReport, dataset: str) -> str:
+    """How many of several policies are significantly better than each other system, in one sentence."""
+    policies = [at for at in _trained(report).of(dataset).values() if any(score.is_policy for score in at.values())]
     versus = [[score.versus for score in at.values()] for at in policies]
     rivals = [rival for rival in COMPARED if any(rival in tested for at_n in versus for tested in at_n)]
     if not rivals:
         return "There is no other system to compare the policies with."
     better = {
-        rival: sum(any(rival in tested and tested[rival].better for tested in at_n) for at_n in versus)
+        rival: sum(
+            any(rival in tested and tested[rival].is_told and tested[rival].better for tested in at_n)
+            for at_n in versus
+        )
         for rival in rivals
     }
-    counts = [f"{better[rival] or 'none'} of {len(policies)} than {rival}" for rival in rivals]
-    return f"Policies that are shown to be better at some n: {listed(counts)}."
-
-
-def what_is_known(numbers: PolicyNumbers, dataset: str) -> tuple[str, ...]:
-    """The basis of the answer for a dataset, in sentences."""
-    return tuple(_known(numbers, dataset))
-
-
-def _beside_others(at: Mapping[int, SystemScore]) -> str:
-    better, worse, alike = [], [], []
-    for rival in COMPARED:
-        versus = {n: score.versus[rival] for n, score in at.items() if rival in score.versus}
-        tested = tuple(versus)
-        above = tuple(n for n in tested if versus[n].better)
-        below = tuple(n for n in tested if versus[n].worse)
-        if above:
-            better.append(f"{rival} at n = {lengths_text(tested, above)}")
-        if below:
-            worse.append(f"{rival} at n = {lengths_text(tested, below)}")
-        if tested and not above and not below:
-            alike.append(rival)
-    verdicts = [f"{word} than {listed(others)}" for word, others in (("better", better), ("worse", worse)) if others]
-    shown = [f"shown to be {' and '.join(verdicts)}"] if verdicts else []
-    if alike:
-        shown.append(f"not shown to differ from {listed(alike)} at any n")
-    return "; ".join(shown) or "there is no other system to compare it with"
+    counts = [f"than {rival}: {better[rival]} of {len(policies)}" for rival in rivals]
+    return f"Policies that are significantly better at some n, {', '.join(counts)}."
 
 
 def _gap(at: Mapping[int, SystemScore]) -> str:
@@ -90,8 +128,7 @@ def _gap(at: Mapping[int, SystemScore]) -> str:
     if not closed:
         return ""
     least, most = (percent(extreme(closed)) for extreme in (min, max))
-    span = most if least == most else f"{least} to {most}"
-    return f"; it closes {span} of the gap between textrank and the oracle"
+    return f"It closes {least if least == most else f'{least} to {most}'} of the gap between textrank and the oracle."
 
 
 def _at_longest(scores: Sequence[SystemScore], dataset: str, system: str) -> SystemScore | None:
@@ -99,54 +136,54 @@ def _at_longest(scores: Sequence[SystemScore], dataset: str, system: str) -> Sys
     return max(at, key=lambda score: score.n, default=None)
 
 
-def _kept(numbers: PolicyNumbers, dataset: str, system: str) -> str:
-    score = _at_longest(numbers.kept, dataset, system)
-    if score is None:
-        return ""
-    beside = [_points_over(score, rival) for rival in (UNTRAINED, LEAD_SEARCH) if rival in score.versus]
-    length, share = of_length(score.n, numbers.run.length_unit), percent(score.score.mean)
-    keeps = f" With {length} it keeps {share} of the reference's content"
-    return f"{keeps}: {listed(beside)}." if beside else f"{keeps}."
-
-
-def _fluency(numbers: PolicyNumbers, dataset: str, system: str) -> str:
-    score = _at_longest(numbers.fluency, dataset, system)
+def _fluency(report: RunReport, dataset: str, system: str) -> str:
+    score = _at_longest(_trained(report).fluency, dataset, system)
     if score is None or LEAD not in score.versus:
         return ""
     difference = score.versus[LEAD].difference
     beside = f"{signed(difference.mean)} ({interval_text(difference)}) beside {LEAD}"
-    return f" Its fluency then is {decimals(score.score.mean)}: {beside}."
+    return f"Its fluency is {decimals(score.score.mean)}: {beside}."
 
 
-def _points_over(score: SystemScore, rival: str) -> str:
-    difference = score.versus[rival].difference
-    low, high = difference.low, difference.high
-    sure = "" if low is None or high is None else f" ({100 * low:.1f} to {100 * high:.1f})"
-    return f"{100 * difference.mean:+.1f} points{sure} over {rival}"
+def what_is_known(report: RunReport, dataset: str) -> tuple[str, ...]:
+    """The basis of the answer for a dataset, in sentences."""
+    return tuple(_known(report, dataset))
 
 
-def _known(numbers: PolicyNumbers, dataset: str) -> Iterator[str]:
-    scores = [score for at in numbers.of(dataset).values() for score in at.values()]
-    counts, lengths = [score.articles for score in scores], sorted({score.n for score in scores})
+def _known(report: RunReport, dataset: str) -> Iterator[str]:
+    curves = _trained(report).curves(dataset)
+    points = [at for curve in curves for at in curve.lengths]
+    counts, lengths = [at.articles for at in points], sorted({at.n for at in points})
     fewest, most = min(counts), max(counts)
     size = counted(most, "test article") if fewest == most else f"{fewest} to {counted(most, 'test article')}"
     span = f"n = {lengths[0]}" if len(lengths) == 1 else f"{len(lengths)} lengths from {lengths[0]} to {lengths[-1]}"
-    yield f"It rests on {size} at {span}, in {metric_name(numbers.metric)}."
+    yield f"This rests on {size} at {span}, in {metric_name(report.metric)}."
     if caution := few(fewest):
         yield caution
-    if numbers.other_lengths_of(dataset):
-        yield not_equal(numbers.run.length_unit)
+    if report.document.other_lengths(curves):
+        yield not_equal(report.document.unit)
 
 
-def learning_table(numbers: PolicyNumbers) -> Table:
+def _trained(report: RunReport) -> PolicyFindings:
+    trained = report.document.policies
+    assert trained is not None, "a report of policies is of a run that trains them"
+    return trained
+
+
+def learned_name(report: RunReport, system: str) -> str:
+    """The name of a learning line's system, which has no decoding."""
+    return report.names.shown.get(system, system.removeprefix(POLICY))
+
+
+def learning_table(report: RunReport) -> Table:
     """Mean reward of each policy by n, over the first and the last tenth of its updates."""
     by_system: dict[str, dict[int, LearningLine]] = {}
-    for line in numbers.learning:
+    for line in _trained(report).learning:
         by_system.setdefault(line.system, {})[line.n] = line
-    lengths = sorted({line.n for line in numbers.learning})
+    lengths = sorted({line.n for line in _trained(report).learning})
     rows = [
         (
-            numbers.learned(system),
+            learned_name(report, system),
             max(line.updates for line in at.values()),
             *(_learning_cell(at[n]) if n in at else MISSING for n in lengths),
         )
@@ -160,10 +197,10 @@ def _learning_cell(line: LearningLine) -> Cell:
     return Cell(f"{decimals(line.first_reward)} → {decimals(line.last_reward)}")
 
 
-def beside_others_table(numbers: PolicyNumbers, dataset: str, system: str) -> Table | None:
+def beside_others_table(report: RunReport, dataset: str, system: str) -> Table | None:
     """A policy by n: its seeds, other systems, the oracle, and the articles it learned from; None without any."""
-    at = numbers.of(dataset)[system]
-    rows = [(name, *cells) for name, cells in _other_rows(numbers, at) if any(cell is not MISSING for cell in cells)]
+    at = _trained(report).of(dataset)[system]
+    rows = [(name, *cells) for name, cells in _other_rows(report, at) if any(cell is not MISSING for cell in cells)]
     if not rows:
         return None
     notes = ["* significant: sign-flip test, corrected over the n (Holm), 5 % error. Below it: its 95 % interval"]
@@ -171,15 +208,15 @@ def beside_others_table(numbers: PolicyNumbers, dataset: str, system: str) -> Ta
     notes += ["gap closed: share of the way from textrank to the oracle"] * any(
         score.gap_closed is not None for score in at.values()
     )
-    title = f"{dataset}: {numbers.names[system]}, beside others at equal n"
+    title = f"{dataset}: {report.names[system]}, beside others at equal n"
     return Table(("n", *map(str, at)), rows, title, notes)
 
 
-def _other_rows(numbers: PolicyNumbers, at: Mapping[int, SystemScore]) -> Iterator[tuple[str, list[Cell]]]:
-    places = numbers.places
+def _other_rows(report: RunReport, at: Mapping[int, SystemScore]) -> Iterator[tuple[str, list[Cell]]]:
+    places = report.places
     yield "lowest–highest seed", [_seeds_cell(score, places) for score in at.values()]
     for rival in COMPARED:
-        yield f"vs. {numbers.names[rival]} (Δ)", [_versus_cell(score, rival, places) for score in at.values()]
+        yield f"vs. {report.names[rival]} (Δ)", [_versus_cell(score, rival, places) for score in at.values()]
     gaps = [score.gap_closed for score in at.values()]
     yield "gap closed", [_cell(None if gap is None else percent(gap)) for gap in gaps]
     trained = [score.training_f1 for score in at.values()]
@@ -203,28 +240,40 @@ def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
     if rival not in score.versus:
         return MISSING
     at = score.versus[rival]
-    mark: Mark = "*" if at.significant else ""
-    return Cell(signed(at.difference.mean, places), interval_text(at.difference, places), mark)
+    mark: Mark = "*" if at.is_told else ""
+    return Cell(signed(at.difference.mean, places), interval_text(printed(at.difference, at.articles), places), mark)
 
 
-def policy_tables(numbers: PolicyNumbers, dataset: str) -> Iterator[Table]:
+def policy_tables(report: RunReport, dataset: str, examples: Sequence[ArticleTexts] = ()) -> Iterator[Table]:
     """Some summaries of a dataset's test articles, the means of all, and each policy beside others."""
-    scores = numbers.scores_of(dataset)
-    counts = sorted({score.articles for score in scores})
+    trained = _trained(report)
+    counts = sorted({score.articles for score in trained.scores if score.dataset == dataset})
     many = counted(counts[0], "test article") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} test articles"
-    title = f"{dataset}: mean {metric_name(numbers.metric)} by n on {many}"
-    if examples := examples_table(numbers, dataset):
-        yield examples
-    yield means_table(scores, numbers.metric, numbers.names, title)
-    for system, at in numbers.of(dataset).items():
-        table = beside_others_table(numbers, dataset, system)
-        if table is not None and any(score.is_policy for score in at.values()):
-            yield table
+    title = f"{dataset}: mean {metric_name(report.metric)} by n on {many}"
+    if table := examples_table(report, dataset, examples):
+        yield table
+    yield means_table(trained.curves(dataset), report.metric, report.names, title)
+    for system, at in trained.of(dataset).items():
+        beside = beside_others_table(report, dataset, system)
+        if beside is not None and any(score.is_policy for score in at.values()):
+            yield beside
 
 
-def examples_table(numbers: PolicyNumbers, dataset: str) -> Table | None:
+def read_examples(store: Store, report: RunReport) -> list[ArticleTexts]:
+    """Read the first `EXAMPLES` test articles of each dataset by their ids, which say nothing of what they tell."""
+    if report.document.policies is None:
+        return []
+    by_dataset: dict[str, list[ArticleTexts]] = {dataset: [] for dataset in report.document.policies.scored}
+    ids = iter(sorted(store.content_hashes(report.run.id)))
+    while min(map(len, by_dataset.values()), default=EXAMPLES) < EXAMPLES and (some := list(islice(ids, _AT_ONCE))):
+        for article in store.article_texts(report.run.id, some):
+            by_dataset[article.dataset].append(article)
+    return [article for articles in by_dataset.values() for article in articles[:EXAMPLES]]
+
+
+def examples_table(report: RunReport, dataset: str, examples: Sequence[ArticleTexts]) -> Table | None:
     """What the best policy and others wrote for some articles, beside the reference; None without a policy."""
-    policies = [score for score in numbers.scores if score.is_policy and score.dataset == dataset]
+    policies = [score for score in _trained(report).scores if score.is_policy and score.dataset == dataset]
     lengths = sorted({score.n for score in policies})
     if not lengths:
         return None
@@ -232,23 +281,23 @@ def examples_table(numbers: PolicyNumbers, dataset: str) -> Table | None:
     best = max((score for score in policies if score.n == n), key=lambda score: score.score.mean).system
     rivals = [name for name in compared_with(best) if name in (LEAD_SEARCH, LEAD) or name.startswith(UNTRAINED)]
     rows: list[tuple[str, str]] = []
-    for article in (article for article in numbers.examples if article.dataset == dataset):
+    for article in (article for article in examples if article.dataset == dataset):
         at_n = sorted((row for row in article.summaries if row["n"] == n), key=lambda row: str(row["system"]))
         texts = {split_seed(row["system"])[0]: row["text"] for row in reversed(at_n)}  # of seeds the first
-        written = [(numbers.names[system], texts[system]) for system in (best, *rivals) if system in texts]
+        written = [(report.names[system], texts[system]) for system in (best, *rivals) if system in texts]
         reference = [("reference", " ".join(article.references[0].split()))] if article.references else []
         rows += [(article.key, ""), *written, *reference]
     title = f"{dataset}: summaries at n = {n}, of the first articles by id"
     return Table(("article, system", "summary"), rows, title) if rows else None
 
 
-def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
+def qualities_table(report: RunReport, dataset: str) -> Table:
     """Further metrics of quality beside the metric of the report."""
     qualities = [spec for spec in SPECS if spec.is_quality]
-    scores = sorted((score for score in numbers.scores if score.dataset == dataset), key=lambda score: score.n)
+    scores = sorted((s for s in _trained(report).scores if s.dataset == dataset), key=lambda score: score.n)
     rows = [
         (
-            *(numbers.names[score.system] + role(score.kind), score.n),
+            *(report.names[score.system] + role(score.kind), score.n),
             *(Cell(decimals(score.means[spec.column], spec.decimals)) for spec in qualities),
             Cell(percent(score.repeated_words, 1)),
         )
@@ -259,45 +308,50 @@ def qualities_table(numbers: PolicyNumbers, dataset: str) -> Table:
     return Table(columns, rows, f"{dataset}: other qualities", notes)
 
 
-def policies_sheet(numbers: PolicyNumbers) -> Sheet:
+def policies_sheet(report: RunReport) -> Sheet:
     """Scores on test articles by n, and below them differences to TextRank; a ring where one is significant."""
-    above = tuple(mean_chart(numbers, dataset, noun="test article") for dataset in numbers.scored)
-    differences = {dataset: _over_textrank(numbers, dataset) for dataset in numbers.scored}
+    trained = _trained(report)
+    curves = {dataset: trained.curves(dataset) for dataset in trained.scored}
+    looks = system_looks({curve.system: curve.kind for of_dataset in curves.values() for curve in of_dataset})
+    above = tuple(mean_chart(report, report.metric, of, looks, noun="test article") for of in curves.values())
+    differences = {dataset: _over_textrank(report, dataset) for dataset in trained.scored}
     ring = "ring: differs (sign-flip test, Holm over the n, 5 % error)"
     below = tuple(
-        difference_chart(numbers, dataset, TEXTRANK, by_system, note=ring) for dataset, by_system in differences.items()
+        difference_chart(report, curves[dataset], TEXTRANK, by_system, looks, note=ring)
+        for dataset, by_system in differences.items()
     )
+    every = [curve for of_dataset in curves.values() for curve in of_dataset]
     return Sheet(
         title="Policies on test articles",
         rows=(above, below) if any(differences.values()) else (above,),
-        notes=("bars: 95 % intervals over articles, not over seeds", *scores_notes(numbers)),
-        made_by=made_by(numbers.run, f"{metric_name(numbers.metric)}: {numbers.signature}", numbers.seeds),
+        notes=("bars: 95 % intervals over articles, not over seeds", *scores_notes(report, every)),
+        made_by=made_by(report.run, f"{metric_name(report.metric)}: {report.signature}", trained.seeds),
     )
 
 
-def _over_textrank(numbers: PolicyNumbers, dataset: str) -> dict[str, list[PairedLength]]:
-    by_system = {
+def _over_textrank(report: RunReport, dataset: str) -> dict[str, Sequence[GainAt]]:
+    by_system: dict[str, Sequence[GainAt]] = {
         system: [score.versus[TEXTRANK] for score in scores.values() if TEXTRANK in score.versus]
-        for system, scores in numbers.of(dataset).items()
+        for system, scores in _trained(report).of(dataset).items()
     }
     return {system: by_n for system, by_n in by_system.items() if by_n}
 
 
-def learning_charts(numbers: PolicyNumbers, section: str = "") -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
+def learning_charts(report: RunReport, section: str = "") -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
     """For each n the mean reward by update, and the mean entropy."""
-    lengths = sorted({line.n for line in numbers.learning})
-    rewards = tuple(_chart(numbers, n, "reward", "mean reward", f"{section}-reward-{n}") for n in lengths)
-    entropies = tuple(_chart(numbers, n, "entropy", "mean entropy (nats)", f"{section}-entropy-{n}") for n in lengths)
+    lengths = sorted({line.n for line in _trained(report).learning})
+    rewards = tuple(_chart(report, n, "reward", "mean reward", f"{section}-reward-{n}") for n in lengths)
+    entropies = tuple(_chart(report, n, "entropy", "mean entropy (nats)", f"{section}-entropy-{n}") for n in lengths)
     return rewards, entropies
 
 
-def _chart(numbers: PolicyNumbers, n: int, quantity: str, label: str, chart_id: str) -> Chart:
-    systems = list(dict.fromkeys(line.system for line in numbers.learning))
+def _chart(report: RunReport, n: int, quantity: str, label: str, chart_id: str) -> Chart:
+    systems = list(dict.fromkeys(line.system for line in _trained(report).learning))
     lines, baselines = [], []
-    for line in numbers.learning:
+    for line in _trained(report).learning:
         if line.n != n:
             continue
-        place, name = systems.index(line.system), numbers.learned(line.system)
+        place, name = systems.index(line.system), learned_name(report, line.system)
         look = Look(coloured(place).colour, "", "-", coloured(place).css)
         seeds = f" (mean of {len(line.seeds)} seeds)" * (len(line.seeds) > 1)
         lines.append(Series(name + seeds, look, _points(line.x, getattr(line, quantity)), is_band=True))
@@ -325,10 +379,10 @@ def _points(x: Sequence[float], band: Band) -> tuple[ChartPoint, ...]:
     )
 
 
-def learning_sheet(numbers: PolicyNumbers) -> Sheet:
+def learning_sheet(report: RunReport) -> Sheet:
     """Rewards above, entropies below, a column for each n."""
-    lines = numbers.learning
-    updates = {line.system: f"{numbers.learned(line.system)} {line.updates:,}" for line in lines}
+    lines = _trained(report).learning
+    updates = {line.system: f"{learned_name(report, line.system)} {line.updates:,}" for line in lines}
     notes = [f"updates done: {', '.join(updates.values())}"]
     if any(line.has_baseline for line in lines):
         notes.append("a leave-one-out baseline lies on the reward")
@@ -338,8 +392,8 @@ def learning_sheet(numbers: PolicyNumbers) -> Sheet:
         notes.append("band: lowest to highest seed")
     return Sheet(
         title="How the policies learned",
-        rows=learning_charts(numbers),
+        rows=learning_charts(report),
         notes=tuple(notes),
-        made_by=made_by(numbers.run, f"reward: {numbers.reward}", numbers.seeds),
+        made_by=made_by(report.run, f"reward: {_trained(report).reward}", _trained(report).seeds),
         is_shared=True,
     )

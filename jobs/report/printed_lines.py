@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from nws.core.findings.scores import Metric
+from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import SystemKind
 from nws.jobs.report.metric_names import metric_label
@@ -47,8 +47,8 @@ def print_title(console: Console, text: str) -> None:
 
 
 def role(kind: SystemKind) -> str:
-    """The role to show behind a system's name: " (control)", " (upper bound)", or nothing."""
-    return "" if kind == "system" else f" ({kind})"
+    """The role to show behind a system's name: " (control)", " (oracle)", or nothing."""
+    return {"system": "", "control": " (control)", "upper bound": " (oracle)"}[kind]
 
 
-UPPER_BOUND_NOTE = "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher."
+ORACLE_NOTE = "An oracle saw the reference, so it cannot be chosen. Another way of writing may score higher."

@@ -1,4 +1,4 @@
-"""A report in the terminal: the answer first, then the tables. Made for any width, with or without colour."""
+"""A full report in the terminal: the answer first, then every table. Made for any width, with or without colour."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -6,100 +6,139 @@ from typing import Any
 
 from rich.console import Console
 
-from nws.core.analysis.answer import Answer
 from nws.core.text.length import LengthUnit
-from nws.jobs.report import kept_answer
+from nws.jobs.report.brief import print_brief
 from nws.jobs.report.metric_names import metric_name, short_signature
 from nws.jobs.report.numerals import counted, percent
-from nws.jobs.report.policy_numbers import PolicyNumbers
 from nws.jobs.report.policy_report import learning_table, policy_tables, qualities_table, sentences, what_is_known
-from nws.jobs.report.printed_lines import (
-    print_line,
-    print_metric,
-    print_sentence,
-    print_shared,
-    print_title,
-    print_unit,
-)
+from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit
 from nws.jobs.report.result_tables import (
     best_n_table,
+    kept_table,
     means_table,
     other_lengths_table,
+    smallest_tables,
     uncut_tables,
     vs_lead_table,
 )
-from nws.jobs.report.run_numbers import RunNumbers, Score, short_note
-from nws.jobs.report.sweep_numbers import Numbers, cautions
-from nws.jobs.report.system_names import FULL_NAMES, SystemNames, names_of
+from nws.jobs.report.run_report import RunReport
+from nws.jobs.report.system_names import FULL_NAMES, SystemNames
 from nws.jobs.report.table import Cell, Table
-from nws.jobs.store import AskedWords, EndpointUse, RunInfo, Store
+from nws.jobs.report.wording import HOW_SURE, WHAT_IT_IS, told_warnings, worded
+from nws.jobs.store import ArticleTexts, AskedWords, EndpointUse, RunInfo, Store
 
 
-def print_sweep(numbers: Numbers, console: Console, where: str = "") -> None:
-    """Print the answer for every dataset, then every dataset's tables.
+def print_report(
+    report: RunReport,
+    console: Console,
+    where: str = "",
+    metric: str | None = None,
+) -> None:
+    """Print the short report: for each dataset a table and some sentences, and where to find more.
 
-    `where` is appended to the commands it names, so that they find the run: such as ` --store URL`.
+    Args:
+        report: of a run.
+        console: where to.
+        where: what commands that it names need to find the run, such as ` --store URL`.
+        metric: what the tables are of; None for content kept where the run has it.
     """
-    print_kept(numbers.kept, numbers.scored, console, numbers.names)
-    print_kept_notes(numbers.kept, console)
+    _print_policies_briefly(report, console)
+    print_brief(report, console, metric)
+    run = report.run
+    if run.state != "done":
+        print_line(console, f"The run is {run.state}: these numbers will change.", style="yellow")
     console.print()
-    _print_run(numbers, f"seed {numbers.run.seed}", console, where)
-    for dataset in numbers.datasets:
-        if dataset in numbers.scored:
-            _print_tables(_sweep_tables(numbers, dataset), console)
-            print_line(console, f"All comparisons in numbers: nws compare {numbers.run.id}{where}", style="dim")
-        notes = (*_left_out(dataset, numbers), *cautions(numbers, dataset))
-        if notes:
-            print_title(console, f"{dataset}: to keep in mind")
-        for note in notes:
-            print_line(console, note, style="yellow")
-        _print_tables(uncut_tables(numbers, dataset), console)
+    of_metric = f" --metric {metric}" if metric else ""
+    for name, command in (("All tables", f"--full{of_metric}"), ("Page", f"-o report.html{of_metric}")):
+        console.print(f"{name:<11} nws report {run.id} {command}{where}", style="dim", markup=False, soft_wrap=True)
 
 
-def _sweep_tables(numbers: Numbers, dataset: str) -> Iterator[Table | None]:
-    title = f"{dataset}: mean {metric_name(numbers.metric)} by n"
-    yield means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, title)
-    for table in (best_n_table, vs_lead_table, other_lengths_table):
-        yield table(numbers, dataset)
-
-
-def print_policies(numbers: PolicyNumbers, console: Console, where: str = "") -> None:
-    """Print the answer for every dataset, how the policies learned, every dataset's tables, and how to read them."""
-    seeds = f"policies of seed {', '.join(map(str, numbers.seeds))}" if numbers.seeds else "no policies"
-    _print_run(numbers, seeds, console, where)
-    is_metric = numbers.reward_is_f1 and numbers.metric == "bertscore_f1"
-    reward = " + ".join(map(short_signature, numbers.reward.split(" + ")))
-    print_line(console, f"Reward: {'the same' if is_metric else reward}", style="dim")
-    for dataset in numbers.scored:
+def _print_policies_briefly(report: RunReport, console: Console) -> None:
+    trained = report.document.policies
+    for dataset in trained.scored if trained is not None and trained.has_policies else ():
         print_title(console, f"{dataset}: are the policies better?")
-        for system, sentence in sentences(numbers, dataset):
-            print_sentence(console, system, sentence)
-        for known_fact in what_is_known(numbers, dataset):
-            print_line(console, known_fact, style="dim")
-    if numbers.learning:
-        learning_table(numbers).print(console)
-    for dataset in numbers.scored:
-        _print_tables([*policy_tables(numbers, dataset), qualities_table(numbers, dataset)], console)
-    for dataset in dict.fromkeys(dataset for dataset, _ in numbers.short):
-        note = short_note(dataset, numbers.short, numbers.run.length_unit)
-        print_line(console, f"{dataset}: {note}", style="yellow")
+        for sentence in sentences(report, dataset):
+            print_line(console, sentence)
+
+
+def print_full(report: RunReport, console: Console, where: str = "", examples: Sequence[ArticleTexts] = ()) -> None:
+    """Print everything that a run found: the short report, all statements, and all tables.
+
+    `examples` are articles with summaries of a run that trains policies.
+    """
+    document, run = report.document, report.run
+    print_report(report, console, where)
+    for dataset, said in document.statements.items():
+        print_title(console, f"{dataset}: all findings")
+        for statement in said:
+            print_line(console, worded(statement, report.names, document.unit))
+    if document.kept:
+        console.print()
+        for note in (HOW_SURE, WHAT_IT_IS):
+            print_line(console, note, style="dim")
     console.print()
-    for note in _policy_notes(numbers, where):
+    seeds = f"seed {run.seed}" if document.policies is None else f"seeds {', '.join(map(str, document.policies.seeds))}"
+    print_line(
+        console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
+    )
+    print_unit(document.unit, console)
+    print_metric(report.metric, report.signature, run.id, console, where)
+    print_shared(report.names, console)
+    if document.policies is not None:
+        _print_training(report, console, examples)
+    for dataset in document.datasets:
+        _print_tables(_tables(report, dataset), console)
+        if told := list(told_warnings(document, dataset, report.names)):
+            print_title(console, f"{dataset}: to keep in mind")
+            for warning in told:
+                print_line(console, warning, style="yellow")
+    print_line(console, f"All comparisons in numbers: nws compare {run.id}{where}", style="dim")
+
+
+def _tables(report: RunReport, dataset: str) -> Iterator[Table | None]:
+    document = report.document
+    if document.ranked.get(dataset):
+        yield kept_table(document, dataset, report.names)
+        yield from smallest_tables(document, dataset, report.names)
+    if curves := document.of_metric().curves_of(dataset):
+        title = f"{dataset}: mean {metric_name(report.metric)} by n"
+        yield means_table(curves, report.metric, report.names, title)
+        for table in (best_n_table, vs_lead_table, other_lengths_table):
+            yield table(report, dataset)
+    yield from uncut_tables(report, dataset)
+
+
+def _print_training(report: RunReport, console: Console, examples: Sequence[ArticleTexts]) -> None:
+    trained = report.document.policies
+    assert trained is not None
+    is_metric = trained.reward_is_f1 and report.metric == "bertscore_f1"
+    reward = " + ".join(map(short_signature, trained.reward.split(" + ")))
+    print_line(console, f"Reward: {'the same' if is_metric else reward}", style="dim")
+    if trained.learning:
+        learning_table(report).print(console)
+    for dataset in trained.scored:
+        for known_fact in what_is_known(report, dataset):
+            print_line(console, known_fact, style="dim")
+        _print_tables([*policy_tables(report, dataset, examples), qualities_table(report, dataset)], console)
+    console.print()
+    for note in _policy_notes(report):
         print_line(console, note)
 
 
-def _policy_notes(numbers: PolicyNumbers, where: str) -> Iterator[str]:
-    if not numbers.has_policies:
-        if not numbers.short:
-            yield f"No policy is evaluated yet: the run is {numbers.run.state}."
-            yield f"If it stopped, resume it with `nws resume {numbers.run.id}{where}`."
+def _policy_notes(report: RunReport) -> Iterator[str]:
+    trained, run = report.document.policies, report.run
+    assert trained is not None
+    if not trained.has_policies and report.document.short:
+        return
+    if not trained.has_policies:
+        yield f"No policy is evaluated yet: the run is {run.state}. If it stopped, resume it: nws resume {run.id}"
         return
     yield "Intervals are over articles: they do not include the variation between seeds."
-    if numbers.reward_is_f1 and numbers.metric == "bertscore_f1":
+    if trained.reward_is_f1 and report.metric == "bertscore_f1":
         yield "Vs. training F1 below 0: the policies fit their training articles better."
     else:
         yield "The reward is not this metric: training and test articles cannot be compared in it."
-    if numbers.metric != "fluency":
+    if report.metric != "fluency":
         yield "This metric does not measure fluency: a list of names can score high. Read some."
 
 
@@ -107,26 +146,6 @@ def _print_tables(tables: Iterable[Table | None], console: Console) -> None:
     for table in tables:
         if table is not None:
             table.print(console)
-
-
-def _print_run(numbers: RunNumbers[Score], seeds: str, console: Console, where: str) -> None:
-    """Print which run it is, and in which metric. `where` is what `nws` needs to find the run."""
-    run = numbers.run
-    print_line(
-        console, f"Run {run.id}: {run.state}, {counted(run.articles_done, 'article')}, {run.failures} failed, {seeds}"
-    )
-    print_unit(run.length_unit, console)
-    print_metric(numbers.metric, numbers.signature, run.id, console, where)
-    print_shared(numbers.names, console)
-
-
-def _left_out(dataset: str, numbers: Numbers) -> Iterator[str]:
-    """The number of articles left out of the means. Systems that lack more have a mark in the table."""
-    scores = [score for score in numbers.scores_of(dataset) if score.comparable]
-    left_out = max((score.of_articles - score.articles for score in scores), default=0)
-    if left_out:
-        articles = counted(left_out, "article")
-        yield f"Left out of the means: articles that lack a summary by some system, at most {articles} at any n."
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,30 +233,3 @@ def _cost(use: EndpointUse, endpoint: Mapping[str, Any]) -> float | None:
     if input_price is None or output_price is None:
         return None
     return float(use.read * input_price + use.written * output_price) / 1e6
-
-
-def print_kept(answer: Answer, datasets: Sequence[str], console: Console, names: SystemNames = FULL_NAMES) -> None:
-    """Print the answer of each dataset, in at most six lines."""
-    for i, dataset in enumerate(datasets):
-        if i > 0:
-            console.print()
-        print_line(console, kept_answer.heading(answer, dataset), style="bold underline")
-        print_line(console, kept_answer.headline(answer, dataset, names), style="bold")
-        for name, sentence in kept_answer.sentences(answer, dataset, names):
-            print_sentence(console, name, sentence)
-
-
-def print_kept_notes(answer: Answer, console: Console) -> None:
-    """Print how to read these answers."""
-    if answer.of_systems:
-        console.print()
-        for note in (kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS):
-            print_line(console, note, style="dim")
-
-
-def print_kept_of_run(store: Store, run: RunInfo, console: Console) -> None:
-    """Print the answers of a run; nothing if it has no summaries."""
-    if run.summaries:
-        answer = store.answer(run.id)
-        print_kept(answer, answer.datasets, console, names_of([run], answer.systems))
-        console.print()

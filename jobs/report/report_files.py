@@ -1,67 +1,38 @@
-"""The report of a run: tables in the terminal, and files beside each other in one folder."""
+"""The files of a report, beside each other in one folder: everything as JSON, tables as CSV and LaTeX, and plots."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from rich.console import Console
-
-from nws.core.analysis import Points
-from nws.core.analysis.answer import Answer
-from nws.core.analysis.claimed_lengths import COMPARED
-from nws.core.errors import NwsError, RecipeError
+from nws.core.errors import NwsError
+from nws.core.findings.comparisons import ALPHA
 from nws.core.findings.content import KEPT
-from nws.core.findings.scores import Metric
+from nws.core.findings.policies import COMPARED, SystemScore
+from nws.core.findings.scores import CONFIDENCE
+from nws.core.metrics.specs import METRICS
 from nws.core.whole_files import replacing
+from nws.jobs.report import claim_answer
 from nws.jobs.report.charts import Sheet
-from nws.jobs.report.claim_answer import claims_json, claims_of, print_claims
 from nws.jobs.report.console import busy, printable
 from nws.jobs.report.drawing import draw
 from nws.jobs.report.figure_files import PAPER_WIDTHS, save
-from nws.jobs.report.metric_names import metric_name, metric_signature, metrics_of, not_equal
-from nws.jobs.report.policy_numbers import (
-    PolicyResults,
-    analyse_policies,
-    policies_json,
-    policy_results,
-    score_rows,
-)
+from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.policy_report import learning_sheet, policies_sheet
-from nws.jobs.report.printed_report import Asked, asked_json, print_asked, print_policies, print_sweep, read_asked
+from nws.jobs.report.printed_report import Asked, asked_json
 from nws.jobs.report.result_tables import kept_table, means_table
-from nws.jobs.report.run_numbers import RunNumbers, Score
+from nws.jobs.report.run_report import RunReport, interval_values, kind_flags, run_json
 from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
-from nws.jobs.report.sweep_numbers import Numbers, analyse, curve_rows, kept_rows, metrics_read, report_json
-from nws.jobs.report.system_names import names_of
 from nws.jobs.report.table import Table, write_csv
-from nws.jobs.store import RunInfo, Store
+from nws.jobs.report.wording import not_equal, worded
+from nws.jobs.store import CurveRow
+from nws.jobs.store.run_metrics import metric_signature
 
 _SEEDS_NOTE = "A policy is the mean of its seeds. Intervals do not include the variation between seeds."
 
 
 Style: TypeAlias = Literal["screen", "paper"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportStyle:
-    """Options of a report.
-
-    Attributes:
-        labels: of systems, over those of the recipe.
-        where: what commands that it names need to find the run, such as ` --store URL`.
-        style: of figures: for `paper` they are written as PDF, too, as wide as a column and as a page.
-        claim: about the right number of words, such as `7-13`, of which is told what the run says.
-    """
-
-    labels: Mapping[str, str] = field(default_factory=dict)
-    where: str = ""
-    style: Style = "screen"
-    claim: str | None = None
-
-
-PLAIN = ReportStyle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,75 +54,127 @@ class _Part:
     latex: str | None = None
 
 
-def write_sweep_report(
-    run: RunInfo,
-    points: Points,
+def write_report(
+    report: RunReport,
     out_dir: Path,
-    console: Console,
-    metric: Metric = "bertscore_f1",
-    how: ReportStyle = PLAIN,
+    style: Style = "screen",
     asked: Asked | None = None,
-    answer: Answer | None = None,
+    curve: Sequence[CurveRow] = (),
 ) -> ReportFiles:
-    """Print a run's tables to `console`, and write `report.json`, and `curves` as CSV, LaTeX, PNG and SVG.
+    """Write a report: all of it as `report.json`, and its parts as CSV, LaTeX, PNG and SVG.
 
-    So is `kept` of a run that was scored by content kept. `out_dir` is made where it does not exist; files of an
-    earlier report in it are replaced. `asked` is what its generators were asked for, `answer` the run's where it is
-    stored.
+    `out_dir` is made where it does not exist; files of an earlier report in it are replaced. `asked` is what the run's
+    generators were asked for, `curve` how its policies learned.
 
     Raises:
-        RecipeError: a label is of no system, or another system is called so, or the run does not have the claimed n.
-        StoreError: the run has no summaries yet, or the points are not those of one run.
         NwsError: `out_dir` cannot be written.
     """
-    with busy("Computing intervals"):
-        numbers = analyse(run, points, metric, how.labels, answer=answer)
-        claims = claims_of(numbers.kept, points, how.claim) if how.claim is not None else ()
-    parts = []
-    if numbers.kept.of_systems:
-        parts.append(_Part("kept", kept_rows(numbers), kept_sheet(numbers), kept_latex(numbers)))
-    if numbers.kept.own_length:
-        parts.append(_Part("own_length", numbers.kept.own_length_rows()))
-    if numbers.scores:
-        parts.append(_Part("curves", curve_rows(numbers), curves_sheet(numbers), means_latex(numbers)))
-    told = asked_json(asked or Asked()) | ({"claims": claims_json(claims, run.length_unit)} if claims else {})
-    files = _write(report_json(numbers) | told, parts, out_dir, how.style)
-    print_sweep(numbers, console, how.where)
-    print_asked(asked or Asked(), console)
-    print_claims(claims, console, numbers.names, run.length_unit)
-    return files
+    values = report_json(report) | (asked_json(asked) if asked is not None else {})
+    return _write(values, [*_sweep_parts(report), *_policy_parts(report, curve)], out_dir, style)
 
 
-def write_policy_report(
-    run: RunInfo,
-    results: PolicyResults,
-    out_dir: Path,
-    console: Console,
-    metric: Metric = "bertscore_f1",
-    how: ReportStyle = PLAIN,
-) -> ReportFiles:
-    """Print a run's tables to `console`; write `report.json`, and `policies` and `learning` as CSV, PNG and SVG.
+def report_json(report: RunReport) -> dict[str, Any]:
+    """The document as plain JSON values, with what made it, and with its statements in words."""
+    document = report.document.model_dump(mode="json")
+    for name in ("statements", "warnings"):
+        for dataset, said in getattr(report.document, name).items():
+            for values, statement in zip(document[name][dataset], said, strict=True):
+                values["text"] = worded(statement, report.names, report.document.unit)
+    for values, claim in zip(document["claims"], report.document.claims, strict=True):
+        values["answer"] = claim_answer.headline(claim, report.document.unit)
+    return {
+        "run": run_json(report.run),
+        "signature": report.signature,
+        "confidence": CONFIDENCE,
+        "alpha": ALPHA,
+        "labels": dict(report.names.shown),
+        **document,
+    }
 
-    `policies` is written as LaTeX, too. `out_dir` is made where it does not exist; files of an earlier report in it are
-    replaced.
 
-    Raises:
-        RecipeError: a label is of no system, or another system is called so.
-        StoreError: the run has neither updates nor summaries yet, or the points are not those of one run.
-        NwsError: `out_dir` cannot be written.
-    """
-    with busy("Computing intervals"):
-        numbers = analyse_policies(run, results, metric, how.labels)
-    parts = []
-    if numbers.scores:
-        latex = means_latex(numbers, " on test articles", _SEEDS_NOTE)
-        parts.append(_Part("policies", score_rows(numbers), policies_sheet(numbers), latex))
-    if results.curve:
-        rows = ({"run": run.id} | asdict(row) for row in results.curve)
-        parts.append(_Part("learning", rows, learning_sheet(numbers)))
-    files = _write(policies_json(numbers), parts, out_dir, how.style)
-    print_policies(numbers, console, how.where)
-    return files
+def _sweep_parts(report: RunReport) -> Iterator[_Part]:
+    document = report.document
+    if document.policies is not None:
+        return
+    if document.kept:
+        yield _Part("kept", kept_rows(report), kept_sheet(report), kept_latex(report))
+    if document.own_length:
+        yield _Part("own_length", [row for pair in document.own_length for row in pair.rows()])
+    if document.of_metric().curves:
+        yield _Part("curves", curve_rows(report), curves_sheet(report), means_latex(report))
+
+
+def _policy_parts(report: RunReport, curve: Sequence[CurveRow]) -> Iterator[_Part]:
+    trained = report.document.policies
+    if trained is None:
+        return
+    if trained.scores:
+        latex = means_latex(report, " on test articles", _SEEDS_NOTE)
+        yield _Part("policies", [_score_row(report, score) for score in trained.scores], policies_sheet(report), latex)
+    if trained.learning:
+        rows = ({"run": report.run.id} | asdict(row) for row in curve)
+        yield _Part("learning", rows, learning_sheet(report))
+
+
+def curve_rows(report: RunReport) -> list[dict[str, Any]]:
+    """A sweep's scores, a row each: the same in `curves.csv` and in frames."""
+    document, found = report.document, report.document.of_metric()
+    gains = {(number.dataset, number.system, at.n): at.gain for number in found.magic_numbers for at in number.gains}
+    shares = {
+        (kept.dataset, kept.system, at.n): at.share
+        for kept in document.kept
+        if kept.of == "reference"
+        for at in kept.lengths
+    }
+    rows = []
+    for curve in found.curves:
+        for at in curve.lengths:
+            place = (curve.dataset, curve.system, at.n)
+            row = report.head() | {"dataset": curve.dataset, "system": curve.system} | kind_flags(curve.kind)
+            row |= {"n": at.n, "articles": at.articles, "of_articles": at.of_articles}
+            row |= {"comparable": int(at.comparable), "words": at.words} | interval_values("", at)
+            row |= interval_values("gain_", gains.get(place))
+            if shares:
+                mean, *ends = interval_values("kept_", shares.get(place)).items()
+                row |= {"kept": mean[1], **dict(ends)}
+            rows.append(row)
+    return rows
+
+
+def kept_rows(report: RunReport) -> list[dict[str, Any]]:
+    """The rows of `kept.csv`: content kept for each dataset, system, ceiling and n."""
+    made_by = {"run": report.run.id, "metric": KEPT, "signature": metric_signature(report.run, KEPT)}
+    return [
+        made_by
+        | {"dataset": kept.dataset, "system": kept.system}
+        | kind_flags(kept.kind)
+        | {"of": kept.of, "n": at.n, "articles": at.articles, "words": at.words}
+        | interval_values("", at.share)
+        for kept in report.document.kept
+        for at in kept.lengths
+    ]
+
+
+def _score_row(report: RunReport, score: SystemScore) -> dict[str, Any]:
+    row = report.head() | {"dataset": score.dataset, "system": score.system} | kind_flags(score.kind)
+    row |= {"n": score.n, "articles": score.articles, "comparable": int(score.comparable)}
+    row |= interval_values("", score.score)
+    row |= {
+        "seeds": " ".join(map(str, score.seeds)),
+        "seed_low": min(score.seeds.values(), default=None),
+        "seed_high": max(score.seeds.values(), default=None),
+        "seed_sd": score.seed_sd,
+    }
+    row |= {metric: score.means[metric] for metric in METRICS} | {"repeated_words": score.repeated_words}
+    for rival in COMPARED:
+        versus = score.versus.get(rival)
+        row |= {f"vs_{rival}_articles": None if versus is None else versus.articles}
+        row |= interval_values(f"vs_{rival}_", None if versus is None else versus.difference)
+    return row | {
+        "gap_closed": score.gap_closed,
+        "training_f1": score.training_f1,
+        "test_vs_training": score.test_vs_training,
+    }
 
 
 def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, style: Style) -> ReportFiles:
@@ -189,33 +212,40 @@ def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, sty
     return ReportFiles(path, tuple(tables), tuple(plots))
 
 
-def means_latex(numbers: RunNumbers[Score], articles: str = "", *notes: str) -> str:
+def means_latex(report: RunReport, articles: str = "", *notes: str) -> str:
     """Mean scores by n for papers; comments say what made the numbers, and whether all systems wrote n words."""
-    name = metric_name(numbers.metric)
+    document, name = report.document, metric_name(report.metric)
+    trained = document.policies
+    datasets = document.scored if trained is None else trained.scored
+    curves = {
+        dataset: document.of_metric().curves_of(dataset) if trained is None else trained.curves(dataset)
+        for dataset in datasets
+    }
     tables = [
-        means_table(numbers.scores_of(dataset), numbers.metric, numbers.names, f"{dataset}: mean {name} by n{articles}")
-        for dataset in numbers.scored
+        means_table(of_dataset, report.metric, report.names, f"{dataset}: mean {name} by n{articles}")
+        for dataset, of_dataset in curves.items()
     ]
-    is_uneven = any(numbers.other_lengths_of(dataset) for dataset in numbers.scored)
-    cautions = [not_equal(numbers.run.length_unit)] * is_uneven
-    return _latex(numbers, tables, f"{name}: {numbers.signature}", *notes, *cautions)
+    is_uneven = any(document.other_lengths(of_dataset) for of_dataset in curves.values())
+    cautions = [not_equal(document.unit)] * is_uneven
+    sizes = [r"Needs \usepackage{booktabs}. A subscript is half of the 95 % interval, bold is a *."]
+    return _latex(report, tables, f"{name}: {report.signature}", *notes, *cautions, *sizes)
 
 
-def kept_latex(numbers: Numbers) -> str:
+def kept_latex(report: RunReport) -> str:
     """Content kept by n for papers, and from which n on half is kept."""
-    tables = [kept_table(numbers.kept, dataset, numbers.names) for dataset in numbers.kept.datasets]
-    return _latex(numbers, tables, f"content kept: {metric_signature(numbers.run, KEPT)}")
+    tables = [kept_table(report.document, dataset, report.names) for dataset in sorted(report.document.ranked)]
+    made = f"content kept: {metric_signature(report.run, KEPT)}"
+    return _latex(report, tables, made, r"Needs \usepackage{booktabs}. In brackets: the 95 % interval.")
 
 
-def _latex(numbers: RunNumbers[Score], tables: Sequence[Table], *notes: str) -> str:
+def _latex(report: RunReport, tables: Sequence[Table], *notes: str) -> str:
     """Tables that need the package booktabs, and above them comments on what made the numbers."""
-    run = numbers.run
+    run = report.run
     comments = [
         f"Run {run.id}, {run.state}, seed {run.seed}, code {run.code_version}.",
         *notes,
-        r"Needs \usepackage{booktabs}. A subscript is half of the 95 % interval, bold is a *.",
         *dict.fromkeys(note for table in tables for note in table.notes),
-        *(f"Systems: {shared}." for shared in numbers.names.shared),
+        *(f"Systems: {shared}." for shared in report.names.shared),
     ]
     head = "".join(f"% {printable(comment)}\n" for comment in comments)
     return head + "".join(f"\n% {printable(table.title)}\n{table.latex()}" for table in tables)
@@ -224,31 +254,3 @@ def _latex(numbers: RunNumbers[Score], tables: Sequence[Table], *notes: str) -> 
 def _write_text(path: Path, text: str) -> None:
     with replacing(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
-
-
-def _report_sweep(
-    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: ReportStyle
-) -> ReportFiles:
-    with busy("Reading summaries"):
-        answer = store.stored_answer(run.id)
-        of_claim = [name for name in metrics_of([run]) if how.claim is not None and name in COMPARED]
-        points = store.points(run.id, list(dict.fromkeys((*metrics_read(run, metric, answer), *of_claim))))
-        asked = read_asked(store, run, names_of([run], points.systems, how.labels))
-    return write_sweep_report(run, points, out_dir, console, metric, how, asked, answer)
-
-
-def _report_policies(
-    store: Store, run: RunInfo, metric: Metric, out_dir: Path, console: Console, how: ReportStyle
-) -> ReportFiles:
-    if how.claim is not None:
-        raise RecipeError("--claim is about runs of phase1 and baselines: name one of these.")
-    with busy("Reading summaries"):
-        results = policy_results(store, run, [*dict.fromkeys((*metrics_of([run]), metric))])
-    return write_policy_report(run, results, out_dir, console, metric, how)
-
-
-# Reads a run from a store, prints its tables in a metric to a console, and writes its files into a folder.
-Report = Callable[[Store, RunInfo, Metric, Path, Console, ReportStyle], ReportFiles]
-
-REPORTS: dict[str, Report] = {"phase1": _report_sweep, "baselines": _report_sweep, "phase2": _report_policies}
-"""By job."""

@@ -1,25 +1,25 @@
-"""The tables of a sweep, each made once from a report's numbers: terminal, page, notebook and papers show the same."""
+"""The tables of a run, each made once from its report document: terminal, page, notebook and papers show the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
-from nws.core.analysis.answer import Answer
-from nws.core.findings.comparisons import Comparison, PairedLength
-from nws.core.findings.content import SHARES, Ceiling, ContentKept, SmallestN
+from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison, PairedLength
+from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
+from nws.core.findings.document import Document
 from nws.core.findings.lengths import MagicNumber, lengths_text
-from nws.core.findings.scores import Interval, Metric, Uncut
+from nws.core.findings.scores import Curve, CurvePoint, Uncut
+from nws.core.metrics.specs import Metric
 from nws.core.types import LEAD, RANDOM
-from nws.jobs.report import kept_answer
 from nws.jobs.report.charts import GainAt
-from nws.jobs.report.metric_names import metric_name, metric_places, not_equal
-from nws.jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, signed
-from nws.jobs.report.printed_lines import UPPER_BOUND_NOTE, role
-from nws.jobs.report.run_numbers import Score
-from nws.jobs.report.run_status import HALF
-from nws.jobs.report.sweep_numbers import MAY_BE_LARGEST, Numbers
+from nws.jobs.report.metric_names import metric_name, metric_places
+from nws.jobs.report.numerals import decimals, interval_text, p_text, percent, percent_interval, printed, signed
+from nws.jobs.report.printed_lines import ORACLE_NOTE, role
+from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.system_names import SystemNames
 from nws.jobs.report.table import MISSING, Cell, Mark, Table
+from nws.jobs.report.wording import basis, magic_number_text, not_equal
 
+_MAY_BE_LARGEST = "not significantly below another n (sign-flip tests of all pairs of n, Holm, 95 % confidence)."
 _APART_NOTE = "° lacks articles that others have: this mean is not compared with theirs."
 _INTERVALS = {RANDOM: "95 % for all n of a system at once (Bonferroni)", LEAD: "95 % at each n"}
 _CEILINGS: Mapping[Ceiling, str] = {
@@ -29,48 +29,46 @@ _CEILINGS: Mapping[Ceiling, str] = {
 }
 
 
-def means_table(scores: Sequence[Score], metric: Metric, names: SystemNames, title: str) -> Table:
+def means_table(curves: Sequence[Curve], metric: Metric, names: SystemNames, title: str) -> Table:
     """Systems by n: each mean of a dataset with half of its 95 % interval, the highest marked."""
-    by_system: dict[str, dict[int, Score]] = {}
-    for score in scores:
-        by_system.setdefault(score.system, {})[score.n] = score
-    kinds = {score.system: score.kind for score in scores}
-    places, best = metric_places(metric), _highest(scores, metric_places(metric))
-    lengths = sorted({score.n for score in scores})
-    rows = [
-        (names[system] + role(kinds[system]), *(_mean_cell(at.get(n), best, places) for n in lengths))
-        for system, at in by_system.items()
-    ]
+    places, best = metric_places(metric), _highest(curves, metric_places(metric))
+    lengths = sorted({at.n for curve in curves for at in curve.lengths})
+    rows = []
+    for curve in curves:
+        by_n = {at.n: at for at in curve.lengths}
+        cells = [_mean_cell(by_n.get(n), best, places, is_oracle=curve.kind == "upper bound") for n in lengths]
+        rows.append((names[curve.system] + role(curve.kind), *cells))
     notes = ["* highest at that n    ± half of the 95 % interval"]
-    notes += [_APART_NOTE] * any(not score.comparable for score in scores)
-    notes += [UPPER_BOUND_NOTE] * ("upper bound" in kinds.values())
+    notes += [_APART_NOTE] * any(not at.comparable for curve in curves for at in curve.lengths)
+    notes += [ORACLE_NOTE] * any(curve.kind == "upper bound" for curve in curves)
     return Table(("n", *map(str, lengths)), rows, title, notes)
 
 
-def _highest(scores: Sequence[Score], places: int) -> dict[int, float]:
-    """The highest mean at each n, as rounded as it is shown. Upper bounds take no part: they saw the reference."""
+def _highest(curves: Sequence[Curve], places: int) -> dict[int, float]:
+    """The highest mean at each n, as rounded as it is shown. Oracles take no part: they saw the reference."""
     best: dict[int, float] = {}
-    for score in scores:
-        if score.kind != "upper bound" and score.comparable:
-            best[score.n] = max(best.get(score.n, -inf), round(score.score.mean, places))
+    for curve in curves:
+        for at in curve.lengths if curve.kind != "upper bound" else ():
+            if at.comparable:
+                best[at.n] = max(best.get(at.n, -inf), round(at.mean, places))
     return best
 
 
-def _mean_cell(score: Score | None, best: Mapping[int, float], places: int) -> Cell:
-    if score is None:
+def _mean_cell(at: CurvePoint | None, best: Mapping[int, float], places: int, *, is_oracle: bool) -> Cell:
+    if at is None:
         return MISSING
-    mean, half = score.score.mean, score.score.half_width
-    is_best = score.kind != "upper bound" and round(mean, places) == best.get(score.n)
-    mark: Mark = "°" if not score.comparable else "*" if is_best else ""
-    return Cell(decimals(mean, places), "" if half is None else f"±{decimals(half, places)}", mark)
+    half = printed(at, at.articles).half_width
+    is_best = not is_oracle and round(at.mean, places) == best.get(at.n)
+    mark: Mark = "°" if not at.comparable else "*" if is_best else ""
+    return Cell(decimals(at.mean, places), "" if half is None else f"±{decimals(half, places)}", mark)
 
 
-def kept_table(answer: Answer, dataset: str, names: SystemNames) -> Table:
+def kept_table(document: Document, dataset: str, names: SystemNames) -> Table:
     """Systems by n: the share of the reference's content in per cent, and from which n on half is kept."""
-    of_reference = [held["reference"] for held in answer.of(dataset).values()]
+    of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
     lengths = sorted({at.n for kept in of_reference for at in kept.lengths})
     rows = [(names[kept.system] + role(kept.kind), *_kept_cells(kept, lengths)) for kept in of_reference]
-    title = f"{dataset}: content kept by n, {kept_answer.basis(answer, dataset)}"
+    title = f"{dataset}: content kept by n, {basis(document, dataset)}"
     notes = (
         "Per cent of the reference's content, and the 95 % interval",
         "half: the smallest n from which on half is kept, and its 95 % interval",
@@ -79,24 +77,25 @@ def kept_table(answer: Answer, dataset: str, names: SystemNames) -> Table:
 
 
 def _kept_cells(kept: ContentKept, lengths: Sequence[int]) -> Iterator[Cell]:
-    shares = {at.n: at.share for at in kept.lengths}
+    shares = {at.n: at for at in kept.lengths}
     yield from (_share_cell(shares[n]) if n in shares else MISSING for n in lengths)
-    half = kept.by_share[HALF]
+    half = kept.by_share[0.5]
     low, high = (f">{kept.longest}" if end is None else str(end) for end in (half.low, half.high))
     yield Cell(f">{kept.longest}") if half.n is None else Cell(str(half.n), f"{low}–{high}")
 
 
-def _share_cell(share: Interval) -> Cell:
+def _share_cell(at: Share) -> Cell:
     """A share with its interval, which need not lie evenly around it, since a share is a ratio."""
-    return Cell(percent(share.mean).removesuffix(" %"), percent_interval(share).removesuffix(" %"))
+    ends = percent_interval(printed(at.share, at.articles))
+    return Cell(percent(at.share.mean).removesuffix(" %"), ends.removesuffix(" %"))
 
 
-def smallest_tables(answer: Answer, dataset: str, names: SystemNames) -> Iterator[Table]:
+def smallest_tables(document: Document, dataset: str, names: SystemNames) -> Iterator[Table]:
     """For each ceiling, the smallest n by system and share of it."""
     for of, called in _CEILINGS.items():
         rows = [
             (names[system] + role(held[of].kind), *(_smallest_cell(held[of], held[of].by_share[x]) for x in SHARES[of]))
-            for system, held in answer.of(dataset).items()
+            for system, held in document.kept_of(dataset).items()
             if of in held and (of != "longest" or len(held[of].lengths) > 1)
         ]
         if rows:
@@ -107,26 +106,35 @@ def smallest_tables(answer: Answer, dataset: str, names: SystemNames) -> Iterato
 def _smallest_cell(kept: ContentKept, smallest: SmallestN) -> Cell:
     if smallest.n is None:
         return Cell(f"over {kept.longest}")
-    end = kept.edge(smallest.n)
-    at_end = [] if end is None else [kept_answer.edge_text(end)]
-    return Cell(str(smallest.n), "; ".join((kept_answer.sure_text(kept, smallest), *at_end)))
+    edge = kept.edge(smallest.n)
+    at_end = [] if edge is None else [f"the {'only n' if edge == 'only' else edge} tried"]
+    return Cell(str(smallest.n), "; ".join((_interval_of_n(kept, smallest), *at_end)))
 
 
-def best_n_table(numbers: Numbers, dataset: str) -> Table | None:
+def _interval_of_n(kept: ContentKept, smallest: SmallestN) -> str:
+    """The interval of an n, whose upper end is claimed: "9–11"."""
+    if kept.articles < FEWEST_ARTICLES:
+        return "too few articles"
+    low, high = (str(end) if end is not None else f"over {kept.longest}" for end in (smallest.low, smallest.high))
+    return low if low == high else f"{low}–{high}" if smallest.high is not None else f"{low} to {high}"
+
+
+def best_n_table(report: RunReport, dataset: str) -> Table | None:
     """The magic numbers of each system by metric: of the largest mean, of the largest gain, and of single articles."""
+    names = report.names
     rows = [
         (
-            *(f"{numbers.names[number.system]}, {metric_name(metric)}", number.best_by_mean),
-            *(_gain_cell(number, metric_places(metric)), number.verdict, number.most_frequent),
+            *(f"{names[number.system]}, {metric_name(metric)}", number.best_by_mean),
+            *(_gain_cell(number, metric_places(metric)), magic_number_text(number), number.most_frequent),
         )
-        for metric, number in numbers.best_n_of(dataset)
+        for metric, number in report.document.best_lengths(dataset)
     ]
     if not rows:
         return None
-    of_gain = f"largest gain\nover {numbers.names[RANDOM]}", "n that may have\nthe largest gain"
+    of_gain = f"largest gain\nover {names[RANDOM]}", "n that may have\nthe largest gain"
     columns = ("system", "largest\nmean", *of_gain, "best for most\narticles")
     notes = (
-        f"n that may have the largest gain: {MAY_BE_LARGEST}",
+        f"n that may have the largest gain: {_MAY_BE_LARGEST}",
         "Below a gain: its interval, which holds for all n at once.",
     )
     return Table(columns, rows, f"{dataset}: the magic number by metric", notes)
@@ -139,20 +147,20 @@ def _gain_cell(number: MagicNumber, places: int) -> Cell:
     return Cell(f"{signed(largest.gain.mean, places)} at {largest.n}", interval_text(largest.gain, places))
 
 
-def vs_lead_table(numbers: Numbers, dataset: str) -> Table | None:
+def vs_lead_table(report: RunReport, dataset: str) -> Table | None:
     """Where each system is better or worse than `lead`. A system that does not beat `lead` is not worth running."""
-    by_system = numbers.vs_lead_of(dataset)
-    if not by_system:
+    compared = [found for found in report.document.metrics if found.vs_lead_of(dataset)]
+    compared.sort(key=lambda found: found.metric != KEPT)
+    systems = dict.fromkeys(system for found in compared for system in found.vs_lead_of(dataset))
+    if not systems:
         return None
     rows = [
-        (numbers.names[system], *(verdict(by_metric.get(metric)) for metric in numbers.vs_lead))
-        for system, by_metric in by_system.items()
+        (report.names[system], *(verdict(found.vs_lead_of(dataset).get(system)) for found in compared))
+        for system in systems
     ]
-    note = (
-        "–: no difference shown. Sign-flip test, corrected over the n (Holm): 5 % error in each column of each system."
-    )
-    columns = ("system", *map(metric_name, numbers.vs_lead))
-    return Table(columns, rows, f"{dataset}: vs. {numbers.names[LEAD]} at equal n", (note,))
+    note = "–: no significant difference. Sign-flip test, Holm over the n: 5 % error in each column of each system."
+    columns = ("system", *(metric_name(found.metric) for found in compared))
+    return Table(columns, rows, f"{dataset}: vs. {report.names[LEAD]} at equal n", (note,))
 
 
 def verdict(comparison: Comparison | None) -> str:
@@ -160,53 +168,55 @@ def verdict(comparison: Comparison | None) -> str:
     if comparison is None:
         return "–"
     tested = tuple(at.n for at in comparison.lengths)
-    better = tuple(at.n for at in comparison.lengths if at.better)
-    worse = tuple(at.n for at in comparison.lengths if at.worse)
+    better = tuple(at.n for at in comparison.lengths if at.is_told and at.better)
+    worse = tuple(at.n for at in comparison.lengths if at.is_told and at.worse)
     verdicts = (("better", better), ("worse", worse))
     return ", ".join(f"{name} {lengths_text(tested, shown)}" for name, shown in verdicts if shown) or "–"
 
 
-def other_lengths_table(numbers: Numbers, dataset: str) -> Table | None:
+def other_lengths_table(report: RunReport, dataset: str) -> Table | None:
     """Mean words by n of the systems that do not write n."""
-    by_system = numbers.other_lengths_of(dataset)
+    document = report.document
+    by_system = document.other_lengths(document.of_metric().curves_of(dataset))
     if not by_system:
         return None
-    unit = numbers.run.length_unit
+    unit = document.unit
     which = "of systems that do not always write n" if unit == "words" else f"of summaries of at most n {unit}"
-    lengths = sorted({n for words in by_system.values() for n in words})
-    rows = [
-        (
-            numbers.names[system] + role(numbers.kinds[system]),
-            *(Cell(f"{words[n]:.1f}") if n in words else MISSING for n in lengths),
-        )
-        for system, words in by_system.items()
-    ]
+    lengths = sorted({at.n for points in by_system.values() for at in points})
+    rows = []
+    for system, points in by_system.items():
+        words = {at.n: Cell(f"{at.words:.1f}") for at in points}
+        name = report.names[system] + role(document.kinds[system])
+        rows.append((name, *(words.get(n, MISSING) for n in lengths)))
     return Table(("n", *map(str, lengths)), rows, f"{dataset}: mean words, {which}", (not_equal(unit),))
 
 
-def uncut_tables(numbers: Numbers, dataset: str) -> Iterator[Table]:
+def uncut_tables(report: RunReport, dataset: str) -> Iterator[Table]:
     """Summaries whose length nobody asked for, and what they keep minus what others keep with as many words."""
-    if rows := [_uncut_row(score, numbers) for score in numbers.uncut if score.dataset == dataset]:
-        columns = ("system", "articles", "mean words", f"mean {metric_name(numbers.metric)}")
+    document = report.document
+    if rows := [_uncut_row(score, report) for score in document.of_metric().uncut if score.dataset == dataset]:
+        columns = ("system", "articles", "mean words", f"mean {metric_name(report.metric)}")
         note = "Below a mean: its 95 % interval. To compare at equal length, sweep n near these words."
         yield Table(columns, rows, f"{dataset}: summaries of their own length", (note,))
-    pairs = [pair for pair in numbers.kept.own_length if pair.dataset == dataset]
+    pairs = [pair for pair in document.own_length if pair.dataset == dataset]
     if pairs:
-        yield _own_length_table(pairs, numbers)
+        yield _own_length_table(pairs, report)
 
 
-def _uncut_row(score: Uncut, numbers: Numbers) -> tuple[object, ...]:
-    mean = Cell(decimals(score.score.mean, numbers.places), interval_text(score.score, numbers.places))
-    return numbers.names[score.system] + role(score.kind), score.articles, Cell(f"{score.words:.1f}"), mean
+def _uncut_row(score: Uncut, report: RunReport) -> tuple[object, ...]:
+    ends = interval_text(printed(score.score, score.articles), report.places)
+    mean = Cell(decimals(score.score.mean, report.places), ends)
+    return report.names[score.system] + role(score.kind), score.articles, Cell(f"{score.words:.1f}"), mean
 
 
-def _own_length_table(pairs: Sequence[Comparison], numbers: Numbers) -> Table:
-    names, kinds = numbers.names, numbers.kinds
+def _own_length_table(pairs: Sequence[Comparison], report: RunReport) -> Table:
+    names, kinds = report.names, report.document.kinds
     rows = [
         (
             *(names[pair.a] + role(kinds[pair.a]), Cell(f"{at.words_a:.1f}"), names[pair.b], Cell(f"{at.words_b:.1f}")),
-            *(at.articles, at.only_a, Cell(signed(at.difference.mean), interval_text(at.difference))),
-            Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
+            *(at.articles, at.only_a),
+            Cell(signed(at.difference.mean), interval_text(printed(at.difference, at.articles))),
+            Cell(p_text(at.p_holm), mark="*" if at.is_told else ""),
         )
         for pair in pairs
         for at in pair.lengths
@@ -236,25 +246,25 @@ def comparison_table(comparison: Comparison, a: str, b: str, title: str, places:
 def _paired_row(at: PairedLength, places: int) -> tuple[object, ...]:
     return (
         *(at.n or "own", at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
-        *(Cell(signed(at.difference.mean, places)), Cell(interval_text(at.difference, places)), Cell(p_text(at.p))),
-        Cell(p_text(at.p_holm), mark="*" if at.significant else ""),
+        Cell(signed(at.difference.mean, places)),
+        Cell(interval_text(printed(at.difference, at.articles), places)),
+        Cell(p_text(at.p)),
+        Cell(p_text(at.p_holm), mark="*" if at.is_told else ""),
         Cell(f"{at.wins}/{at.ties}/{at.losses}"),
     )
 
 
-def gains_table(
-    numbers: Numbers, dataset: str, over: str, gains: Mapping[str, Sequence[GainAt | PairedLength]]
-) -> Table:
+def gains_table(report: RunReport, dataset: str, over: str, gains: Mapping[str, Sequence[GainAt]]) -> Table:
     """What each system gains over `random` or `lead` at equal n, with interval and corrected p."""
-    places = numbers.places
+    places = report.places
     rows = [
         (
-            *(numbers.names[system], at.n, at.articles, Cell(signed(at.difference.mean, places))),
-            *(Cell(interval_text(at.difference, places)), Cell(p_text(at.p_holm))),
+            *(report.names[system], at.n, at.articles, Cell(signed(at.difference.mean, places))),
+            *(Cell(interval_text(printed(at.difference, at.articles), places)), Cell(p_text(at.p_holm))),
         )
         for system, by_n in gains.items()
         for at in by_n
     ]
-    title = f"{dataset}: {metric_name(numbers.metric)} vs. {numbers.names[over]} at equal n"
+    title = f"{dataset}: {metric_name(report.metric)} vs. {report.names[over]} at equal n"
     note = f"Interval: {_INTERVALS[over]}. p: sign-flip test, corrected over n (Holm)."
     return Table(("system", "n", "articles", "Δ", "interval", "p"), rows, title, (note,))

@@ -14,11 +14,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from nws.core.types import OTHER_ARTICLE, POLICY, SystemKind
 from nws.jobs.report.numerals import counted, of_length, percent
 from nws.jobs.report.system_names import names_of
 from nws.jobs.report.table import Table
-from nws.jobs.store import FailureInfo, KeptShare, RunInfo, Store, is_stale, seconds_of_driver
+from nws.jobs.store import FailureInfo, RunInfo, Store, is_stale, seconds_of_driver
 
 _NAMED = 3
 """How many articles or machines of a reason are named."""
@@ -148,14 +147,14 @@ class ListedRun:
 
     @property
     def lengths(self) -> str:
-        """All of them, or how many between which: "1–12", "5, 10, 20", "11 of 1–21"."""
+        """All of them, or how many between which: "1–12", "5, 10, 20", "11 from 1–21"."""
         lengths = self.run.recipe.get("n") or []
         unit = f" {self.run.length_unit}" * (self.run.length_unit != "words")
         span = f"{min(lengths)}–{max(lengths)}" if lengths else ""
         if len(lengths) > 1 and max(lengths) - min(lengths) == len(lengths) - 1:
             return span + unit
         listed = ", ".join(map(str, lengths))
-        return (listed if len(lengths) <= _MOST_LENGTHS else f"{len(lengths)} of {span}") + unit * bool(lengths)
+        return (listed if len(lengths) <= _MOST_LENGTHS else f"{len(lengths)} from {span}") + unit * bool(lengths)
 
     @property
     def answer(self) -> str:
@@ -188,44 +187,16 @@ class ListedRun:
 
 
 def listed_runs(store: Store, runs: Sequence[RunInfo]) -> list[ListedRun]:
-    """Runs with the answers that were stored when they ended."""
-    kept: dict[str, list[KeptShare]] = {}
-    for share in store.kept_shares([run.id for run in runs]):
-        kept.setdefault(share.run_id, []).append(share)
-    return [ListedRun(run, tuple(_answers(run, kept.get(run.id, [])))) for run in runs]
+    """Runs with the headlines of their documents, which are stored when they end."""
+    by_run = store.headlines([run.id for run in runs])
+    return [ListedRun(run, tuple(_answers(run, by_run.get(run.id, {})))) for run in runs]
 
 
-def _answers(run: RunInfo, shares: Sequence[KeptShare]) -> Iterator[ShortAnswer]:
-    names = names_of([run], [share.system for share in shares])
-    for dataset in sorted({share.dataset for share in shares}):
-        by_system: dict[tuple[SystemKind, str], dict[int, float]] = {}
-        half: dict[str, int | None] = {}
-        for share in shares:
-            is_wanted = share.n > 0 and (run.job != "phase2" or share.system.startswith(POLICY))
-            if share.dataset == dataset and is_wanted:
-                by_system.setdefault((share.kind, share.system), {})[share.n] = share.share
-                half[share.system] = share.half
-        for best in ranked(by_system)[:1]:
-            at = next(at for (_, system), at in by_system.items() if system == best)
-            n = half[best]
-            if n is None or not min(at) < n < max(at):
-                yield ShortAnswer(dataset, best, names[best], max(at), at[max(at)])
-            else:
-                yield ShortAnswer(dataset, best, names[best], n, HALF)
-
-
-def ranked(kept: Mapping[tuple[SystemKind, str], Mapping[int, float]]) -> tuple[str, ...]:
-    """Systems that one can choose, or controls if there are none: what keeps most at the longest common n first.
-
-    `kept` is the share that each keeps at n, by what it is and its name.
-    """
-    for kind in ("system", "control"):
-        chosen = {system: at for (of, system), at in kept.items() if of == kind and system != OTHER_ARTICLE}
-        if chosen:
-            common = set.intersection(*(set(at) for at in chosen.values()))
-            shares = {system: at[max(common or at)] for system, at in chosen.items()}
-            return tuple(sorted(chosen, key=lambda system: (-shares[system], system)))
-    return ()
+def _answers(run: RunInfo, headlines: Mapping[str, Mapping[str, Any]]) -> Iterator[ShortAnswer]:
+    names = names_of([run], [of["system"] for of in headlines.values()])
+    for dataset, of in sorted(headlines.items()):
+        keeps = HALF if of["is_half"] else of["share"]["mean"]
+        yield ShortAnswer(dataset, of["system"], names[of["system"]], of["n"], keeps)
 
 
 def print_runs(listed: Sequence[ListedRun], console: Console) -> None:

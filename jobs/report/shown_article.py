@@ -19,7 +19,6 @@ from nws.core.text.alignment import align, bare_spans, bare_words
 from nws.core.text.length import count_characters, count_words, length_of
 from nws.core.types import Summary, SystemKind
 from nws.jobs.report.console import printable, written_out
-from nws.jobs.report.kept_answer import named_length, ranked_systems
 from nws.jobs.report.numerals import counted, decimals, of_length, percent
 from nws.jobs.report.printed_lines import print_line, print_shared, print_title, role
 from nws.jobs.report.run_status import plain_values
@@ -116,11 +115,11 @@ def show(
     names = names_of([run], kinds, labels)
     chosen = names.find(system, sorted(kinds), f"run {run.id}") if system else ""
     article = _find(store, run, wanted) if wanted else store.find_articles(run.id, "", 1)[0]
-    answer = store.answer(run.id)
+    named = store.document([run.id]).headline(article.dataset)
     first = min(kinds, key=lambda name: system_order(name, kinds[name]))
-    chosen = chosen or next(iter(ranked_systems(answer, article.dataset)), first)
-    if n is None and chosen in answer.of(article.dataset):
-        n = named_length(answer, article.dataset, chosen)
+    chosen = chosen or (named.system if named else first)
+    if n is None and named and chosen == named.system:
+        n = named.n
     elif n is None:
         lengths = [n for n in store.lengths(run.id, chosen) if n] or [0]
         n = lengths[len(lengths) // 2]

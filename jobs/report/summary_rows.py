@@ -12,10 +12,10 @@ from typing import Any
 
 from nws.core.errors import RecipeError
 from nws.core.whole_files import check_target, replacing
-from nws.jobs.report.metric_names import chosen_metrics_of
-from nws.jobs.report.run_numbers import run_json
+from nws.jobs.report.run_report import run_json
 from nws.jobs.report.table import plain, put_csv
 from nws.jobs.store import SUMMARY_COLUMNS, ArticleTexts, RunInfo, Store
+from nws.jobs.store.run_metrics import chosen_metrics_of
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 STDOUT = Path("-")

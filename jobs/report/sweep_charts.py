@@ -1,17 +1,16 @@
 """The charts of a sweep: content kept by n, mean scores by n, and gains over controls of the same length."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from nws.core.analysis.answer import Answer
-from nws.core.findings.comparisons import PairedLength
 from nws.core.findings.content import KEPT, ContentKept
 from nws.core.systems.rulers import PERSON
-from nws.core.types import LEAD, RANDOM, SystemKind
+from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.charts import (
     Chart,
     ChartPoint,
     GainAt,
+    Look,
     Series,
     Sheet,
     difference_chart,
@@ -20,12 +19,12 @@ from nws.jobs.report.charts import (
     scores_notes,
     system_looks,
 )
-from nws.jobs.report.kept_answer import basis, headline
-from nws.jobs.report.metric_names import metric_name, metric_signature
+from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, percent, percent_interval
 from nws.jobs.report.printed_lines import role
-from nws.jobs.report.sweep_numbers import Numbers
-from nws.jobs.report.system_names import FULL_NAMES, SystemNames
+from nws.jobs.report.run_report import RunReport
+from nws.jobs.report.wording import basis, headline
+from nws.jobs.store.run_metrics import metric_signature
 
 WHOLE = "person, in full"
 """What another person's whole summary keeps: the same at every n."""
@@ -34,15 +33,16 @@ _GUIDES = {50.0: "half", 90.0: "90 %"}
 _STEP = 20.0
 
 
-def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, chart_id: str = "") -> Chart:
+def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
     """Content kept by n, in per cent, and another person's whole summaries if there are any."""
-    of_reference = [held["reference"] for held in answer.of(dataset).values()]
-    looks = system_looks(kept_kinds(answer))
+    document, names = report.document, report.names
+    of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
+    looks = run_looks(report)
     lines = [
         Series(names[kept.system] + role(kept.kind), looks[kept.system], tuple(_shares(kept))) for kept in of_reference
     ]
-    person = answer.uncut_of(dataset).get(PERSON)
-    if person is not None and lines:
+    uncut = [one for one in document.kept_uncut if (one.dataset, one.system) == (dataset, PERSON)]
+    for person in uncut if lines else ():
         lengths = [at.n for kept in of_reference for at in kept.lengths]
         text = f"{percent(person.score.mean)}, {person.words:.0f} words on average"
         ends = dict.fromkeys((min(lengths), max(lengths)))
@@ -54,20 +54,19 @@ def kept_chart(answer: Answer, dataset: str, names: SystemNames = FULL_NAMES, ch
     return Chart(
         id=chart_id,
         title=f"Content kept by n, {dataset}",
-        heading=f"{dataset} · {basis(answer, dataset)}",
-        x_label=f"summary length n ({answer.length_unit})",
+        heading=f"{dataset} · {basis(document, dataset)}",
+        x_label=f"summary length n ({document.unit})",
         y_label="content kept (%)",
         series=tuple(lines),
-        description=f"{headline(answer, dataset, names)} The table below has every number.",
+        description=f"{headline(document, dataset, names)} The table has every number.",
         guides={height: name for height, name in _GUIDES.items() if height <= top},
         top=top,
     )
 
 
-def kept_kinds(answer: Answer) -> dict[str, SystemKind]:
-    """The kind of each line."""
-    kinds: dict[str, SystemKind] = {kept.system: kept.kind for kept in answer.of_systems}
-    return kinds | {WHOLE: "upper bound"} if any(uncut.system == PERSON for uncut in answer.uncut) else kinds
+def run_looks(report: RunReport) -> dict[str, Look]:
+    """The look of every system, the same in all charts of a run."""
+    return system_looks(report.document.kinds | {WHOLE: "upper bound"})
 
 
 def _shares(kept: ContentKept) -> Iterator[ChartPoint]:
@@ -81,50 +80,50 @@ def _shares(kept: ContentKept) -> Iterator[ChartPoint]:
         yield ChartPoint(at.n, 100 * share.mean, low, high, text=text)
 
 
-def kept_sheet(numbers: Numbers) -> Sheet:
+def kept_sheet(report: RunReport) -> Sheet:
     """Content kept by n, a chart for each dataset: the first figure of a report."""
-    kept = numbers.kept
+    run = report.run
     return Sheet(
-        title=f"How many {kept.length_unit} keep how much of the content?",
-        rows=(tuple(kept_chart(kept, dataset, numbers.names) for dataset in kept.datasets),),
+        title=f"How many {report.document.unit} keep how much of the content?",
+        rows=(tuple(kept_chart(report, dataset) for dataset in sorted(report.document.ranked)),),
         notes=(
             "0 %: a text about something else; 100 %: the whole reference. It does not see what is true",
             "bars: 95 % intervals over articles, cut at 0 and 100 %",
-            *numbers.names.shared,
+            *report.names.shared,
         ),
-        made_by=made_by(numbers.run, f"content kept: {metric_signature(numbers.run, KEPT)}", [numbers.run.seed]),
+        made_by=made_by(run, f"content kept: {metric_signature(run, KEPT)}", [run.seed]),
     )
 
 
-def gains(numbers: Numbers, dataset: str) -> dict[str, Mapping[str, Sequence[GainAt | PairedLength]]]:
+def gains(report: RunReport, dataset: str) -> dict[str, dict[str, Sequence[GainAt]]]:
     """By `random` and `lead` what each system gains over it by n, where anything can be compared with it.
 
-    Upper bounds are left out: they gain several times as much as systems, so the other lines would be squeezed.
+    Oracles are left out: they gain several times as much as systems, so the other lines would be squeezed.
     """
-    over_random = {
-        number.system: tuple(GainAt(at.n, at.articles, at.gain, at.p_holm) for at in number.gains)
-        for number in numbers.magic_numbers_of(dataset)
-        if number.gains and number.kind != "upper bound"
+    found = report.document.of_metric()
+    over_random: dict[str, Sequence[GainAt]] = {
+        number.system: number.gains
+        for number in found.magic_numbers
+        if number.dataset == dataset and number.gains and number.kind != "upper bound"
     }
-    over_lead = {
-        system: by_metric[numbers.metric].lengths
-        for system, by_metric in numbers.vs_lead_of(dataset).items()
-        if numbers.metric in by_metric
+    over_lead: dict[str, Sequence[GainAt]] = {
+        system: comparison.lengths for system, comparison in found.vs_lead_of(dataset).items()
     }
     return {over: by_system for over, by_system in ((RANDOM, over_random), (LEAD, over_lead)) if by_system}
 
 
-def curves_sheet(numbers: Numbers) -> Sheet:
+def curves_sheet(report: RunReport) -> Sheet:
     """Mean scores by n, and below them gains over `random`, a column for each dataset."""
-    over_random = [gains(numbers, dataset).get(RANDOM, {}) for dataset in numbers.scored]
+    found, datasets, looks = report.document.of_metric(), report.document.scored, run_looks(report)
+    over_random = [gains(report, dataset).get(RANDOM, {}) for dataset in datasets]
     below = [
-        difference_chart(numbers, dataset, RANDOM, differences)
-        for dataset, differences in zip(numbers.scored, over_random, strict=True)
+        difference_chart(report, found.curves_of(dataset), RANDOM, differences, looks)
+        for dataset, differences in zip(datasets, over_random, strict=True)
     ]
-    above = tuple(mean_chart(numbers, dataset) for dataset in numbers.scored)
+    above = tuple(mean_chart(report, report.metric, found.curves_of(dataset), looks) for dataset in datasets)
     return Sheet(
         title="Mean scores and gains by n",
         rows=(above, tuple(below)) if any(over_random) else (above,),
-        notes=("bars: 95 % intervals over articles, of gains for all n at once", *scores_notes(numbers)),
-        made_by=made_by(numbers.run, f"{metric_name(numbers.metric)}: {numbers.signature}", [numbers.run.seed]),
+        notes=("bars: 95 % intervals over articles, of gains for all n at once", *scores_notes(report, found.curves)),
+        made_by=made_by(report.run, f"{metric_name(report.metric)}: {report.signature}", [report.run.seed]),
     )

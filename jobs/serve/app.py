@@ -19,12 +19,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from nws.core.analysis.answer import Answer
 from nws.core.errors import NwsError, StoreError, StoreUnavailableError
+from nws.jobs.report.brief import brief_sentences
+from nws.jobs.report.charts import Chart
 from nws.jobs.report.console import printable, written_out
-from nws.jobs.report.kept_answer import HOW_SURE, WHAT_IT_IS, heading, headline, sentences
 from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.page import collect, content_policy, render
+from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.run_status import ListedRun, duration, failure_lines, listed_runs, made_by, state_name
 from nws.jobs.report.run_view import (
     View,
@@ -36,7 +37,9 @@ from nws.jobs.report.run_view import (
     stage_text,
     state_text,
 )
+from nws.jobs.report.sweep_charts import kept_chart
 from nws.jobs.report.system_names import names_of
+from nws.jobs.report.wording import HOW_SURE, WHAT_IT_IS
 from nws.jobs.serve.access import HEADERS, middleware, require_safe
 from nws.jobs.store import Progress, RunInfo, Store
 
@@ -88,9 +91,8 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
     """A run as it is now; its answer is the one that was stored when it ended, else None."""
     view = viewer.glance()
     run = view.run
-    answer = store.stored_answer(run.id) if view.has_ended else None
-    held = answer or Answer()
-    names = names_of([run], held.systems)
+    document = store.stored_document(run.id) if view.has_ended else None
+    report = RunReport(run, document, names_of([run], document.kinds)) if document is not None else None
     newest = store.article_texts(run.id, [view.newest]) if view.newest else []
     summaries = newest[0].summaries if newest else ()
     lengths = sorted({summary["n"] for summary in summaries}) or [0]
@@ -101,12 +103,9 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "state": state_text(view),
         "look": state_name(run),
         "has_ended": view.has_ended,
-        "is_live": not view.has_ended or (run.summaries > 0 and answer is None),
-        "answer": answer,
-        "said": [
-            (heading(held, dataset), headline(held, dataset, names), sentences(held, dataset, names))
-            for dataset in held.datasets
-        ],
+        "is_live": not view.has_ended or (run.summaries > 0 and document is None),
+        "answer": document,
+        "said": _said(report) if report is not None else [],
         "how_sure": f"{HOW_SURE} {WHAT_IT_IS}",
         **_progress(view),
         "facts": [*facts(view), ("time", duration(run))],
@@ -117,6 +116,15 @@ def run_values(store: Store, viewer: Viewer) -> dict[str, Any]:
         "names": names_of([run], [summary["system"] for summary in written]),
         "log": store.newest_log(run.id, _LOG_LINES),
     }
+
+
+def _said(report: RunReport) -> list[tuple[str, list[str], Chart]]:
+    """For each dataset its most important findings in sentences, and its chart."""
+    return [
+        (dataset, brief_sentences(report, dataset), kept_chart(report, dataset, f"d{i}"))
+        for i, (dataset, ranked) in enumerate(report.document.ranked.items())
+        if ranked
+    ]
 
 
 def report_html(store: Store, runs: Sequence[RunInfo]) -> str:

@@ -11,7 +11,7 @@ from nws.core.errors import FencedError, StoreError
 from nws.jobs.store.articles import articles_of_runs
 from nws.jobs.store.database import Database, writes
 from nws.jobs.store.engine import require_storable
-from nws.jobs.store.means import OF_ANSWER, forget, keep_means
+from nws.jobs.store.means import OF_DOCUMENT, forget, keep_means
 from nws.jobs.store.runs import (
     RunInfo,
     RunSpec,
@@ -196,7 +196,7 @@ def claim_row(
     )
     connection.execute(delete(ProgressRow).where(ProgressRow.run_id == run_id))
     if run.driver_epoch > 0:
-        forget(connection, run_id, OF_ANSWER)
+        forget(connection, run_id, OF_DOCUMENT)
     if run.driver_epoch > 0 and run.parent is not None:  # what was stored of it when it ended holds no more
         connection.execute(update(RunRow).where(RunRow.id == run.parent).values(means_kept=False))
         forget(connection, run.parent)

@@ -1,23 +1,21 @@
-"""Means over a run's summaries, and its answer; when a run has ended, they are stored.
+"""Means over a run's summaries, and its report document; when a run has ended, they are stored.
 
 While a run goes on, the views compute their means from its summaries (`live_means` and `live_best_n`, see
 `nws.jobs.store.queries`). When it has ended, they are stored, a piece at a time, so that no other writer waits for a
 large run. The views compute them until all are stored, and again once a driver takes the run.
 
-With them the answer of the run is stored, which no view computes while a run goes on: the table `answers` has all of
-it, `content_kept` and `smallest_n` have the numbers that people query.
+With them the run's report document is stored, which no view computes while a run goes on. `content_kept` and
+`smallest_n` have those of its numbers that people query.
 """
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import (
     Connection,
     Float,
-    and_,
     case,
     cast,
     column,
@@ -30,16 +28,16 @@ from sqlalchemy import (
     update,
 )
 
-from nws.core.metrics.specs import F1S
-from nws.core.types import SystemKind
+from nws.core.metrics.specs import DEFAULT_METRIC, F1S, Metric
 from nws.jobs.store.articles import in_run
 from nws.jobs.store.database import Database, reads
 from nws.jobs.store.engine import insert_new
-from nws.jobs.store.runs import ENDED, read_shards
+from nws.jobs.store.run_progress import read_greedy_rewards, read_learning_curve
+from nws.jobs.store.runs import ENDED, read_run, read_shards
 from nws.jobs.store.tables import (
-    AnswerRow,
     Base,
     ContentKeptRow,
+    DocumentRow,
     RunBestRow,
     RunMeanRow,
     RunRow,
@@ -48,10 +46,8 @@ from nws.jobs.store.tables import (
     SummaryRow,
 )
 
-if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
-    from pydantic import TypeAdapter
-
-    from nws.core.analysis.answer import Answer
+if TYPE_CHECKING:  # with pydantic, which `nws ls` need not wait for
+    from nws.core.findings.document import Document
 
 ROWS_AT_ONCE = 10_000
 """The rows of one transaction: SQLite inserts them in less than 0.1 s."""
@@ -61,8 +57,8 @@ _LIVE: tuple[tuple[type[Base], str], ...] = (
     (RunMeanRow, "live_sharded_means"),
     (RunBestRow, "live_best_n"),
 )
-OF_ANSWER: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, AnswerRow)
-KEPT_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_ANSWER)
+OF_DOCUMENT: tuple[type[Base], ...] = (ContentKeptRow, SmallestNRow, DocumentRow)
+KEPT_TABLES: tuple[type[Base], ...] = (RunMeanRow, RunBestRow, ScoreColumnRow, *OF_DOCUMENT)
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -109,22 +105,6 @@ class EndpointUse:
     models: int
 
 
-@dataclass(frozen=True, slots=True)
-class KeptShare:
-    """The share of the reference's content that a system keeps at n words (0: uncut), once its run has ended.
-
-    `half` is the smallest n from which on it keeps half of it; None where none does.
-    """
-
-    run_id: str
-    dataset: str
-    system: str
-    kind: SystemKind
-    n: int
-    share: float
-    half: int | None
-
-
 _ASKED, _WRITTEN = (
     func.coalesce(*(SummaryRow.extra[f"{unit}_{count}"].as_integer() for unit in ("words", "characters")))
     for count in ("asked", "written")
@@ -138,7 +118,7 @@ _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", 
 
 
 class Means(Database):
-    """The methods of a store that read means over a run's summaries, and its answer (`nws.core.analysis.answer`)."""
+    """The methods of a store that read means over a run's summaries, and its report document."""
 
     @reads
     def curve_means(self, connection: Connection, run_id: str) -> dict[tuple[str, str, int], dict[str, float]]:
@@ -182,28 +162,41 @@ class Means(Database):
         return [EndpointUse(*row) for row in connection.execute(query)]
 
     @reads
-    def answer(self, connection: Connection, run_id: str) -> "Answer":
-        """The answer of a run: the stored one, if the run has ended, or else one computed from its summaries."""
-        stored = _stored_answer(connection, run_id)
-        return computed_answer(connection, run_id) if stored is None else stored
+    def document(
+        self,
+        connection: Connection,
+        run_ids: Sequence[str],
+        metric: Metric = DEFAULT_METRIC,
+        claim: str | int | None = None,
+    ) -> "Document":
+        """The report document of a run, or of several together: the stored one where there is one for this metric.
+
+        Args:
+            connection: of the transaction.
+            run_ids: one or more.
+            metric: what it is about.
+            claim: see `build_document`.
+
+        Raises:
+            RecipeError, StoreError: see `build_document`.
+        """
+        stored = None
+        if len(run_ids) == 1 and metric == DEFAULT_METRIC and claim is None:
+            stored = _stored_document(connection, run_ids[0])
+        return built_document(connection, run_ids, metric, claim) if stored is None else stored
 
     @reads
-    def stored_answer(self, connection: Connection, run_id: str) -> "Answer | None":
-        """The answer that was stored when the run ended; None if it has to be computed."""
-        return _stored_answer(connection, run_id)
+    def stored_document(self, connection: Connection, run_id: str) -> "Document | None":
+        """The document that was stored when the run ended; None if it has to be built."""
+        return _stored_document(connection, run_id)
 
     @reads
-    def kept_shares(self, connection: Connection, run_ids: Collection[str]) -> list[KeptShare]:
-        """The shares of the reference's content that systems keep, in those of these runs whose answer is stored."""
-        kept, half = ContentKeptRow, SmallestNRow
-        is_same = (getattr(half, name) == getattr(kept, name) for name in ("run_id", "dataset", "system", "of"))
-        query = (
-            select(kept.run_id, kept.dataset, kept.system, kept.kind, kept.n, kept.share, half.n.label("half"))
-            .join(RunRow, RunRow.id == kept.run_id)
-            .outerjoin(half, and_(*is_same, half.x == 0.5))
-            .where(kept.run_id.in_(run_ids), kept.of == "reference", RunRow.means_kept)
-        )
-        return [KeptShare(**row._mapping) for row in connection.execute(query)]
+    def headlines(self, connection: Connection, run_ids: Collection[str]) -> dict[str, dict[str, dict[str, Any]]]:
+        """By run and dataset, the first statement of its document (`Headline`), where one is stored."""
+        query = select(DocumentRow.run_id, DocumentRow.headlines).join(RunRow, RunRow.id == DocumentRow.run_id)
+        return {
+            run: of for run, of in connection.execute(query.where(DocumentRow.run_id.in_(run_ids), RunRow.means_kept))
+        }
 
 
 def keep_means(store: Database, run_id: str) -> None:
@@ -228,7 +221,7 @@ def keep_means(store: Database, run_id: str) -> None:
                     insert_new(writer, *piece)
     with store.reading() as reader:  # which sees the columns that were stored
         has_rows = reader.execute(select(exists().where(in_run(reader, run_id)))).scalar_one()
-        rows = answer_rows(run_id, computed_answer(reader, run_id)) if has_rows else {}
+        rows = document_rows(run_id, built_document(reader, [run_id])) if has_rows else {}
     with store.writing() as writer:
         if set_kept(writer, run_id, epoch, True):
             for piece in rows.items():
@@ -257,7 +250,7 @@ def forget(connection: Connection, run_id: str, tables: Sequence[type[Base]] = K
     """Remove the rows that were stored when the run ended before: in the transaction that ends it again.
 
     Until then `means_kept` is false, and nobody reads most of them. A driver that takes the run would wait seconds for
-    it. It only removes those `OF_ANSWER`, which people read as they are.
+    it. It only removes those `OF_DOCUMENT`, which people read as they are.
     """
     for stored_table in tables:
         connection.execute(delete(stored_table).where(stored_table.__table__.columns["run_id"] == run_id))
@@ -270,36 +263,51 @@ def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) 
     return connection.execute(update(RunRow).where(*is_this_epoch).values(means_kept=means_kept)).rowcount == 1
 
 
-def _stored_answer(connection: Connection, run_id: str) -> "Answer | None":
-    query = select(AnswerRow.answer).join(RunRow, RunRow.id == AnswerRow.run_id)
-    stored = connection.execute(query.where(AnswerRow.run_id == run_id, RunRow.means_kept)).scalar()
-    return None if stored is None else _adapter().validate_python(stored)
+def _stored_document(connection: Connection, run_id: str) -> "Document | None":
+    from nws.core.findings.document import Document
+
+    query = select(DocumentRow.document).join(RunRow, RunRow.id == DocumentRow.run_id)
+    stored = connection.execute(query.where(DocumentRow.run_id == run_id, RunRow.means_kept)).scalar()
+    return None if stored is None else Document.model_validate(stored)
 
 
-def computed_answer(connection: Connection, run_id: str) -> "Answer":
-    """The answer from the summaries of a run."""
-    from nws.core.analysis.answer import answer_of
-    from nws.core.analysis.own_words import metrics_of_answer
-    from nws.jobs.store.points import read_points
+def built_document(
+    connection: Connection, run_ids: Sequence[str], metric: Metric = DEFAULT_METRIC, claim: str | int | None = None
+) -> "Document":
+    """The document from the summaries of runs, and from the updates of a training."""
+    from nws.core.analysis.combined_runs import combine
+    from nws.core.analysis.document import Training, build_document
+    from nws.jobs.store.points import document_metrics, read_points
 
-    signatures = connection.execute(select(RunRow.signatures).where(RunRow.id == run_id)).scalar()
-    return answer_of(read_points(connection, run_id, metrics_of_answer(signatures or {})))
+    runs = [read_run(connection, run_id) for run_id in run_ids]
+    metrics = document_metrics(runs, metric)
+    is_training = len(runs) == 1 and "reward" in runs[0].signatures
+    points = [read_points(connection, run.id, metrics, is_training) for run in runs]
+    together, sources = combine(list(zip(run_ids, points, strict=True)))
+    training = None
+    if is_training:
+        (run,) = runs
+        training = Training(
+            reward=run.signatures["reward"],
+            reward_is_f1=run.signatures["reward"] == run.signatures["bertscore"],
+            curve=read_learning_curve(connection, run.id),
+            greedy=read_greedy_rewards(connection, run.id),
+        )
+    return build_document(together, metric, training, claim, sources)
 
 
-def answer_rows(run_id: str, answer: "Answer") -> dict[type[Base], Rows]:
+def document_rows(run_id: str, document: "Document") -> dict[type[Base], Rows]:
     """The rows of a run by table."""
+    values = document.model_dump(mode="json")
     rows: dict[type[Base], Rows] = {
-        ContentKeptRow: [{name: row[name] for name in row if name != "words"} for row in answer.share_rows()],
-        SmallestNRow: answer.smallest_rows(),
-        AnswerRow: [{"answer": _adapter().dump_python(answer, mode="json")}],
+        ContentKeptRow: [{name: row[name] for name in row if name != "words"} for row in document.share_rows()],
+        SmallestNRow: document.smallest_rows(),
+        DocumentRow: [{"document": values, "headlines": _headlines(values)}],
     }
     return {table: [{"run_id": run_id} | row for row in part] for table, part in rows.items()}
 
 
-@cache
-def _adapter() -> "TypeAdapter[Answer]":
-    from pydantic import TypeAdapter
-
-    from nws.core.analysis.answer import Answer
-
-    return TypeAdapter(Answer)
+def _headlines(document: Mapping[str, Any]) -> dict[str, Any]:
+    """By dataset, the statement that is the headline."""
+    said = document["statements"].items()
+    return {dataset: one for dataset, of in said for one in of if one["type"] == "headline"}

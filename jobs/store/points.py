@@ -18,19 +18,21 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from nws.core.analysis import Points
+from nws.core.analysis.document import MOST_FOR_ALL_METRICS
+from nws.core.analysis.own_words import COVERAGE
 from nws.core.analysis.points import text_keys
-from nws.core.findings.scores import Metric
-from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT, METRICS
+from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT, METRICS, Metric
 from nws.core.text.length import length_of, repeated_word_share
 from nws.core.types import CHOSEN_SCORES, SystemKind
-from nws.jobs.store.runs import ENDED, length_unit_of, runs_with_rows
+from nws.jobs.store.run_metrics import metric_signature, metrics_of
+from nws.jobs.store.runs import ENDED, RunInfo, length_unit_of, runs_with_rows
 from nws.jobs.store.tables import ArticleRow, RunRow, ScoreColumnRow, SummaryRow, SystemRow
 
 ROWS_AT_ONCE = 2_000
 REFERENCES = 1_000
 """The number of articles of a dataset whose references are measured."""
 
-COLUMN_METRICS = (*F1S, KEPT.column)
+COLUMN_METRICS = (*F1S, KEPT.column, COVERAGE)
 """The metrics of a report that is asked for no others."""
 ROWS_OF_PART = 250_000
 """The rows of one value in the database: 2 MB of each score."""
@@ -41,6 +43,17 @@ _SCORE_TYPE = "<f8"
 _ANY_KIND: SystemKind = "system"  # until those that the run has are read
 
 Columns: TypeAlias = tuple[Sequence[Any], ...]
+
+
+def document_metrics(runs: Sequence[RunInfo], metric: Metric) -> list[Metric]:
+    """The metrics that a report document of runs is built of: those that all have and have computed alike.
+
+    Of many summaries they are those that are stored as columns, and `metric`.
+    """
+    shared = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
+    if sum(run.summaries for run in runs) > MOST_FOR_ALL_METRICS:
+        shared = [name for name in shared if name in COLUMN_METRICS]
+    return list(dict.fromkeys((metric, *shared)))
 
 
 def read_points(

@@ -36,7 +36,7 @@ from nws.jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from nws.core.analysis import Points
     from nws.core.article_id_sets import ArticleIds
-    from nws.core.findings.scores import Metric
+    from nws.core.metrics.specs import Metric
 
 _SUMMARIES_AT_ONCE = 10_000
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, and_, column, select, table
 
+from nws.core.types import CurveRow as CurveRow
+from nws.core.types import GreedyReward as GreedyReward
 from nws.jobs.store.database import Database, reads
 from nws.jobs.store.engine import require_storable, upsert
 from nws.jobs.store.tables import EpisodeRow, LogLineRow, PolicyRow, ProgressRow
@@ -99,36 +101,6 @@ class RoundResult:
     checkpoint: PolicyCheckpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CurveRow:
-    """The sampled episodes of one policy at one n in one update: their number, and means over them.
-
-    `reward_sd` is the sample standard deviation, None where there is but one episode.
-    """
-
-    policy: str
-    seed: int
-    n: int
-    update_number: int
-    episodes: int
-    reward: float
-    reward_sd: float | None
-    advantage_baseline: float
-    entropy: float
-    log_probability: float
-
-
-@dataclass(frozen=True, slots=True)
-class GreedyReward:
-    """The reward of a finished policy's greedy summary of one of its training articles."""
-
-    policy: str
-    seed: int
-    article_id: str
-    n: int
-    reward: float
-
-
 Policy = TypeVar("Policy", PolicyCheckpoint, PolicyInfo)
 _CURVE_COLUMNS = tuple(field.name for field in fields(CurveRow))
 _CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
@@ -183,20 +155,30 @@ class DriverReports(Database):
     @reads
     def learning_curve(self, connection: Connection, run_id: str) -> list[CurveRow]:
         """The rewards of a run's sampled episodes, by policy, n and update."""
-        query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
-        rows = [CurveRow(*row) for row in connection.execute(query)]
-        return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
+        return read_learning_curve(connection, run_id)
 
     @reads
     def greedy_rewards(self, connection: Connection, run_id: str) -> list[GreedyReward]:
         """The rewards of the greedy summaries of finished policies, by policy, article and n."""
-        query = (
-            select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)
-            .join(PolicyRow, and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == EpisodeRow.policy))
-            .where(EpisodeRow.run_id == run_id, EpisodeRow.decoding == "greedy")
-        )
-        rewards = [GreedyReward(*row) for row in connection.execute(query)]
-        return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
+        return read_greedy_rewards(connection, run_id)
+
+
+def read_learning_curve(connection: Connection, run_id: str) -> list[CurveRow]:
+    """The rewards of a run's sampled episodes, by policy, n and update."""
+    query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
+    rows = [CurveRow(*row) for row in connection.execute(query)]
+    return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
+
+
+def read_greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
+    """The rewards of the greedy summaries of finished policies, by policy, article and n."""
+    query = (
+        select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)
+        .join(PolicyRow, and_(PolicyRow.run_id == EpisodeRow.run_id, PolicyRow.name == EpisodeRow.policy))
+        .where(EpisodeRow.run_id == run_id, EpisodeRow.decoding == "greedy")
+    )
+    rewards = [GreedyReward(*row) for row in connection.execute(query)]
+    return sorted(rewards, key=lambda greedy: (greedy.policy, greedy.article_id, greedy.n))
 
 
 def _read_policies(connection: Connection, run_id: str, kind: type[Policy]) -> list[Policy]:

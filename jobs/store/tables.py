@@ -307,12 +307,16 @@ class SmallestNRow(_OfAnswer, Base):
     articles_for_one_step: Mapped[int | None]
 
 
-class AnswerRow(_OfRun, Base):
-    """Of a run that has ended: all of its answer (`Answer`); `content_kept` and `smallest_n` have most of it."""
+class DocumentRow(_OfRun, Base):
+    """Of a run that has ended: its report document (`nws.core.findings.document.Document`).
 
-    __tablename__ = "answers"
+    `headlines` has, for lists of runs, the first statement on each dataset.
+    """
 
-    answer: Mapped[dict[str, Any]]
+    __tablename__ = "documents"
+
+    headlines: Mapped[dict[str, Any]]
+    document: Mapped[dict[str, Any]]
 
 
 class LogLineRow(_OfRun, Base):

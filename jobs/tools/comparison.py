@@ -13,23 +13,22 @@ from nws.core.analysis.paired import TIE
 from nws.core.errors import RecipeError, StoreError
 from nws.core.findings.comparisons import ALPHA, Comparison
 from nws.core.findings.policies import split_seed
-from nws.core.findings.scores import CONFIDENCE, Metric
+from nws.core.findings.scores import CONFIDENCE
+from nws.core.metrics.specs import Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, SystemKind
 from nws.jobs.report.metric_names import (
-    SKEWED,
     default_metric,
-    few,
     find_metric,
     metric_name,
-    metric_signature,
-    not_equal,
 )
 from nws.jobs.report.numerals import counted, decimals
 from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
 from nws.jobs.report.result_tables import comparison_table
 from nws.jobs.report.system_names import SystemNames, names_of
+from nws.jobs.report.wording import SKEWED, few, not_equal
 from nws.jobs.store import RunInfo, Store
+from nws.jobs.store.run_metrics import metric_signature
 
 TEST = "sign-flip, two-sided, nothing drawn"
 _FLAGS = ("significant", "at_equal_length", "too_skewed")
@@ -307,7 +306,7 @@ def _notes(comparison: Comparison, kinds: Mapping[str, SystemKind], unit: Length
     for side, system in (("A", comparison.a), ("B", comparison.b)):
         if kinds[system] == "upper bound":
             yield (
-                f"{side} is an upper bound: it saw the reference, so it cannot be chosen. "
+                f"{side} is an oracle: it saw the reference, so it cannot be chosen. "
                 "Another way of writing may score higher."
             )
     own = comparison.is_at_own_length

@@ -23,10 +23,10 @@ from nws.core.text.length import count_words
 from nws.core.text.reader import is_file, naming, read_rows
 from nws.core.text.rows import cleaned, name_of, text_of
 from nws.core.text.text_marks import AS_IT_IS, Preparation
-from nws.jobs.report.metric_names import few
 from nws.jobs.report.numerals import counted, decimals, interval_text, listed
 from nws.jobs.report.printed_lines import print_line
 from nws.jobs.report.table import Cell, Table
+from nws.jobs.report.wording import few
 
 _MOST_FRUITLESS = 20
 """The number of questions in a row without a score after which no more are asked."""

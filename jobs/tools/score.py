@@ -26,10 +26,11 @@ from nws.core.text.reader import PlacedRow, is_data_file, naming, read_rows
 from nws.core.text.rows import KEY_FIELDS, cleaned, joined_text_of, key_of, text_of, to_references, value_of
 from nws.core.text.text_marks import AS_IT_IS, Preparation
 from nws.core.text.tokenizers import EnglishTokenizer, Tokenizer
-from nws.jobs.report.metric_names import few, signature_lines
+from nws.jobs.report.metric_names import signature_lines
 from nws.jobs.report.numerals import counted, percent
 from nws.jobs.report.printed_lines import WIDTH, print_line
 from nws.jobs.report.table import Cell, Table
+from nws.jobs.report.wording import few
 
 # The first that holds a reference counts.
 REFERENCE_FIELDS = ("references", "reference", "summaries", "summary", "highlights", "target")

@@ -16,7 +16,9 @@ from nws.core.errors import RecipeError, StoreError
 from nws.jobs.drive import driver
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.report.page.page import write_page
-from nws.jobs.report.report_files import PLAIN, REPORTS
+from nws.jobs.report.printed_report import print_full
+from nws.jobs.report.report_files import write_report
+from nws.jobs.report.run_report import read_report
 from nws.jobs.report.shown_article import print_shown, show
 from nws.jobs.report.summary_rows import write_summary_rows
 from nws.jobs.store import Store, open_store
@@ -57,11 +59,15 @@ def test_reports_pages_comparisons_and_files_are_about_it(store: Store, run: str
     rows = nws.Result(store, info).summaries()
     assert rows.word_recall.between(0, 1).all()
 
-    files = REPORTS[info.job](store, info, "word_recall", tmp_path, console, PLAIN)
+    report = read_report(store, info, "word_recall")
+    print_full(report, console)
+    files = write_report(report, tmp_path)
     report = json.loads(files.json.read_text("utf-8"))
     assert (report["metric"], report["signature"]) == ("word_recall", info.signatures["word_recall"])
     assert "sample: mean word_recall by n" in said.getvalue()
-    means = {(curve["system"], at["n"]): at["mean"] for curve in report["curves"] for at in curve["lengths"]}
+    means = {
+        (curve["system"], at["n"]): at["mean"] for curve in report["metrics"][0]["curves"] for at in curve["lengths"]
+    }
     found = rows.groupby(["system", "n"]).word_recall.mean()
     assert {place: pytest.approx(mean) for place, mean in found.items()} == means
 

@@ -25,7 +25,7 @@ def test_submit_then_look_at_it_in_every_way(nws, tmp_path: Path) -> None:
     assert outcome == {"run_id": outcome["run_id"], "state": "done", **counts}
     assert "3/3 · done" in submitted.err
     assert "Its rows are in sqlite:///nws.db.\n" in submitted.err
-    assert f"nws report {outcome['run_id']} -o report.html\n" in submitted.err
+    assert f"nws report {outcome['run_id']} -o report.html\n" in nws("report").out
     assert (tmp_path / "nws.db").exists()
 
     listed = nws("ls")

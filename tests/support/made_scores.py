@@ -7,11 +7,13 @@ import numpy as np
 from system_kinds import kind_of
 
 from nws.core.analysis import Points
+from nws.core.analysis.document import build_document
 from nws.core.analysis.points import text_keys
-from nws.core.findings.scores import Metric
-from nws.core.metrics.specs import METRICS, SPECS, as_columns
+from nws.core.metrics.specs import METRICS, SPECS, Metric, as_columns
 from nws.core.text.length import repeated_word_share
 from nws.core.types import Score, SystemKind
+from nws.jobs.report.run_report import RunReport
+from nws.jobs.report.system_names import names_of
 
 
 def make_scores(*parts: Score, **others: float) -> dict[str, float]:
@@ -91,3 +93,12 @@ def list_kept_points(
         for n, share in at.items()
         for article in range(articles)
     ]
+
+
+def report_of(run, points, metric="bertscore_f1", training=None, labels=None):
+    """The report of made-up points, as `read_report` gives that of a stored run."""
+    document = build_document(points, metric, training)
+    systems = {*document.kinds}
+    if trained := document.policies:
+        systems |= {score.system for score in trained.scores} | {line.system for line in trained.learning}
+    return RunReport(run, document, names_of([run], systems, labels))

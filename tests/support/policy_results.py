@@ -1,14 +1,34 @@
 """What a run that trained policies has in the store, made up: a method is better the more it has learned."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
-from made_scores import Point, in_columns, point_scores
+from made_scores import Point, in_columns, point_scores, report_of
 from system_kinds import kind_of
 
-from nws.jobs.report.policy_numbers import PolicyResults
+from nws.core.analysis.document import Training
+from nws.core.analysis.points import Points
 from nws.jobs.store import CurveRow, GreedyReward
 
 METHODS = {"reinforce": 150}
 OTHERS = {"textrank": -0.02, "lead": -0.05, "lead2+chunks": 0.06, "oracle": 0.25}
+
+
+@dataclass(frozen=True)
+class Results:
+    """The rows of a training: its summaries of test articles, and how it learned."""
+
+    points: Points
+    curve: Sequence[CurveRow]
+    greedy: Sequence[GreedyReward]
+    reward: str
+    reward_is_f1: bool
+
+    def report(self, run, metric="bertscore_f1"):
+        """The report of a run with these rows."""
+        training = Training(self.reward, self.reward_is_f1, self.curve, self.greedy)
+        return report_of(run, self.points, metric, training)
 
 
 def make_results(
@@ -40,7 +60,7 @@ def make_results(
         "reward": "bertscore_f1|tiny_L2",
         "reward_is_f1": True,
     }
-    return PolicyResults(**(results | changed))
+    return Results(**(results | changed))
 
 
 def _points(dataset, system, gain, lengths, articles, rng):

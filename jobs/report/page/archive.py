@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from nws.core.findings.content import KEPT
-from nws.core.findings.scores import Metric
-from nws.core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, MetricSpec
+from nws.core.metrics.specs import BY_COLUMN, OF_OTHERS, SPECS, Metric, MetricSpec
 from nws.core.systems.rulers import OTHER_ARTICLE
 from nws.core.text.length import count_words
 from nws.core.types import LEAD, SystemKind

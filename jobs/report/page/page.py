@@ -2,33 +2,29 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
 import yaml
 from markupsafe import Markup
 
-from nws.core.analysis import Points, kinds_of
 from nws.core.errors import NwsError, StoreError
 from nws.core.findings.content import KEPT
-from nws.core.findings.scores import Metric
-from nws.core.metrics.specs import METRICS, OPTIONAL
+from nws.core.findings.scores import system_order
+from nws.core.metrics.specs import METRICS, OPTIONAL, Metric
 from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, RANDOM
 from nws.core.whole_files import replacing
 from nws.jobs.installation import is_of_commit, told_version
-from nws.jobs.report import kept_answer, policy_report
+from nws.jobs.report import policy_report, wording
 from nws.jobs.report.console import written_out
 from nws.jobs.report.metric_names import (
     find_metric,
     metric_label,
     metric_name,
     metric_places,
-    metric_signature,
-    metrics_of,
 )
 from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
@@ -39,16 +35,15 @@ from nws.jobs.report.page.sections import (
     policy_section,
     sweep_sections,
 )
-from nws.jobs.report.policy_numbers import analyse_policies, policy_results
+from nws.jobs.report.policy_report import read_examples
 from nws.jobs.report.printed_lines import role
+from nws.jobs.report.run_report import RunReport, read_report, require_findings
 from nws.jobs.report.run_status import duration, made_by
-from nws.jobs.report.sweep_numbers import Numbers, analyse, require_summaries
-from nws.jobs.report.system_names import system_notes, with_labels
+from nws.jobs.report.system_names import names_of, system_notes, with_labels
 from nws.jobs.store import FailureInfo, RunInfo, Store
+from nws.jobs.store.run_metrics import metric_signature
 
 _MOST_FAILURES = 500
-_SAME = 1e-6
-"""Scores no further apart are equal."""
 _SCRIPT = "\n".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("view.js", "viewer.js"))
 """The viewer."""
 
@@ -59,7 +54,7 @@ class Page:
 
     runs: tuple[RunInfo, ...]
     metric: Metric
-    numbers: Numbers
+    report: RunReport
     sections: tuple[SweepSection, ...]
     policies: tuple[PolicySection, ...]
     failures: tuple[tuple[str, FailureInfo], ...]
@@ -131,67 +126,33 @@ def collect(
     metric = find_metric(metric, "report", *runs)
     _require_one_unit(runs)
     _require_same_metrics(runs, (*METRICS, metric))
-    charted = [name for name in metrics_of(runs) if len({metric_signature(run, name) for run in runs}) == 1]
-    metrics = [*dict.fromkeys((*charted, metric))]
-    points_by_run = [store.points(run.id, metrics) for run in runs]
-    for run, points in zip(runs, points_by_run, strict=True):
-        require_summaries(run, points)
-    points, sources = combine([(run.id, points) for run, points in zip(runs, points_by_run, strict=True)])
-    stored = store.stored_answer(runs[0].id) if len(runs) == 1 else None
-    numbers = analyse(runs[0], points, metric, labels, runs[1:], stored)
-    article_ids = sorted({article_id for _, article_id in points.articles})
-    lengths = sorted(set(points.n.tolist()) - {0}) + [0] * bool((points.n == 0).any())
-    viewed = viewed_systems(sources, kinds_of(points), numbers.names)
+    for run in runs:
+        require_findings(store, run)
+    document = store.document([run.id for run in runs], metric)
+    report = RunReport(runs[0], document, names_of(runs, document.kinds, labels))
     trained = [run for run in runs if run.job == "phase2"]
     policies = tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained))
-    failures = tuple((run.id, failure) for run in runs for failure in store.failures(run.id))
-    opens = opening(numbers, [section.numbers for section in policies], points)
-    optional = [name for name in charted if name in OPTIONAL]
-    archive = build_archive(store, sources, viewed, article_ids, lengths, opens, optional)
+    sources = [Source(run_id, names) for run_id, names in document.sources.items()]
+    kinds = dict(sorted(document.kinds.items(), key=lambda of: system_order(*of)))
+    lengths = sorted({at.n for curve in document.of_metric().curves for at in curve.lengths})
+    archive = build_archive(
+        store,
+        sources,
+        viewed_systems(sources, kinds, report.names),
+        sorted({article for run in runs for article in store.content_hashes(run.id)}),
+        lengths + [0] * bool(document.of_metric().uncut),
+        opening(report, [section.report for section in policies]),
+        [found.metric for found in document.metrics if found.metric in OPTIONAL],
+    )
     return Page(
         runs=runs,
         metric=metric,
-        numbers=numbers,
-        sections=sweep_sections(numbers, points, _in_two_runs(sources)),
+        report=report,
+        sections=sweep_sections(report),
         policies=policies,
-        failures=failures,
+        failures=tuple((run.id, failure) for run in runs for failure in store.failures(run.id)),
         archive=archive,
     )
-
-
-def combine(runs: Sequence[tuple[str, Points]]) -> tuple[Points, tuple[Source, ...]]:
-    """The points of all runs, and the names that each run's systems have among them.
-
-    A system counts as one if it wrote the same text with the same scores wherever two runs share an article and n.
-    Otherwise it keeps its name for the first run, and is called `NAME @RUN` for any other.
-    """
-    if len(runs) == 1:
-        ((run_id, points),) = runs
-        return points, (Source(run_id, {system: system for system in points.systems}),)
-    texts: dict[tuple[str, str, str, int], tuple[int, float]] = {}
-    parts: list[Points] = []
-    sources: list[Source] = []
-    for run_id, points in runs:
-        rows = list(_rows(points))
-        differing = {system for system, place, text in rows if not _is_same(text, texts.get((system, *place), text))}
-        names = {system: f"{system} @{run_id}" if system in differing else system for system in points.systems}
-        is_new = np.array([(names[system], *place) not in texts for system, place, _ in rows])
-        for system, place, text in rows:
-            texts.setdefault((names[system], *place), text)
-        parts.append(replace(points, systems=tuple(names.values())).take(is_new))
-        sources.append(Source(run_id, names))
-    return Points.together(parts), tuple(sources)
-
-
-def _rows(points: Points) -> Iterator[tuple[str, tuple[str, str, int], tuple[int, float]]]:
-    """For each summary: its system; its dataset, article and n; and the key of its text with its F1."""
-    columns = (points.system, points.article, points.n, points.text, points.scores["bertscore_f1"])
-    for system, article, n, text, f1 in zip(*(column.tolist() for column in columns), strict=True):
-        yield points.systems[system], (*points.articles[article], n), (text, f1)
-
-
-def _is_same(text: tuple[int, float], other: tuple[int, float]) -> bool:
-    return text[0] == other[0] and abs(text[1] - other[1]) <= _SAME
 
 
 def _require_one_unit(runs: Sequence[RunInfo]) -> None:
@@ -224,14 +185,9 @@ def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) ->
                 )
 
 
-def _in_two_runs(sources: Sequence[Source]) -> list[tuple[str, str]]:
-    """The names that systems of the same name have, of another run and of the first that has them."""
-    return [(name, system) for source in sources for system, name in source.names.items() if name != system]
-
-
 def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
-    results = policy_results(store, run, metrics_of([run]))
-    return policy_section(f"p{i}", analyse_policies(run, results))
+    report = read_report(store, run)
+    return policy_section(f"p{i}", report, read_examples(store, report))
 
 
 def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -241,9 +197,9 @@ def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> st
     """
     environment = page_environment()
     environment.filters |= {"role": role, "metric_name": metric_name}
-    environment.filters["named"] = page.numbers.names.__getitem__
+    environment.filters["named"] = page.report.names.__getitem__
     environment.globals |= {
-        "kept_answer": kept_answer,
+        "wording": wording,
         "not_scored": _not_scored,
         "policy_report": policy_report,
         "duration": duration,
@@ -280,7 +236,7 @@ def _not_scored(page: Page) -> str:
     """Why the page does not say how much is kept."""
     if len({metric_signature(run, KEPT) for run in page.runs}) > 1:
         return "These runs do not measure in the same way how much of the content is kept: write a page of each."
-    return "How much of the content is kept is not known here: it takes references of other articles, too."
+    return wording.UNKNOWN
 
 
 def _recipe_yaml(run: RunInfo) -> str:

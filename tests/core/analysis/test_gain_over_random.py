@@ -3,6 +3,7 @@ import pytest
 
 from nws.core.analysis import magic_numbers
 from nws.core.findings.lengths import lengths_text
+from nws.jobs.report.wording import magic_number_text
 
 LENGTHS = tuple(range(1, 22, 2))
 NOISE = np.random.default_rng(12).normal(0, 0.02, size=(3, 22, 400))
@@ -27,16 +28,16 @@ def test_the_gain_finds_the_peak_that_the_bare_arg_max_misses(make_points):
     assert 9 in peaked.recommended
     assert set(peaked.recommended) <= {7, 9, 11}
     assert peaked.largest_gain.n in peaked.recommended
-    assert peaked.verdict == lengths_text(LENGTHS, peaked.recommended)
+    assert magic_number_text(peaked) == lengths_text(LENGTHS, peaked.recommended)
     assert found["random"].best_by_mean == 21
-    assert (found["random"].gains, found["random"].verdict) == ((), "is the control")
+    assert (found["random"].gains, magic_number_text(found["random"])) == ((), "is the control")
 
 
 def test_a_system_like_random_has_no_recommendation(make_points):
     points = make_points(lambda s, n, a: sweep("random", n, a), ("copy", "random"), LENGTHS, 400)
     copy = by_system(magic_numbers(points))["copy"]
     assert copy.recommended == ()
-    assert copy.verdict == "none: not shown to beat random at any n"
+    assert magic_number_text(copy) == "none: not significantly above random at any n"
     assert all((gain.gain.mean, gain.gain.low, gain.p_holm) == (0, None, 1) for gain in copy.gains)
 
 
@@ -75,7 +76,7 @@ def test_an_n_of_too_few_articles_is_neither_tested_nor_recommended(make_points)
     number = magic_numbers(points)[0]
     assert [gain.articles for gain in number.gains] == [40, 40, 5]
     assert number.gains[-1].p_behind is None
-    assert (number.recommended, number.verdict) == ((1, 3), "1–3: no n ruled out")
+    assert (number.recommended, magic_number_text(number)) == ((1, 3), "1–3: no n ruled out")
 
 
 def test_n_that_contradict_each_other_are_not_called_no_better_than_random(make_points):
@@ -89,7 +90,7 @@ def test_n_that_contradict_each_other_are_not_called_no_better_than_random(make_
     )
     number = magic_numbers(points)[0]
     assert all(gain.above_random for gain in number.gains)
-    assert (number.recommended, number.verdict) == ((), "unclear: every n is below another one")
+    assert (number.recommended, magic_number_text(number)) == ((), "unclear: every n is below another one")
 
 
 def test_no_two_n_are_ranked_over_different_articles(make_points):
@@ -115,7 +116,7 @@ def test_no_two_n_are_ranked_over_different_articles(make_points):
 )
 def test_why_there_is_no_recommendation(make_points, changes, verdict):
     number = magic_numbers(make_points(lambda s, n, a: n / 100 + 0.1 * (s != "random"), **changes))[0]
-    assert (number.verdict, number.recommended) == (verdict, ())
+    assert (magic_number_text(number), number.recommended) == (verdict, ())
 
 
 @pytest.mark.parametrize(
@@ -137,5 +138,5 @@ def test_an_upper_bound_is_never_recommended(make_points):
     assert found["a"].recommended == (1, 3, 5, 7, 9)
     for bound in (found["oracle"], found["window-oracle"]):
         assert (bound.kind, bound.recommended) == ("upper bound", ())
-        assert bound.verdict == "is an upper bound: it saw the reference"
+        assert magic_number_text(bound) == "is an oracle: it saw the reference"
         assert bound.largest_gain.gain.mean == pytest.approx(0.1)

@@ -35,9 +35,9 @@ def test_what_is_shown_has_labels_files_have_full_names_and_either_can_be_typed(
         assert LEXRANK in {row["system"] for row in csv.DictReader(file)}
     report = json.loads(Path("out", "report.json").read_text())
     assert report["labels"][LEXRANK] == "Lex Rank"
-    assert LEXRANK in {curve["system"] for curve in report["curves"]}
+    assert LEXRANK in {curve["system"] for curve in report["metrics"][0]["curves"]}
     assert nws("report", "--label", "lexrank=Lex Rank", "-o", "page.html").code == 0
-    assert "<strong>Lex Rank</strong>" in Path("page.html").read_text(encoding="utf-8")
+    assert '<th scope="row">Lex Rank</th>' in Path("page.html").read_text(encoding="utf-8")
 
     label = ("--label", "lexrank=Best")
     told = [nws("compare", "--system", name, "--system", "TextRank", *label) for name in ("Best", "lexrank", LEXRANK)]

@@ -112,7 +112,7 @@ def test_what_would_be_trained(nws, tmp_path: Path) -> None:
     assert plan["training"]["updates"] == {"reinforce|seed=1": 15, "reinforce|seed=2": 15}
     shown = nws("submit", "phase2", "--dry-run").out
     assert "trained on    sample (all): 16 articles" in shown
-    assert "oracle (upper bound)" in shown
+    assert "oracle (oracle)" in shown
 
 
 def test_test_articles_have_to_come_from_somewhere(nws, tmp_path: Path) -> None:

@@ -1,16 +1,14 @@
 """The answer of a sweep in Python: sentences and frames of the same numbers."""
 
-import json
-
 import pandas as pd
 import pytest
-from made_scores import kept_points
+from made_scores import kept_points, report_of
+from run_infos import run_info
 
-from nws.core.analysis.answer import answer_of
+from nws.core.analysis.document import build_document
 from nws.core.analysis.points import Points
+from nws.core.findings.content import KEPT
 from nws.jobs.python_api.answer import ShownAnswer
-from nws.jobs.report.sweep_numbers import kept_json
-from nws.jobs.report.system_names import FULL_NAMES
 
 SHARES = {
     "a": {3: 0.3, 7: 0.42, 21: 0.55},
@@ -19,15 +17,17 @@ SHARES = {
 }
 POINTS = Points.together([kept_points(SHARES), kept_points({"a": {3: 0.1, 7: 0.2}}, dataset="talks", articles=5)])
 
+DOCUMENT = build_document(POINTS, KEPT)
+
 
 @pytest.fixture
 def answer() -> ShownAnswer:
-    return ShownAnswer(answer_of(POINTS), FULL_NAMES)
+    return ShownAnswer(report_of(run_info(), POINTS, KEPT))
 
 
 def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
-    assert answer.headlines[0].startswith("21 words keep 55 % (52–58 %) of the reference's content (a)")
-    assert answer.sentences[0].startswith("a: 3 words keep 30 % of the reference's content, 7 keep 42 %. ")
+    assert answer.headlines[0] == "21 words keep 55 % of the reference's content (a, 95 % CI 52–58 %)."
+    assert answer.sentences[0] == "At 21 words, a keeps significantly more than <b>."
     shown = str(answer)
     assert all(sentence in shown for sentence in (*answer.headlines, *answer.sentences))
     assert shown.index("news: how many words keep how much? (60 articles, 3 lengths from 3 to 21 words)") == 0
@@ -37,7 +37,7 @@ def test_it_reads_as_sentences(answer: ShownAnswer) -> None:
 
 def test_shares_by_n(answer: ShownAnswer) -> None:
     frame = answer.to_pandas()
-    assert len(frame) == sum(len(kept.lengths) for kept in answer_of(POINTS).of_systems) + 1
+    assert len(frame) == sum(len(kept.lengths) for kept in DOCUMENT.kept) + 1
     at = frame.query("dataset == 'news' and system == 'a' and of == 'reference'")
     assert at[["n", "articles"]].to_numpy().tolist() == [[3, 60], [7, 60], [21, 60]]
     assert at.share.tolist() == pytest.approx([0.3, 0.42, 0.55])
@@ -47,16 +47,17 @@ def test_shares_by_n(answer: ShownAnswer) -> None:
     assert (whole["system"], whole["kind"], whole["share"]) == ("person", "upper bound", pytest.approx(0.6))
 
 
-def test_the_smallest_n_is_that_of_report_json(answer: ShownAnswer) -> None:
+def test_the_smallest_n_is_that_of_the_document(answer: ShownAnswer) -> None:
     frame = answer.smallest_n().set_index(["dataset", "system", "of", "x"])
-    for kept in kept_json(answer_of(POINTS)):
-        for x, at in json.loads(json.dumps(kept["smallest_n"])).items():
-            row = frame.loc[kept["dataset"], kept["system"], kept["of"], float(x)]
-            assert {name: None if pd.isna(row[name]) else row[name] for name in at} == at
+    for kept in DOCUMENT.kept:
+        for at in kept.smallest:
+            row = frame.loc[kept.dataset, kept.system, kept.of, at.x]
+            found = [None if pd.isna(row[name]) else row[name] for name in ("n", "low", "high", "claimed", "at")]
+            assert found == [at.n, at.low, at.high, at.claimed, kept.edge(at.n)]
     assert frame.loc[("news", "a", "reference", 0.5), "at"] == "longest"
 
 
 def test_a_notebook_shows_it_with_every_text_escaped(answer: ShownAnswer) -> None:
     html = answer._repr_html_()
-    assert "<li><b>&lt;b&gt;</b>: 3 words keep 20 %" in html
-    assert "<b>b</b>" not in html
+    assert "significantly more than &lt;b&gt;." in html
+    assert "<b>." not in html

@@ -93,7 +93,7 @@ def test_a_stored_run_tells_what_a_sweep_tells(store: nws.RunStore, run: nws.Res
     assert run.failures().empty
     assert len(run.points) == len(run.summaries())
     assert run.plot().axes
-    assert "<caption>sample: mean BERTScore F1 by n</caption>" in run._repr_html_()
+    assert "<caption>sample: content kept, in % of the reference (6 articles)</caption>" in run._repr_html_()
 
 
 def test_what_is_not_there_is_named(store: nws.RunStore, run: nws.Result, tmp_path: Path) -> None:

@@ -93,9 +93,9 @@ def test_several_references_in_a_frame_with_holes() -> None:
 
 def test_a_notebook_shows_the_answer_and_the_plot(found: nws.Result, tmp_path: Path) -> None:
     html = found._repr_html_()
-    assert '<th scope="row">oracle (upper bound)</th>' in html
-    shown = found.curves().query("system == 'textrank' and n == 7")["mean"].item()
-    assert f">{shown:.3f}".replace("0.", ".") in html
+    assert '<th scope="row">reference-words (oracle)</th>' in html
+    share = found.curves().query("system == 'textrank' and n == 7")["kept"].item()
+    assert f"<td>{100 * share:.0f}</td>" in html
     assert "data:image/png;base64,iVBOR" in html
     plot = found.plot("bertscore_f1")
     assert isinstance(plot, Figure)

@@ -1,14 +1,12 @@
 """Charts hold the numbers of a report."""
 
-from made_scores import in_columns
+from made_scores import in_columns, report_of
 from policy_results import make_results
 from system_kinds import CONTROLS, UPPER_BOUNDS, kind_of
 
-from nws.jobs.report.charts import mean_chart, system_looks
-from nws.jobs.report.policy_numbers import analyse_policies
+from nws.jobs.report.charts import system_looks
 from nws.jobs.report.policy_report import policies_sheet
 from nws.jobs.report.sweep_charts import curves_sheet
-from nws.jobs.report.sweep_numbers import analyse
 
 
 def heights(series):
@@ -20,31 +18,32 @@ def lines(chart):
 
 
 def test_the_lines_of_a_sweep_are_its_numbers(run, make_points):
-    numbers = analyse(run, make_points())
-    ((means,), (gains,)) = curves_sheet(numbers).rows
+    report = report_of(run, make_points())
+    found = report.document.of_metric()
+    ((means,), (gains,)) = curves_sheet(report).rows
     assert means.heading == "news · 40 articles"
-    for series, curve in zip(means.series, numbers.curves, strict=True):
-        assert series.name.startswith(numbers.names[curve.system])
+    for series, curve in zip(means.series, found.curves, strict=True):
+        assert series.name.startswith(report.names[curve.system])
         assert heights(series) == [(at.n, at.mean, at.low, at.high) for at in curve.lengths]
     assert list(lines(gains)) == ["chunks", "sentences", "lead (control)"]
-    assert gains.series[0].points[4].y == numbers.magic_numbers[0].gains[4].gain.mean
+    assert gains.series[0].points[4].y == found.magic_numbers[0].gains[4].gain.mean
     at = means.series[0].points[4]
     assert at.text == f"{at.y:.3f} ({at.low:.3f} to {at.high:.3f}, 40 articles)".replace("0.", ".")
 
 
-def test_upper_bounds_are_among_means_only_and_said_to_be_none_to_reach(run, make_points):
-    sheet = curves_sheet(analyse(run, make_points(("good|x", "oracle", "window-oracle", "lead", "random"))))
+def test_oracles_are_among_means_only_and_said_to_have_seen_the_reference(run, make_points):
+    sheet = curves_sheet(report_of(run, make_points(("good|x", "oracle", "window-oracle", "lead", "random"))))
     ((means,), (gains,)) = sheet.rows
-    assert list(lines(means))[1:3] == ["oracle (upper bound)", "window-oracle (upper bound)"]
+    assert list(lines(means))[1:3] == ["oracle (oracle)", "window-oracle (oracle)"]
     assert list(lines(gains)) == ["good|x", "lead (control)"]
     assert any("saw the reference" in note for note in sheet.notes)
-    assert "upper bound" not in "".join(curves_sheet(analyse(run, make_points())).notes)
+    assert "saw the reference" not in "".join(curves_sheet(report_of(run, make_points())).notes)
 
 
 def test_a_mean_over_fewer_articles_is_hollow_and_that_is_explained(run, list_points):
     points = list_points(("few", "all", "lead", "random"), (7, 9), 30)
-    assert "lacks articles" not in "".join(curves_sheet(analyse(run, in_columns(points))).notes)
-    fewer = analyse(run, in_columns(p for p in points if p.system != "few" or p.n == 7 or p.article_id < "0010"))
+    assert "lacks articles" not in "".join(curves_sheet(report_of(run, in_columns(points))).notes)
+    fewer = report_of(run, in_columns(p for p in points if p.system != "few" or p.n == 7 or p.article_id < "0010"))
     sheet = curves_sheet(fewer)
     assert "hollow marker: lacks articles" in "".join(sheet.notes)
     for chart in (sheet.rows[0][0], sheet.rows[1][0]):
@@ -63,15 +62,15 @@ def test_fourteen_systems_look_different_from_each_other_and_from_the_rest():
 
 
 def test_the_lines_of_policies_are_their_numbers(run):
-    numbers = analyse_policies(run, make_results())
-    scores = numbers.of("news")
-    for series, at in zip(mean_chart(numbers, "news").series, scores.values(), strict=True):
+    report = make_results().report(run)
+    scores = report.document.policies.of("news")
+    ((means,), (differences,)) = policies_sheet(report).rows
+    for series, at in zip(means.series, scores.values(), strict=True):
         assert heights(series) == [(n, score.score.mean, score.score.low, score.score.high) for n, score in at.items()]
-    (_, (differences,)) = policies_sheet(numbers).rows
     assert list(lines(differences)) == ["reinforce", "lead2+chunks", "lead (control)"]
     versus = {n: score.versus["textrank"] for n, score in scores["policy|reinforce"].items()}
     series = lines(differences)["reinforce"]
     assert [at.y for at in series.points] == [at.difference.mean for at in versus.values()]
     assert [at.x for at in series.points if at.ringed] == [n for n, at in versus.items() if at.significant]
     assert differences.y_label == "difference to textrank at equal n"
-    assert mean_chart(analyse_policies(run, make_results(), "rouge1_f1"), "news").y_label == "mean ROUGE-1 F1"
+    assert policies_sheet(make_results().report(run, "rouge1_f1")).rows[0][0].y_label == "mean ROUGE-1 F1"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_scores import report_of
 from matplotlib.image import imread
 from policy_results import OTHERS, make_results
 
@@ -15,10 +16,8 @@ from nws.core.analysis.points import Points
 from nws.jobs.report.charts import Chart, ChartPoint, Series, Sheet, coloured
 from nws.jobs.report.drawing import MOST_WHISKERS, apart, draw, label_text
 from nws.jobs.report.figure_files import save
-from nws.jobs.report.policy_numbers import analyse_policies
 from nws.jobs.report.policy_report import learning_sheet, policies_sheet
 from nws.jobs.report.sweep_charts import curves_sheet
-from nws.jobs.report.sweep_numbers import analyse
 
 PLACES = st.floats(0, 1, allow_nan=False)
 
@@ -96,7 +95,7 @@ def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():
 
 
 def test_lines_that_charts_share_are_named_once(run):
-    figure = draw(learning_sheet(analyse_policies(run, make_results(points=Points.none(), lengths=(7, 13)))))
+    figure = draw(learning_sheet(make_results(points=Points.none(), lengths=(7, 13)).report(run)))
     named = [[text.get_text() for text in panel.texts] for panel in figure.axes]
     line = "reinforce (mean of 2 seeds)"
     assert [[name for name in names if name == line] for names in named] == [[], [line], [], [line]]
@@ -106,7 +105,7 @@ def test_lines_that_charts_share_are_named_once(run):
 
 def test_files_are_pictures_with_text_and_global_settings_are_left_alone(run, make_points, tmp_path):
     png, svg, before = tmp_path / "plot.png", tmp_path / "plot.svg", dict(mpl.rcParams)
-    save(draw(curves_sheet(analyse(run, Points.together([make_points(), make_points(dataset="xsum")])))), png, svg)
+    save(draw(curves_sheet(report_of(run, Points.together([make_points(), make_points(dataset="xsum")])))), png, svg)
     assert dict(mpl.rcParams) == before
     height, width, _ = imread(png).shape
     assert width > height > 250
@@ -138,7 +137,7 @@ def test_files_are_pictures_with_text_and_global_settings_are_left_alone(run, ma
 )
 @pytest.mark.parametrize("paper", [None, 3.35])
 def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, paper, tmp_path):
-    save(draw(curves_sheet(analyse(run, make_points(**make))), paper), tmp_path / "x.png")
+    save(draw(curves_sheet(report_of(run, make_points(**make))), paper), tmp_path / "x.png")
     assert imread(tmp_path / "x.png").std() > 0.01
 
 
@@ -157,5 +156,5 @@ def test_small_and_odd_sweeps_draw_without_warnings(run, make_points, make, pape
     ],
 )
 def test_small_and_odd_trainings_draw_without_warnings(run, sheet, make, tmp_path):
-    save(draw(sheet(analyse_policies(run, make_results(**make)))), tmp_path / "x.png")
+    save(draw(sheet(make_results(**make).report(run))), tmp_path / "x.png")
     assert imread(tmp_path / "x.png").std() > 0.01

@@ -3,29 +3,32 @@
 import io
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from made_scores import kept_points
 from rich.cells import cell_len
 from run_infos import run_info
 
-from nws.core.analysis.answer import Answer, answer_of
+from nws.core.analysis.document import Training, build_document
 from nws.core.analysis.points import Points
+from nws.core.findings.document import Document
 from nws.jobs.report.console import PrintableConsole
-from nws.jobs.report.kept_answer import headline
 from nws.jobs.report.run_status import ListedRun, ShortAnswer, listed_runs, print_runs
 from nws.jobs.report.system_names import system_names
+from nws.jobs.report.wording import headline
 from nws.jobs.store import RunSpec, Store
-from nws.jobs.store.means import answer_rows
+from nws.jobs.store.means import document_rows
 
 
-def listed(store: Store, answer: Answer, job: str = "phase1") -> ListedRun:
-    """A run that has ended with this answer."""
+def listed(store: Store, document: Document, job: str = "phase1") -> ListedRun:
+    """A run that has ended with this document."""
     run = store.create_run(RunSpec(job, {}, "hash", 0, "v", {}, {}, 1))
     with store.writing() as connection:
-        for table, rows in answer_rows(run, answer).items():
+        for table, rows in document_rows(run, document).items():
             connection.execute(sa.insert(table), rows)
         connection.execute(sa.text("update runs set means_kept = true"))
     return listed_runs(store, [store.run_info(run)])[0]
@@ -49,25 +52,26 @@ def rising(to: float, *lengths: int) -> dict[int, float]:
 def test_the_answer_is_that_of_the_first_sentence_of_a_report(
     store: Store, shares: Mapping[str, Mapping[int, float]]
 ) -> None:
-    answer = answer_of(kept_points(shares))
-    number, what, name = re.fullmatch(r"(.*) keeps? (.*) \((.*)\)", listed(store, answer).answer).groups()
-    told = headline(answer, "news", system_names(answer.systems))
+    document = build_document(kept_points(shares), "kept")
+    number, what, name = re.fullmatch(r"(.*) keeps? (.*) \((.*)\)", listed(store, document).answer).groups()
+    told = headline(document, "news", system_names(document.kinds))
     assert re.match(rf"{number}( \([^)]*\))? keeps? {what}[^;]*\({re.escape(name)}\b", told), told
 
 
 def test_each_dataset_has_its_answer_and_a_training_that_of_its_policies(store: Store) -> None:
     other = kept_points({"lead": rising(0.9, 3, 5)}, dataset="/d/a.csv")
-    both = answer_of(Points.together([kept_points({"m|a|chunks": rising(0.8, 3, 5)}), other]))
+    both = build_document(Points.together([kept_points({"m|a|chunks": rising(0.8, 3, 5)}), other]), "kept")
     assert listed(store, both).answer == "a.csv: 5 words keep 90 % (lead); news: 5 words keep 80 % (a)"
-    answer = answer_of(kept_points({"policy|reinforce|seed=0|n=5": {5: 0.31}, "m|a|chunks": {5: 0.8}}))
-    run = listed(store, answer, "phase2")
+    points = kept_points({"policy|reinforce|seed=0|n=5": {5: 0.31}, "m|a|chunks": {5: 0.8}})
+    points = replace(points, repeated_words=np.zeros(len(points)))
+    run = listed(store, build_document(points, "kept", Training("reward", False, (), ())), "phase2")
     assert run.answer == "5 words keep 31 % (reinforce)"
     assert run.as_dict()["answers"][0]["keeps"] == pytest.approx(0.31)
 
 
 @pytest.mark.parametrize(
     ("lengths", "told"),
-    [(range(1, 13), "1–12"), ((5, 10, 20), "5, 10, 20"), (range(1, 22, 2), "11 of 1–21"), ((7,), "7"), ((), "")],
+    [(range(1, 13), "1–12"), ((5, 10, 20), "5, 10, 20"), (range(1, 22, 2), "11 from 1–21"), ((7,), "7"), ((), "")],
 )
 def test_lengths_in_few_letters(lengths: range, told: str) -> None:
     assert ListedRun(run_info(recipe={"n": [*lengths]}), ()).lengths == told

@@ -1,19 +1,15 @@
 """What the systems of a run that has ended keep of the content is stored, as the analysis says it."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sqlalchemy import update
 from stored_rows import rows
 
 from nws.core.analysis.content_kept import content_kept
 from nws.core.article import Article
 from nws.core.findings.content import KEPT
 from nws.core.types import BundleResult
-from nws.jobs.report.kept_answer import COMPARED, NEXT, sentences
-from nws.jobs.store.tables import AnswerRow
 
 ARTICLES = [Article(dataset, "test", str(i), f"{dataset} {i}", ("r",)) for dataset in ("a", "b") for i in range(14)]
 
@@ -60,32 +56,21 @@ def test_a_run_that_has_ended_has_the_answer_of_the_analysis(store, scored):
     ]
 
 
-def test_what_is_read_of_a_run_that_has_ended_is_what_was_computed(store, scored, monkeypatch):
+def test_what_is_read_of_a_run_that_has_ended_is_what_was_built(store, scored, monkeypatch):
     run_id = scored[0]
-    live = store.answer(run_id)
-    assert (store.stored_answer(run_id), live.datasets) == (None, ("a", "b"))
+    live = store.document([run_id])
+    assert (store.stored_document(run_id), tuple(live.ranked)) == (None, ("a", "b"))
     store.writer(*scored).finish("done")
-    monkeypatch.setattr("nws.core.analysis.answer.answer_of", None)
-    assert store.answer(run_id) == store.stored_answer(run_id) == live
+    with monkeypatch.context() as patch:
+        patch.setattr("nws.core.analysis.document.build_document", None)
+        assert store.document([run_id]) == store.stored_document(run_id) == live
+    assert store.document([run_id], "rouge1_f1").metric == "rouge1_f1"
     assert all(counts(store))
-    store.claim_run(run_id, "host-b", 12)  # a run that goes on again has no answer
-    assert (store.stored_answer(run_id), counts(store)) == (None, (0, 0))
-    assert all((live.vs_lead, live.all_pairs, live.uncut))
+    headlines = store.headlines([run_id])[run_id]
+    assert {dataset: of["system"] for dataset, of in headlines.items()} == {
+        dataset: live.headline(dataset).system for dataset in ("a", "b")
+    }
+    store.claim_run(run_id, "host-b", 12)  # a run that goes on again has no document
+    assert (store.stored_document(run_id), store.headlines([run_id]), counts(store)) == (None, {}, (0, 0))
+    assert all((live.of_metric().vs_lead, live.all_pairs, live.kept_uncut))
     assert live.reference_lengths == {"a": 1, "b": 1}  # the words of "r"
-
-
-def test_an_answer_of_an_older_store_is_read(store, scored):
-    store.writer(*scored).finish("done")
-    answer = store.answer(scored[0])
-    (stored,) = rows(store, "SELECT answer FROM answers")[0]
-    older = stored if isinstance(stored, dict) else json.loads(stored)  # of Postgres or of SQLite
-    for name in ("own_length", "lead_vs_random", "late_gains", "own_words"):
-        older.pop(name)
-    for length in [length for kept in older["of_systems"] for length in kept["lengths"]]:
-        del length["words"]
-    with store.writing() as connection:
-        connection.execute(update(AnswerRow).values(answer=older))
-    found = store.stored_answer(scored[0])
-    assert (found.uncut, found.own_length, found.of_systems[0].lengths[0].words) == (answer.uncut, (), None)
-    assert answer.own_words
-    assert [name for name, _ in sentences(found, "a")] == ["mini", "lead", COMPARED, NEXT]

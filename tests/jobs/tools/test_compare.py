@@ -169,10 +169,10 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
     assert row.split()[-3:] == [p_text(at.p), f"{p_text(at.p_holm)}*", f"{at.wins}/0/{at.losses}"]
     assert not any(at.significant for at in found.comparisons[0].lengths)
     assert "*" not in tables["A  even"].replace("* significant", "")
-    told = " ".join(tables["A  oracle (upper bound)"].split())
-    assert "A is an upper bound: it saw the reference" in told
+    told = " ".join(tables["A  oracle (oracle)"].split())
+    assert "A is an oracle: it saw the reference" in told
     assert "Another way of writing may score higher." in told
-    assert "upper bound" not in tables["A  good"]
+    assert "(oracle)" not in tables["A  good"]
     assert "\x1b[1m" in shown(found, color=True)
     assert "Holm p: corrected over the n of one pair on one dataset" in text
 
@@ -182,7 +182,7 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
     [
         (1, "1 article, 2 n: Holm p cannot fall below 1.0000, nothing can be significant"),
         (6, "6 articles, 2 n: Holm p cannot fall below .0625, nothing can be significant"),
-        (9, "With 9 articles the intervals understate the uncertainty"),
+        (9, "With 9 articles, the intervals understate the uncertainty"),
     ],
 )
 def test_few_articles_are_said(store, add_run, articles, told):

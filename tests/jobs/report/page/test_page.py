@@ -16,11 +16,10 @@ from nws.core.errors import NwsError, StoreError
 from nws.core.metrics.specs import METRICS
 from nws.jobs.recipes.load import parse_recipe
 from nws.jobs.recipes.sweep_recipe import Phase1Recipe
-from nws.jobs.report import kept_answer, policy_report
+from nws.jobs.report import policy_report, wording
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.page.page import Page, write_page
-from nws.jobs.report.policy_numbers import analyse_policies, policy_results
-from nws.jobs.report.sweep_numbers import analyse
+from nws.jobs.report.run_report import read_report
 from nws.jobs.store import Store
 
 
@@ -58,11 +57,11 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
 ) -> None:
     run = run_of_points((*KEPT,), (0, 7, 21), kept=KEPT)
     write_page(store, [run], tmp_path / "x.html")
-    numbers = analyse(store.run_info(run), store.points(run, [*METRICS, "kept"]))
+    report = read_report(store, store.run_info(run))
+    asked = report.document, "news", report.names
     text, source = read(tmp_path / "x.html"), (tmp_path / "x.html").read_text("utf-8")
-    told = [kept_answer.headline(numbers.kept, "news"), kept_answer.basis(numbers.kept, "news")]
-    told += [sentence for _, sentence in kept_answer.sentences(numbers.kept, "news")]
-    told += [kept_answer.HOW_SURE, kept_answer.WHAT_IT_IS]
+    told = [wording.headline(*asked), wording.basis(report.document, "news"), *wording.sentences(*asked)]
+    told += [wording.HOW_SURE, wording.WHAT_IT_IS]
     for sentence in told:
         assert sentence in text
     assert text.index(told[0]) < text.index("Curves by n")
@@ -70,7 +69,7 @@ def test_how_much_is_kept_comes_first_with_a_chart_and_every_number(
     shown = values(source, "d0-kept")
     assert list(shown) == ["7", "21"]
     for by_system in shown.values():
-        assert set(by_system) == {"a", "lead (control)", "random (control)", "person (upper bound)", "person, in full"}
+        assert set(by_system) == {"a", "lead (control)", "random (control)", "person (oracle)", "person, in full"}
     for said in ("half", "90 %", "person, in full", "the smallest n that keeps this share of the reference"):
         assert said in text
     assert shown["7"]["a"].startswith("37 % (")
@@ -153,9 +152,9 @@ def test_a_training_is_asked_about_its_policies(store: Store, trained: str, tmp_
     write_page(store, [trained], tmp_path / "trained.html")
     text, source = read(tmp_path / "trained.html"), (tmp_path / "trained.html").read_text(encoding="utf-8")
     assert "Are the policies better, and how sure?" in source[source.index("<h1>") : source.index("</h1>")]
-    numbers = analyse_policies(store.run_info(trained), policy_results(store, store.run_info(trained), METRICS))
-    (dataset,) = numbers.scored
-    headline = policy_report.headline(numbers, dataset)
+    report = read_report(store, store.run_info(trained))
+    (dataset,) = report.document.policies.scored
+    headline = policy_report.headline(report, dataset)
     assert re.findall(r'<p class="headline">(.*?)</p>', source) == [headline]
     assert "the magic number" not in text
     assert text.index("Learning curves") < text.index("Curves by n")

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nws.jobs.report.policy_numbers import WINDOWS, learning_lines
+from nws.core.analysis.learning_curves import learning_lines
+from nws.core.findings.policies import WINDOWS
 from nws.jobs.store import CurveRow
 
 

@@ -4,26 +4,27 @@ import pytest
 from policy_results import make_results
 
 from nws.core.analysis.points import Points
-from nws.jobs.report.policy_numbers import analyse_policies
 from nws.jobs.report.policy_report import learning_charts, learning_sheet
 
 
 @pytest.fixture
-def numbers(run):
-    return lambda **make: analyse_policies(run, make_results(**({"points": Points.none()} | make)))
+def reported(run):
+    return lambda **make: make_results(**({"points": Points.none()} | make)).report(run)
 
 
 def names(charts):
     return [series.name for series in charts[0].series]
 
 
-def test_each_method_has_a_line_and_its_baseline_in_the_reward(numbers):
-    made = numbers()
+def test_each_method_has_a_line_and_its_baseline_in_the_reward(reported):
+    made = reported()
     rewards, entropies = learning_charts(made)
-    assert [chart.heading for chart in rewards] == [f"n = {n}" for n in sorted({line.n for line in made.learning})]
+    assert [chart.heading for chart in rewards] == [
+        f"n = {n}" for n in sorted({line.n for line in made.document.policies.learning})
+    ]
     assert names(rewards) == ["reinforce (mean of 2 seeds)", "advantage baseline"]
     assert names(entropies) == ["reinforce (mean of 2 seeds)"]
-    line = made.learning[0]
+    line = made.document.policies.learning[0]
     assert [at.y for at in rewards[0].series[0].points] == list(line.reward.mean)
     assert [(at.low, at.high) for at in entropies[0].series[0].points] == [
         *zip(line.entropy.low, line.entropy.high, strict=True)
@@ -34,7 +35,7 @@ def test_each_method_has_a_line_and_its_baseline_in_the_reward(numbers):
         assert shown in said, shown
 
 
-def test_a_baseline_of_zero_is_no_line(numbers):
-    assert names(learning_charts(numbers(methods={"as-written": 40}))[0]) == ["as-written (mean of 2 seeds)"]
-    both = names(learning_charts(numbers(methods={"as-written": 40, "reinforce": 40}))[0])
+def test_a_baseline_of_zero_is_no_line(reported):
+    assert names(learning_charts(reported(methods={"as-written": 40}))[0]) == ["as-written (mean of 2 seeds)"]
+    both = names(learning_charts(reported(methods={"as-written": 40, "reinforce": 40}))[0])
     assert both[2:] == ["advantage baseline of reinforce"]

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from nws.core.analysis.points import Points
 from nws.jobs.report.numerals import decimals, interval_text, signed
-from nws.jobs.report.policy_numbers import analyse_policies
-from nws.jobs.report.printed_report import print_policies
+from nws.jobs.report.printed_report import print_full
 
 PAD = "\N{NO-BREAK SPACE}"
 
@@ -19,7 +18,7 @@ PAD = "\N{NO-BREAK SPACE}"
 def show(run):
     def show(results, width=80, state="done"):
         out = io.StringIO()
-        print_policies(analyse_policies(dataclasses.replace(run, state=state), results), Console(file=out, width=width))
+        print_full(results.report(dataclasses.replace(run, state=state)), Console(file=out, width=width))
         return out.getvalue().replace(PAD, " ")
 
     return show
@@ -44,12 +43,13 @@ def lines_of(text, start, title):
 )
 def test_nothing_is_cropped_at_any_width(run, width, metric, make):
     out = io.StringIO()
-    numbers = analyse_policies(run, make_results(**make), metric)
-    print_policies(numbers, Console(file=out, width=width))
+    report = make_results(**make).report(run, metric)
+    print_full(report, Console(file=out, width=width))
     text = out.getvalue()
     assert "…" not in text
-    assert max(len(line) for line in text.splitlines()) <= width
-    for score in numbers.scores:
+    # Commands stay whole, so that they can be copied.
+    assert max(len(line) for line in text.splitlines() if "nws report" not in line) <= width
+    for score in report.document.policies.scores:
         assert decimals(score.score.mean) in text
         for value in (score.means["rouge1_f1"], score.means["rouge2_f1"], score.means["efficiency"]):
             assert decimals(value, 4 if value is score.means["efficiency"] else 3) in text
@@ -57,7 +57,7 @@ def test_nothing_is_cropped_at_any_width(run, width, metric, make):
 
 def test_beside_others_with_intervals_and_the_gap(run, show):
     results = make_results()
-    at = analyse_policies(run, results).of("news")["policy|reinforce"]
+    at = results.report(run).document.policies.of("news")["policy|reinforce"]
     text = show(results)
     title = "news: reinforce, beside others at equal n"
     for other in ("lead2+chunks", "textrank", "lead"):
@@ -76,9 +76,9 @@ def test_beside_others_with_intervals_and_the_gap(run, show):
 
 def test_other_qualities_at_each_n(run, show):
     results = make_results()
-    scores = analyse_policies(run, results).of("news")
+    scores = results.report(run).document.policies.of("news")
     text = show(results)
-    section = text[text.index("news: other qualities") :]
+    section = text[text.index("news: other qualities") :].split("\n\n")[0]
     found = [line.split()[1] for line in section.splitlines() if line.startswith("reinforce")]
     assert found == ["7", "9", "11", "13"]
     first = next(line for line in section.splitlines() if line.startswith("reinforce"))
@@ -93,9 +93,9 @@ def test_a_run_that_stopped_before_evaluation_says_how_to_go_on(show):
     text = show(make_results(points=Points.none(), greedy=[]), state="interrupted")
     assert "Mean reward while learning" in text
     assert re.search(r"^reinforce +150 +\.\d{3} → \.\d{3}", text, re.MULTILINE)
-    assert "mean BERTScore F1 by n" not in text
+    assert "test articles" not in text
     assert "No policy is evaluated yet: the run is interrupted." in text
-    assert "resume it with `nws resume p1-0421`" in text
+    assert "resume it: nws resume p1-0421" in " ".join(text.split())
 
 
 def test_every_part_of_a_reward_is_told_without_versions(show):
@@ -108,7 +108,7 @@ def test_every_part_of_a_reward_is_told_without_versions(show):
 def test_what_the_reader_must_know(show):
     text = show(make_results())
     for told in (
-        "Run p1-0421: done, 40 articles, 2 failed, policies of seed 0, 1",
+        "Run p1-0421: done, 40 articles, 2 failed, seeds 0, 1",
         "Reward: the same",
         "do not include the variation between seeds",
         "This metric does not measure fluency",
@@ -117,7 +117,7 @@ def test_what_the_reader_must_know(show):
         assert told in text
     assert "understate the uncertainty" not in text
     assert "No policy is evaluated" not in text
-    assert "With 3 articles the intervals understate the uncertainty" in show(make_results(articles=3))
+    assert "With 3 articles, the intervals understate the uncertainty" in show(make_results(articles=3))
     other = show(make_results(reward_is_f1=False))
     assert "training and test articles cannot be compared" in other
     assert "training F1" not in other

@@ -4,7 +4,6 @@ import pytest
 
 from nws.core.errors import RecipeError, StoreError
 from nws.core.text.alignment import align, bare_words
-from nws.jobs.report.kept_answer import named_by_answer, named_length
 from nws.jobs.report.shown_article import show
 
 SCORED = {"bertscore": "b|1", "kept": "k|1"}
@@ -24,13 +23,13 @@ def test_one_article_with_what_every_system_wrote(store, add_run) -> None:
     assert lead.positions == tuple(align(bare_words(lead.summary.text), words)) == tuple(range(5))
 
 
-def test_system_and_n_are_those_of_the_answer_for_the_dataset_of_the_article(store, add_run) -> None:
+def test_system_and_n_are_those_of_the_headline_for_the_dataset_of_the_article(store, add_run) -> None:
     run = add_run(datasets=("news", "papers"), signatures=SCORED)
-    for system in (None, "lead"):
-        found = show(store, run, store.find_articles(run.id, "", 1)[0].id, system)
-        best, _ = named_by_answer(store.answer(run.id), found.article.dataset)
-        assert found.system == (system or best)
-        assert found.n == named_length(store.answer(run.id), found.article.dataset, found.system)
+    article = store.find_articles(run.id, "", 1)[0]
+    named = store.document([run.id]).headline(article.dataset)
+    found = show(store, run, article.id)
+    assert (found.system, found.n) == (named.system, named.n)
+    assert show(store, run, article.id, "lead").system == "lead"
 
 
 def test_without_an_answer_it_is_the_first_system_to_choose_and_its_middle_n(store, add_run) -> None:

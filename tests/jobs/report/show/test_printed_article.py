@@ -20,7 +20,7 @@ def test_the_words_of_a_summary_stand_in_brackets_where_there_is_no_colour(store
     assert 'The [mayor] said: "[Harbour trams] [12 of them] will [run] all night."' in text
     assert "[Nurses] cheered, number 3." in text
     assert "In [brackets]: the words of m|chunks at n = 5." in text
-    for told in ("news / a3", "Night trams run, says mayor 3.", "oracle (upper bound)", "lead (control)"):
+    for told in ("news / a3", "Night trams run, says mayor 3.", "oracle (oracle)", "lead (control)"):
         assert told in text
     assert "These are means of 3 draws. The first of them:" in text
     assert "writer  4 words\n" in text

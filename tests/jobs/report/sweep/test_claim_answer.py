@@ -3,18 +3,16 @@
 import pytest
 from made_scores import kept_points
 
-from nws.core.analysis.answer import answer_of
-from nws.core.analysis.points import Points
-from nws.core.errors import RecipeError
+from nws.core.analysis.document import build_document
 from nws.jobs.python_api.result import open_store
-from nws.jobs.report.claim_answer import claims_of, headline, sentences
+from nws.jobs.report.claim_answer import headline, sentences
 
 CURVE = {1: 0.10, 3: 0.30, 5: 0.40, 7: 0.44, 9: 0.46}
 
 
 def claimed(system, claim: str):
     points = kept_points({"a": system, "random": {1: 0.05, 3: 0.14, 5: 0.22, 7: 0.29, 9: 0.35}})
-    return claims_of(answer_of(points), points, claim)[0]
+    return build_document(points, "kept", claim=claim).claims[0]
 
 
 @pytest.mark.parametrize(
@@ -38,16 +36,6 @@ def test_what_it_rests_on() -> None:
         "at n = 3 (3) if n ends at 3, 5 (5) if n ends at 5 and 5 (5) if n ends at 9.",
         "10.0 from 1 to 3, 5.0 from 3 to 5, 2.0 from 5 to 7 and 1.0 from 7 to 9.",
     ]
-
-
-def test_what_is_no_claim_is_refused() -> None:
-    own = kept_points({"a": {0: 0.5}})
-    for typed in ("", "7-", "-7", "13-7", "7-13-20", "7,13", "half"):
-        with pytest.raises(RecipeError, match="A claim is an n, such as 9, or from one to another, such as 7-13, not"):
-            claims_of(answer_of(own), own, typed)
-    for points, lack in ((Points.none(), "it lacks references of other"), (own, "its systems wrote at their own")):
-        with pytest.raises(RecipeError, match=f"about content kept by n, which this run does not have: {lack}"):
-            claims_of(answer_of(points), points, "7-13")
 
 
 def test_it_is_printed_and_written(nws) -> None:

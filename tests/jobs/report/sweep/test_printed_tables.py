@@ -3,15 +3,15 @@ import io
 import re
 
 import pytest
-from made_scores import in_columns, rescored
+from made_scores import in_columns, report_of, rescored
 from rich.console import Console
 
 from nws.core.analysis import compare_systems
 from nws.core.analysis.points import Points
 from nws.core.findings.lengths import lengths_text
 from nws.jobs.report.numerals import decimals
-from nws.jobs.report.printed_report import print_sweep
-from nws.jobs.report.sweep_numbers import analyse
+from nws.jobs.report.printed_report import print_full
+from nws.jobs.report.wording import magic_number_text
 
 LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 
@@ -20,7 +20,7 @@ LONG = "google/electra-base-discriminator-with-a-very-long-name|textrank|chunks"
 def show(run):
     def show(points, width=80):
         out = io.StringIO()
-        print_sweep(analyse(run, points), Console(file=out, width=width))
+        print_full(report_of(run, points), Console(file=out, width=width))
         return out.getvalue()
 
     return show
@@ -31,7 +31,7 @@ def section(text, title):
     return text[text.index(f"{title}\n") :].split("\n\n")[0]
 
 
-def test_controls_and_upper_bounds_are_marked_and_these_get_no_star_and_no_n(show, make_points):
+def test_controls_and_oracles_are_marked_and_these_get_no_star_and_no_n(show, make_points):
     points = make_points(("good|x", "oracle", "window-oracle", "lead", "random"))
     text = show(points)
     assert max(len(line) for line in text.splitlines()) <= 80
@@ -40,35 +40,35 @@ def test_controls_and_upper_bounds_are_marked_and_these_get_no_star_and_no_n(sho
     rows = first.splitlines()
     oracle = next(i for i, line in enumerate(rows) if line.startswith("oracle "))
     assert "*" not in rows[oracle] + rows[oracle + 2]
-    assert rows[oracle + 1].startswith(" (upper bound)")
+    assert rows[oracle + 1].startswith(" (oracle)")
     assert rows[oracle + 2].startswith("window-oracle ")
-    assert rows[oracle + 3].startswith(" (upper bound)")
+    assert rows[oracle + 3].startswith(" (oracle)")
     assert len(re.findall(r"\d\*", first)) >= 11  # others have one at every n
     said = " ".join(first.split())
-    assert "An upper bound saw the reference: it cannot be chosen. Another way of writing may score higher." in said
+    assert "An oracle saw the reference, so it cannot be chosen. Another way of writing may score higher." in said
     for title in ("the magic number by metric", "vs. lead at equal n"):
         assert "good|x" in section(text, title)
         assert not re.search(r"oracle|\(control\)", section(text, title))
-    assert "upper bound" not in show(make_points()).lower()
+    assert "An oracle saw" not in show(make_points())
 
 
 def test_which_n(run, show, make_points):
-    number = analyse(run, make_points()).magic_numbers[0]
+    number = report_of(run, make_points()).document.of_metric().magic_numbers[0]
     table = section(show(make_points(), width=120), "the magic number by metric")
     line = next(line for line in table.splitlines() if line.startswith("chunks, BERTScore F1 "))
     gain = f"{number.largest_gain.gain.mean:+.3f}".replace("0.", ".")
-    told = [str(number.best_by_mean), gain, "at", str(number.largest_gain.n), *number.verdict.split()]
+    told = [str(number.best_by_mean), gain, "at", str(number.largest_gain.n), *magic_number_text(number).split()]
     assert line.split()[3:] == [*told, str(number.most_frequent)]
-    assert number.verdict == lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
+    assert magic_number_text(number) == lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
     assert "the magic number" not in show(make_points(("a", "lead")))  # no random to gain over
 
 
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        ({"articles": 3}, "With 3 articles the intervals understate"),
-        ({"short": (4,)}, "left out at that n (report.json names them): 1 at n = 1, 1 at n = 3"),
-        ({}, "Left out of the means: articles that lack a summary by some system, at most 2 articles at any n."),
+        ({"articles": 3}, "With 3 articles, the intervals understate"),
+        ({"short": (4,)}, "left out at that n: 1 at n = 1, 1 at n = 3"),
+        ({}, "Articles that lack a summary by some system are left out of the means: at most 2 articles at any n."),
     ],
 )
 def test_what_the_reader_must_know(show, list_points, make, told):
@@ -114,18 +114,21 @@ def test_nothing_is_cropped_at_any_width(run, make_points, width, metric):
         [make_points((LONG, "good|x", "oracle", "lead", "random"), articles=20), make_points((LONG,), (0,))]
     )
     out = io.StringIO()
-    numbers = analyse(run, points, metric)
-    print_sweep(numbers, Console(file=out, width=width))
+    report = report_of(run, points, metric)
+    print_full(report, Console(file=out, width=width))
     text = out.getvalue()
     assert "…" not in text
-    assert max(len(line) for line in text.splitlines()) <= width
+    # Commands stay whole, so that they can be copied.
+    assert max(len(line) for line in text.splitlines() if "nws report" not in line) <= width
     places = 4 if metric == "efficiency" else 3
-    for curve in numbers.curves:
+    for curve in report.document.of_metric().curves:
         for at in curve.lengths:
             assert decimals(at.mean, places) in text
     for heading in ("BERTScore F1", "ROUGE-1 F1", "ROUGE-2 F1", "ROUGE-L F1"):
         assert heading in text
-    assert any(name == metric for name, _ in numbers.best_n_of("news")) is (metric != "efficiency")  # it falls with n
+    assert any(name == metric for name, _ in report.document.best_lengths("news")) is (
+        metric != "efficiency"
+    )  # it falls with n
     # Every part of a table begins with names.
     headers = [line.split()[1:] for line in text.splitlines() if re.match(r"n +\d", line)]
     assert [n for header in headers for n in header] == [str(n) for n in range(1, 22, 2)]

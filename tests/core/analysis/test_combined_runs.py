@@ -4,7 +4,7 @@ import pytest
 from made_scores import Point, in_columns, point_scores
 
 from nws.core.analysis import Points
-from nws.jobs.report.page.page import combine
+from nws.core.analysis.combined_runs import combine
 
 
 def point(system: str, article: str = "a", text: str = "t", f1: float = 0.5, n: int = 7) -> Point:
@@ -25,9 +25,9 @@ def of(*points: Point) -> Points:
 
 def test_one_run_stays_as_it_is() -> None:
     points = of(point("x"), point("random"))
-    found, (source,) = combine([("one", points)])
+    found, sources = combine([("one", points)])
     assert found is points
-    assert source.names == {"x": "x", "random": "random"}
+    assert sources == {"one": {"x": "x", "random": "random"}}
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,11 @@ def test_one_run_stays_as_it_is() -> None:
 def test_what_wrote_something_else_is_named_after_its_run(
     first: list[Point], second: list[Point], found: set[tuple[str, str, float]]
 ) -> None:
-    points, (own, other) = combine([("one", of(*first)), ("two", of(*second))])
+    points, sources = combine([("one", of(*first)), ("two", of(*second))])
     assert rows(points) == found
-    assert own.names == {"x": "x"}
-    assert set(other.names.values()) == {system for system, _, _ in found} - ({"x"} - set(other.names.values()))
+    assert sources["one"] == {"x": "x"}
+    other = set(sources["two"].values())
+    assert other == {system for system, _, _ in found} - ({"x"} - other)
 
 
 def test_kinds_stay() -> None:

@@ -1,0 +1,159 @@
+"""Makes the report document of scored summaries: the one place where what a run found is put together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from nws.core.analysis.claimed_lengths import claims_of
+from nws.core.analysis.content_kept import content_kept
+from nws.core.analysis.curves import sweep_curves, uncut_scores
+from nws.core.analysis.gain_over_random import magic_numbers
+from nws.core.analysis.late_gains import late_gains
+from nws.core.analysis.learning_curves import learning_lines
+from nws.core.analysis.own_length import compare_at_own_length, pairs_at_own_length
+from nws.core.analysis.own_words import own_words
+from nws.core.analysis.paired import compare_all_pairs, compare_by_metric, compare_systems
+from nws.core.analysis.points import Points, pairs_with_lead, short_articles
+from nws.core.analysis.policy_scores import policy_scores
+from nws.core.analysis.statements import ranked_systems, statements, warnings
+from nws.core.findings.content import KEPT
+from nws.core.findings.document import Document, MetricFindings, ShortArticles
+from nws.core.findings.policies import PolicyFindings, SystemScore, split_seed
+from nws.core.learning.training_config import FLUENCY
+from nws.core.metrics.specs import F1S, Metric
+from nws.core.types import LEAD, POLICY, RANDOM, CurveRow, GreedyReward
+
+MOST_FOR_ALL_METRICS = 2_000_000
+"""Summaries of which the magic numbers are told in every metric: a metric of ten million takes some five seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What the policies of a run were trained for, and how they learned.
+
+    Attributes:
+        reward: its signature.
+        reward_is_f1: whether it is the run's BERTScore F1.
+        curve: means over the sampled episodes of updates.
+        greedy: rewards of the finished policies' greedy summaries of their training articles.
+    """
+
+    reward: str
+    reward_is_f1: bool
+    curve: Sequence[CurveRow]
+    greedy: Sequence[GreedyReward]
+
+
+def build_document(
+    points: Points,
+    metric: Metric = "bertscore_f1",
+    training: Training | None = None,
+    claim: str | int | None = None,
+    sources: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+) -> Document:
+    """Make the document of a run, or of several runs together.
+
+    Args:
+        points: of the summaries. Each metric among them that is not only for an answer about content kept has a table.
+        metric: what the document is about; one of the points' metrics.
+        training: of a run that trains policies; its points have all metrics, and shares of repeated words.
+        claim: about the right number of words, such as `7-13`.
+        sources: by run, the names that its systems have among the points (`combine`); of one run it is not needed.
+
+    Raises:
+        RecipeError: the claim is none, or the run does not have the claimed n.
+        StoreError: the points are not those of one run.
+    """
+    renamed = [(name, system) for names in sources.values() for system, name in names.items() if name != system]
+    document = Document(
+        metric=metric,
+        sources=sources,
+        unit=points.length_unit,
+        metrics=_by_metric(points, metric),
+        between=compare_systems(points, points, renamed, metric) if renamed else (),
+        short=_short(points),
+        policies=None if training is None else _policies(points, metric, training),
+    )
+    warned = {dataset: tuple(warnings(document, dataset)) for dataset in document.datasets}
+    document = document.model_copy(update={"warnings": warned})
+    if KEPT not in points.scores:
+        return document.model_copy(update={"claims": () if claim is None else claims_of(points, {}, claim)})
+    scored = points.take(~np.isnan(points.scores[KEPT]))
+    document = document.model_copy(
+        update={
+            "kept": content_kept(scored),
+            "kept_uncut": uncut_scores(scored, KEPT),
+            "all_pairs": compare_all_pairs(scored, KEPT),
+            "own_length": compare_at_own_length(scored, scored, pairs_at_own_length(scored), KEPT),
+            "lead_vs_random": compare_systems(scored, scored, [(LEAD, RANDOM)], KEPT),
+            "late_gains": late_gains(scored),
+            "own_words": own_words(scored),
+            "reference_lengths": dict(points.reference_lengths),
+        }
+    )
+    ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}
+    document = document.model_copy(update={"ranked": ranked})
+    said = {dataset: tuple(statements(document, dataset)) for dataset in ranked}
+    claims = claims_of(points, ranked, claim) if claim is not None else ()
+    return document.model_copy(update={"statements": said, "claims": claims})
+
+
+def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
+    """List the metrics in which the document about `metric` compares systems with `lead`, beside content kept."""
+    return F1S if metric in F1S else (metric, *F1S)
+
+
+def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
+    """What was found in each metric: that of the document, those that are compared with it, and the others."""
+    compared = [name for name in compared_metrics(metric) if name in points.scores]
+    vs_lead = compare_by_metric(points, points, pairs_with_lead(points), compared)
+    if KEPT in points.scores and KEPT not in vs_lead:
+        scored = points.take(~np.isnan(points.scores[KEPT]))
+        vs_lead |= {KEPT: compare_systems(scored, scored, pairs_with_lead(scored), KEPT)}
+    told = compared if len(points) <= MOST_FOR_ALL_METRICS else [metric]
+    return tuple(
+        MetricFindings(
+            name,
+            curves=sweep_curves(points, name),
+            uncut=uncut_scores(points, name),
+            magic_numbers=magic_numbers(points, name) if name in told else (),
+            vs_lead=vs_lead.get(name, ()),
+        )
+        for name in dict.fromkeys((metric, *compared, *points.scores))
+    )
+
+
+def _short(points: Points) -> tuple[ShortArticles, ...]:
+    counts: dict[tuple[str, int], int] = {}
+    for dataset, _, n in short_articles(points):
+        counts[dataset, n] = counts.get((dataset, n), 0) + 1
+    return tuple(ShortArticles(*place, articles) for place, articles in sorted(counts.items()))
+
+
+def _policies(points: Points, metric: Metric, training: Training) -> PolicyFindings:
+    is_reward = training.reward_is_f1 and metric == "bertscore_f1"
+    return PolicyFindings(
+        metric=metric,
+        reward=training.reward,
+        reward_is_f1=training.reward_is_f1,
+        scores=policy_scores(points, _training_means(training.greedy) if is_reward else {}, metric),
+        kept=_scores_in(points, KEPT),
+        fluency=_scores_in(points, FLUENCY),
+        learning=learning_lines(training.curve),
+    )
+
+
+def _scores_in(points: Points, metric: Metric) -> tuple[SystemScore, ...]:
+    if metric not in points.scores or not (has_any := ~np.isnan(points.scores[metric])).any():
+        return ()
+    return policy_scores(points.take(has_any), {}, metric)
+
+
+def _training_means(greedy: Sequence[GreedyReward]) -> dict[tuple[str, int], float]:
+    """Mean reward on training articles by system (without seed) and n."""
+    rewards: dict[tuple[str, int], list[float]] = {}
+    for row in greedy:
+        rewards.setdefault((split_seed(POLICY + row.policy)[0], row.n), []).append(row.reward)
+    return {key: sum(sorted(values)) / len(values) for key, values in rewards.items()}

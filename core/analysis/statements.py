@@ -1,0 +1,288 @@
+"""Decides what the numbers of a dataset say: which systems and which n are named, and what is advised.
+
+The statements come in the order of their weight. They are worded in `nws.jobs.report.wording`.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison
+from nws.core.findings.content import Ceiling, ContentKept, SmallestN
+from nws.core.findings.document import Document
+from nws.core.findings.scores import FEW_ARTICLES
+from nws.core.findings.statements import (
+    Differences,
+    FewArticles,
+    Headline,
+    LeadIsLow,
+    LeadOvertakes,
+    LeftOut,
+    MayKeepHalf,
+    OverLead,
+    OwnLength,
+    ShortTexts,
+    SkewedDifferences,
+    SmallestLength,
+    Statement,
+    SystemsAreTheLimit,
+    TakeArticles,
+    TruthIsUnseen,
+    TryLengths,
+)
+from nws.core.systems.rulers import OTHER_ARTICLE, PERSON
+from nws.core.types import LEAD, POLICY, RANDOM
+
+HALF = 0.5
+"""The share of the content that is asked for first."""
+OWN_SHARE = 0.8
+"""The share of what a system keeps with its longest n that is named where no n keeps half."""
+MOST_SYSTEMS = 3
+"""The systems about which something is said."""
+_FURTHER = (1.5, 2, 3)
+_MOST_OF_REFERENCE = 1.2
+
+
+def statements(document: Document, dataset: str) -> Iterator[Statement]:
+    """Say what a dataset shows, the most important first."""
+    ranked, by_system = document.ranked[dataset], document.kept_of(dataset)
+    if not ranked:
+        return
+    best = by_system[ranked[0]]["reference"]
+    reach_half = any(by_system[system]["reference"].by_share[HALF].n is not None for system in ranked)
+    yield _headline(best, by_system.get(LEAD, {}).get("reference"), reach_half)
+    yield from _differences(document, dataset, ranked[0])
+    yield from _over_lead(document, dataset, ranked[:MOST_SYSTEMS])
+    for system in (*ranked[:MOST_SYSTEMS], PERSON):
+        yield from _own_length(document, dataset, system)
+    for system in ranked[:MOST_SYSTEMS]:
+        yield from _smallest_lengths(by_system[system], is_best=system == ranked[0])
+    yield from _of_lead(document, dataset)
+    limit = tuple(_systems_are_the_limit(document, dataset))
+    yield from limit or _other_lengths(best, document.reference_lengths.get(dataset))
+    yield from _articles(by_system[ranked[0]])
+    own = [words for words in document.own_words if words.dataset == dataset]
+    if own:
+        known = {words.system: words.faithfulness for words in own if words.faithfulness is not None}
+        yield TruthIsUnseen(systems=tuple(words.system for words in own), faithfulness=known)
+
+
+def warnings(document: Document, dataset: str) -> Iterator[Statement]:
+    """Say what limits the numbers of a dataset: few or short articles, and skewed differences."""
+    found = document.of_metric()
+    points = [at for curve in found.curves_of(dataset) for at in curve.lengths]
+    fewest = min((at.articles for at in points), default=0)
+    if 1 < fewest < FEW_ARTICLES:  # one has no interval
+        yield FewArticles(articles=fewest)
+    left_out = max((at.of_articles - at.articles for at in points if at.comparable), default=0)
+    if left_out:
+        yield LeftOut(articles=left_out)
+    if short := {of.n: of.articles for of in document.short if of.dataset == dataset}:
+        yield ShortTexts(articles=short)
+    skewed = [
+        (number.system, RANDOM)
+        for number in found.magic_numbers
+        if number.dataset == dataset
+        and number.kind == "system"
+        and any(gain.above_random and gain.too_skewed for gain in number.gains)
+    ]
+    over_lead = {
+        pair.a: None
+        for of_metric in document.metrics
+        for pair in of_metric.vs_lead
+        if pair.dataset == dataset and any(at.is_told and at.too_skewed for at in pair.lengths)
+    }
+    if skewed or over_lead:
+        yield SkewedDifferences(pairs=(*skewed, *((system, LEAD) for system in over_lead)))
+
+
+def ranked_systems(document: Document, dataset: str) -> tuple[str, ...]:
+    """List the systems that one can choose, or the controls if there are none; of a training its policies.
+
+    What keeps most at the longest common n comes first.
+    """
+    of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
+    if document.policies is not None:
+        of_reference = [kept for kept in of_reference if kept.system.startswith(POLICY)] or of_reference
+    for kind in ("system", "control"):
+        shares = {
+            kept.system: {at.n: at.share.mean for at in kept.lengths}
+            for kept in of_reference
+            if kept.kind == kind and kept.system != OTHER_ARTICLE
+        }
+        if shares:
+            common = set.intersection(*map(set, shares.values()))
+            last = {system: at[max(common or at)] for system, at in shares.items()}
+            return tuple(sorted(last, key=lambda system: (-last[system], system)))
+    return ()
+
+
+def _headline(best: ContentKept, lead: ContentKept | None, reach_half: bool) -> Headline:
+    """The n that an answer names: the smallest that keeps half, if it lies between others tried, else the longest."""
+    half = best.by_share[HALF]
+    is_half = half.n is not None and best.edge(half.n) is None
+    at = next(at for at in best.lengths if at.n == (half.n if is_half else best.longest))
+    named = Headline(
+        system=best.system,
+        n=at.n,
+        articles=at.articles,
+        words=at.words,
+        share=at.share,
+        is_half=is_half,
+        claimed=half.claimed if is_half else None,
+        any_keeps_half=reach_half,
+    )
+    if lead is None or lead.system == best.system:
+        return named
+    of_lead = lead.by_share[HALF].n
+    if of_lead is not None and (half.n is None or of_lead <= half.n):
+        return replace(named, lead_n=of_lead, lead_share=HALF)
+    share = {at.n: at.share.mean for at in lead.lengths}.get(best.longest)
+    if half.n is None and share is not None and share >= best.lengths[-1].share.mean:
+        return replace(named, lead_n=best.longest, lead_share=share)
+    return named
+
+
+def _differences(document: Document, dataset: str, best: str) -> Iterator[Differences]:
+    n = None
+    more, like, less = list[str](), list[str](), list[str]()
+    for pair in document.all_pairs:
+        if pair.dataset == dataset and best in (pair.a, pair.b):
+            at = pair.lengths[0]
+            other, is_above = (pair.b, at.better) if pair.a == best else (pair.a, at.worse)
+            if at.articles < FEWEST_ARTICLES:
+                continue
+            n = at.n
+            (like if not at.is_told else more if is_above else less).append(other)
+    if n is not None:
+        yield Differences(system=best, n=n, more_than=tuple(more), like=tuple(like), less_than=tuple(less))
+
+
+def _over_lead(document: Document, dataset: str, systems: tuple[str, ...]) -> Iterator[OverLead]:
+    """Systems of which the same is known stand in one statement."""
+    pairs = document.of_metric("kept").vs_lead_of(dataset)
+    known: dict[tuple[tuple[int, ...], ...], list[str]] = {}
+    for system in systems:
+        if system in pairs:
+            lengths = [at for at in pairs[system].lengths if at.articles >= FEWEST_ARTICLES]
+            more = tuple(at.n for at in lengths if at.is_told and at.better)
+            less = tuple(at.n for at in lengths if at.is_told and at.worse)
+            known.setdefault((tuple(at.n for at in lengths), more, less), []).append(system)
+    for (tested, more, less), alike in known.items() if any(tested for tested, *_ in known) else ():
+        yield OverLead(systems=tuple(alike), lengths=tested, more=more, less=less)
+
+
+def _own_length(document: Document, dataset: str, system: str) -> Iterator[OwnLength]:
+    """What a system keeps at its own length, beside the best other with as many words, over enough articles."""
+    uncut = next((one for one in document.kept_uncut if (one.dataset, one.system) == (dataset, system)), None)
+    pairs = [
+        pair
+        for pair in document.own_length
+        if (pair.dataset, pair.a) == (dataset, system) and pair.lengths[0].articles >= FEWEST_ARTICLES
+    ]
+    if uncut is None or not (pairs or system == PERSON):
+        return
+    best: Comparison | None = max(pairs, key=lambda pair: pair.lengths[0].mean_b, default=None)
+    yield OwnLength(
+        system=system,
+        words=uncut.words,
+        share=uncut.score,
+        other=None if best is None else best.b,
+        beside=None if best is None else best.lengths[0],
+    )
+
+
+def _smallest_lengths(held: Mapping[Ceiling, ContentKept], *, is_best: bool) -> Iterator[SmallestLength | MayKeepHalf]:
+    """The smallest n for a share of the reference, of a person's summary, or of the own longest n.
+
+    Of the best system, half is in the headline.
+    """
+    kept = held["reference"]
+    half = kept.by_share[HALF]
+    reached = [smallest for smallest in kept.smallest if smallest.n is not None and smallest.x >= HALF]
+    if reached:
+        if not (is_best and reached[-1] == half and kept.edge(half.n) is None):
+            yield _smallest(held, "reference", reached[-1])
+    elif len(kept.lengths) > 1 and kept.articles >= FEWEST_ARTICLES:
+        may = [at.n for at in kept.lengths if (at.share.high or 0) >= HALF]
+        if may:
+            yield MayKeepHalf(system=kept.system, n=may[0])
+    if person := held.get("person"):
+        of_person = [smallest for smallest in person.smallest if smallest.n is not None]
+        if of_person:
+            yield _smallest(held, "person", of_person[-1])
+    elif (own := held.get("longest")) and (most := own.by_share[OWN_SHARE]).n not in (None, own.longest, half.n):
+        yield _smallest(held, "longest", most)
+
+
+def _smallest(held: Mapping[Ceiling, ContentKept], of: Ceiling, smallest: SmallestN) -> SmallestLength:
+    kept = held[of]
+    return SmallestLength(
+        system=kept.system,
+        of=of,
+        longest=kept.longest,
+        articles=kept.articles,
+        share=next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n),
+        smallest=smallest,
+        at=kept.edge(smallest.n),
+    )
+
+
+def _of_lead(document: Document, dataset: str) -> Iterator[LeadOvertakes | LeadIsLow]:
+    pairs = document.of_metric("kept").vs_lead_of(dataset)
+    for system in sorted(pairs):
+        if (one := pairs[system].overtaking) is not None:
+            yield LeadOvertakes(system=system, until=one.until, at=one.at, since=one.since)
+    for pair in document.lead_vs_random:
+        worse = tuple(at.n for at in pair.lengths if at.worse and at.is_told)
+        if pair.dataset == dataset and worse and not any(at.better for at in pair.lengths):
+            yield LeadIsLow(lengths=tuple(at.n for at in pair.lengths), worse=worse)
+
+
+def _systems_are_the_limit(document: Document, dataset: str) -> Iterator[SystemsAreTheLimit]:
+    gains = [gain for gain in document.late_gains if gain.dataset == dataset]
+    if gains and all(gain.has_stopped for gain in gains):
+        yield SystemsAreTheLimit(
+            systems=tuple(gain.system for gain in gains),
+            start=gains[0].start,
+            end=gains[0].end,
+            of_reference=gains[0].of_reference.mean,
+            some_write_own_words=any(words.dataset == dataset for words in document.own_words),
+        )
+
+
+def _other_lengths(best: ContentKept, of_references: float | None) -> Iterator[TryLengths]:
+    """Shorter n where the shortest keeps half, longer ones where half needs the longest.
+
+    None is beyond `_MOST_OF_REFERENCE` times the references' median length, nor longer where that is not known.
+    """
+    half, shortest = best.by_share[HALF].n, best.lengths[0].n
+    if half == shortest:
+        shorter = sorted({math.ceil(half / times) for times in _FURTHER} - {half}, reverse=True)
+        if shorter:
+            yield TryLengths(beyond=half, lengths=tuple(shorter))
+    elif half in (None, best.longest) and of_references is not None:
+        most = math.floor(_MOST_OF_REFERENCE * of_references)
+        longer = [n for n in (math.ceil(best.longest * times) for times in _FURTHER) if n <= most]
+        if longer:
+            yield TryLengths(beyond=best.longest, lengths=tuple(longer))
+
+
+def _articles(held: Mapping[Ceiling, ContentKept]) -> Iterator[TakeArticles]:
+    kept = held["reference"]
+    if kept.articles < FEWEST_ARTICLES:
+        yield TakeArticles(system=kept.system, has=kept.articles, articles=None, n=None)
+        return
+    held_most = held.get("person") or held.get("longest") or kept
+    reached = [smallest for smallest in held_most.smallest if smallest.n is not None]
+    named = reached[-1:] if held_most.of == "person" else [smallest for smallest in reached if smallest.x == OWN_SHARE]
+    for smallest in named:
+        needed = smallest.articles_for_one_step
+        if needed is not None and _steps_wide(held_most, smallest) > 1:
+            yield TakeArticles(system=kept.system, has=kept.articles, articles=needed, n=smallest.n)
+
+
+def _steps_wide(kept: ContentKept, smallest: SmallestN) -> int:
+    """The number of steps of the n tried that an interval spans. One end may lie beyond the longest."""
+    steps: list[int | None] = [*(at.n for at in kept.lengths), None]
+    return steps.index(smallest.high) - steps.index(smallest.low)

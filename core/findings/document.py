@@ -1,0 +1,176 @@
+"""The report document: all that a run found, which every output renders. It has no texts, and no rows of articles."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.dataclasses import dataclass
+
+from nws.core.findings.comparisons import Comparison
+from nws.core.findings.content import Ceiling, ContentKept, LateGain, OwnWords
+from nws.core.findings.lengths import ClaimedLengths, MagicNumber
+from nws.core.findings.policies import PolicyFindings
+from nws.core.findings.scores import Curve, CurvePoint, Uncut
+from nws.core.findings.statements import Headline, Statement
+from nws.core.metrics.specs import Metric
+from nws.core.text.length import LengthUnit
+from nws.core.types import SystemKind
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFindings:
+    """What the systems of a run score in one metric.
+
+    Attributes:
+        curves: the means by n.
+        uncut: the means of summaries of the systems' own length.
+        magic_numbers: what each system gains over `random` at equal n; empty for metrics that are not compared.
+        vs_lead: every system minus `lead` at equal n; likewise.
+    """
+
+    metric: Metric
+    curves: tuple[Curve, ...] = ()
+    uncut: tuple[Uncut, ...] = ()
+    magic_numbers: tuple[MagicNumber, ...] = ()
+    vs_lead: tuple[Comparison, ...] = ()
+
+    def curves_of(self, dataset: str) -> tuple[Curve, ...]:
+        """The curves of a dataset."""
+        return tuple(curve for curve in self.curves if curve.dataset == dataset)
+
+    def vs_lead_of(self, dataset: str) -> dict[str, Comparison]:
+        """By system."""
+        return {pair.a: pair for pair in self.vs_lead if pair.dataset == dataset}
+
+
+@dataclass(frozen=True, slots=True)
+class ShortArticles:
+    """How many articles of a dataset have fewer than n words: they are left out at that n."""
+
+    dataset: str
+    n: int
+    articles: int
+
+
+class Document(BaseModel):
+    """What a run found: numbers and decisions, from which every output is made.
+
+    Attributes:
+        version: of this format.
+        metric: what tables and comparisons are about, beside content kept.
+        unit: what n counts.
+        metrics: what was found in `metric`, then in others.
+        kept: content kept, by dataset, system and ceiling; empty where it is not known.
+        kept_uncut: what summaries of the systems' own length keep.
+        all_pairs: every two systems at one n, in content kept (`nws.core.analysis.paired.compare_all_pairs`).
+        own_length: systems at their own length, minus others with as many words, in content kept.
+        lead_vs_random: `lead` minus `random`, in content kept.
+        between: systems of one run minus those of another, in `metric`; of several runs together.
+        ranked: by dataset, the systems that one can choose (else the controls), the one that keeps most first.
+        statements: by dataset, what the numbers say, the most important first.
+        warnings: by dataset, what limits them.
+        reference_lengths: by dataset, the median length of the references; empty where it is not known.
+        policies: of a run that trains policies.
+        sources: by run, the name that each of its systems has here.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: Literal[1] = 1
+    metric: Metric
+    unit: LengthUnit = "words"
+    metrics: tuple[MetricFindings, ...] = ()
+    kept: tuple[ContentKept, ...] = ()
+    kept_uncut: tuple[Uncut, ...] = ()
+    all_pairs: tuple[Comparison, ...] = ()
+    own_length: tuple[Comparison, ...] = ()
+    lead_vs_random: tuple[Comparison, ...] = ()
+    between: tuple[Comparison, ...] = ()
+    late_gains: tuple[LateGain, ...] = ()
+    own_words: tuple[OwnWords, ...] = ()
+    short: tuple[ShortArticles, ...] = ()
+    ranked: Mapping[str, tuple[str, ...]] = {}
+    statements: Mapping[str, tuple[Statement, ...]] = {}
+    warnings: Mapping[str, tuple[Statement, ...]] = {}
+    reference_lengths: Mapping[str, float] = {}
+    claims: tuple[ClaimedLengths, ...] = ()
+    policies: PolicyFindings | None = None
+    sources: Mapping[str, Mapping[str, str]] = {}
+
+    def of_metric(self, metric: Metric | None = None) -> MetricFindings:
+        """What was found in a metric, by default that of the document; empty where it was not looked for."""
+        metric = metric or self.metric
+        return next((found for found in self.metrics if found.metric == metric), MetricFindings(metric))
+
+    @property
+    def scored(self) -> tuple[str, ...]:
+        """Datasets with means by n, in alphabetical order."""
+        return tuple(sorted({curve.dataset for curve in self.of_metric().curves}))
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Every dataset of the run, in alphabetical order."""
+        others = {uncut.dataset for uncut in self.of_metric().uncut} | {short.dataset for short in self.short}
+        return tuple(sorted({*self.scored, *others, *(kept.dataset for kept in self.kept)}))
+
+    @property
+    def kinds(self) -> dict[str, SystemKind]:
+        """The kind of each system."""
+        found = self.of_metric()
+        kinds = {curve.system: curve.kind for curve in found.curves}
+        kinds |= {uncut.system: uncut.kind for uncut in (*found.uncut, *self.kept_uncut)}
+        return kinds | {kept.system: kept.kind for kept in self.kept}
+
+    def kept_of(self, dataset: str) -> dict[str, dict[Ceiling, ContentKept]]:
+        """Content kept on a dataset, by system and ceiling."""
+        by_system: dict[str, dict[Ceiling, ContentKept]] = {}
+        for kept in self.kept:
+            if kept.dataset == dataset:
+                by_system.setdefault(kept.system, {})[kept.of] = kept
+        return by_system
+
+    def headline(self, dataset: str) -> Headline | None:
+        """The first statement on a dataset, where content kept is known."""
+        return next((one for one in self.statements.get(dataset, ()) if isinstance(one, Headline)), None)
+
+    def best_lengths(self, dataset: str) -> list[tuple[Metric, MagicNumber]]:
+        """The magic numbers of systems that one can choose and that were compared with `random`, by system and metric.
+
+        Efficiency has none, since it falls with n.
+        """
+        chosen = [
+            (found.metric, number)
+            for found in self.metrics
+            for number in (found.magic_numbers if found.metric != "efficiency" else ())
+            if number.dataset == dataset and number.kind == "system" and number.gains
+        ]
+        systems = list(dict.fromkeys(number.system for _, number in chosen))
+        return sorted(chosen, key=lambda one: systems.index(one[1].system))
+
+    def other_lengths(self, curves: Sequence[Curve]) -> dict[str, tuple[CurvePoint, ...]]:
+        """The points of systems that do not always write n words; of all, where n counts characters."""
+        return {
+            curve.system: curve.lengths
+            for curve in curves
+            if self.unit != "words" or any(at.words != at.n for at in curve.lengths)
+        }
+
+    def share_rows(self) -> list[dict[str, Any]]:
+        """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for summaries of a system's own length."""
+        shares = [
+            (kept, kept.of, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths
+        ] + [(uncut, "reference", 0, uncut.score, uncut.articles, uncut.words) for uncut in self.kept_uncut]
+        return [
+            {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "of": ceiling, "n": n}
+            | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles, "words": words}
+            for whose, ceiling, n, share, articles, words in shares
+        ]
+
+    def smallest_rows(self) -> list[dict[str, Any]]:
+        """A row for each dataset, system, ceiling (`of`) and share `x`: the smallest n from which on it is kept."""
+        return [
+            {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind, "of": kept.of, "longest": kept.longest}
+            | {name: getattr(smallest, name) for name in ("x", "n", "low", "high", "claimed", "articles_for_one_step")}
+            for kept in self.kept
+            for smallest in kept.smallest
+        ]

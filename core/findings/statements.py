@@ -1,0 +1,211 @@
+"""What the numbers of a dataset say, as typed statements: each holds its numbers, and is worded where it is shown.
+
+Statements are decided in `nws.core.analysis.statements`, and worded in `nws.jobs.report.wording`.
+"""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from nws.core.findings.comparisons import PairedLength
+from nws.core.findings.content import Ceiling, SmallestN
+from nws.core.findings.scores import Edge, Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """What the system that keeps most keeps with `n`, which the answer names.
+
+    Attributes:
+        words: what it writes on average; None where that is not known.
+        is_half: whether `n` is the smallest n from which on it keeps half of the content.
+        claimed: where it is, the n from which on that is sure; None where it is not.
+        any_keeps_half: whether any system that one can choose keeps half at any n.
+        lead_n: the number of the text's first words that keep half, too, or as much; None where they keep less.
+        lead_share: what these keep.
+    """
+
+    type: Literal["headline"] = "headline"
+    system: str
+    n: int
+    articles: int
+    words: float | None
+    share: Interval
+    is_half: bool
+    claimed: int | None
+    any_keeps_half: bool
+    lead_n: int | None = None
+    lead_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differences:
+    """The systems that the best one is compared with at `n`, in content kept (Holm over all pairs of a dataset)."""
+
+    type: Literal["differences"] = "differences"
+    system: str
+    n: int
+    more_than: tuple[str, ...]
+    like: tuple[str, ...]
+    less_than: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverLead:
+    """The n at which systems keep significantly more than `lead`, and less (Holm over the n of each)."""
+
+    type: Literal["over_lead"] = "over_lead"
+    systems: tuple[str, ...]
+    lengths: tuple[int, ...]
+    more: tuple[int, ...]
+    less: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnLength:
+    """What a system keeps at its own length, beside the best of those that wrote as many words; None: no other did."""
+
+    type: Literal["own_length"] = "own_length"
+    system: str
+    words: float
+    share: Interval
+    other: str | None = None
+    beside: PairedLength | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallestLength:
+    """The smallest n with which a system keeps a share of a ceiling."""
+
+    type: Literal["smallest_length"] = "smallest_length"
+    system: str
+    of: Ceiling
+    longest: int
+    articles: int
+    share: float
+    smallest: SmallestN
+    at: Edge | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MayKeepHalf:
+    """The smallest n with which a system may keep half: its interval holds it."""
+
+    type: Literal["may_keep_half"] = "may_keep_half"
+    system: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadOvertakes:
+    """`lead` keeps less than a system up to `until`, and more from `since` on; by the means, from `at` on."""
+
+    type: Literal["lead_overtakes"] = "lead_overtakes"
+    system: str
+    until: int
+    at: int
+    since: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadIsLow:
+    """The n at which `lead` keeps significantly less than `random`."""
+
+    type: Literal["lead_is_low"] = "lead_is_low"
+    lengths: tuple[int, ...]
+    worse: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemsAreTheLimit:
+    """From `start` to `end` words all systems have stopped gaining, and the reference's first words have not."""
+
+    type: Literal["systems_are_the_limit"] = "systems_are_the_limit"
+    systems: tuple[str, ...]
+    start: int
+    end: int
+    of_reference: float
+    some_write_own_words: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryLengths:
+    """Lengths that are worth trying, shorter or longer than those tried."""
+
+    type: Literal["try_lengths"] = "try_lengths"
+    beyond: int
+    lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeArticles:
+    """With so many `articles` the interval of the smallest n of a system would be one step wide; None: too few."""
+
+    type: Literal["take_articles"] = "take_articles"
+    system: str
+    has: int
+    articles: int | None
+    n: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthIsUnseen:
+    """Systems that write words of their own, with their mean faithfulness where that was measured."""
+
+    type: Literal["truth_is_unseen"] = "truth_is_unseen"
+    systems: tuple[str, ...]
+    faithfulness: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FewArticles:
+    """With so few articles intervals understate the uncertainty."""
+
+    type: Literal["few_articles"] = "few_articles"
+    articles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortTexts:
+    """By n, how many articles have fewer words: they are left out there."""
+
+    type: Literal["short_texts"] = "short_texts"
+    articles: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """At any n, at most so many articles lack a summary by some system: they are left out of the means."""
+
+    type: Literal["left_out"] = "left_out"
+    articles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkewedDifferences:
+    """Verdicts that rest in part on skewed differences, by the systems and what they were compared with."""
+
+    type: Literal["skewed_differences"] = "skewed_differences"
+    pairs: tuple[tuple[str, str], ...]
+
+
+Statement: TypeAlias = Annotated[
+    Headline
+    | Differences
+    | OverLead
+    | OwnLength
+    | SmallestLength
+    | MayKeepHalf
+    | LeadOvertakes
+    | LeadIsLow
+    | SystemsAreTheLimit
+    | TryLengths
+    | TakeArticles
+    | TruthIsUnseen
+    | FewArticles
+    | ShortTexts
+    | LeftOut
+    | SkewedDifferences,
+    Field(discriminator="type"),
+]

@@ -1,0 +1,133 @@
+"""The short report of a dataset: one table by system and n, at most four sentences, and the most important warnings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
+
+from nws.core.findings.content import KEPT
+from nws.core.findings.scores import Interval
+from nws.core.findings.statements import Statement
+from nws.core.metrics.specs import Metric
+from nws.core.systems.rulers import REFERENCE_WORDS
+from nws.core.types import LEAD, RANDOM
+from nws.jobs.report.metric_names import metric_name, metric_places
+from nws.jobs.report.numerals import (
+    counted,
+    decimals,
+    interval_text,
+    lengths_chosen,
+    percent,
+    percent_interval,
+    printed,
+)
+from nws.jobs.report.printed_lines import print_line, role
+from nws.jobs.report.run_report import RunReport
+from nws.jobs.report.table import Cell, Table
+from nws.jobs.report.wording import worded
+
+BESIDE = (LEAD, RANDOM, REFERENCE_WORDS)
+"""The systems that stand below the best ones."""
+MOST_BEST = 3
+MOST_SENTENCES = 4
+MOST_WARNINGS = 2
+_FIRST = ("headline", "differences", "over_lead", "own_length", "systems_are_the_limit", "truth_is_unseen")
+"""The types of statements that a short report has; others stand in the full one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a system has at n words, over so many articles; `mean` and its interval."""
+
+    n: int
+    articles: int
+    mean: Interval
+
+
+def print_brief(report: RunReport, console: Console, metric: Metric | None = None) -> None:
+    """Print each dataset of a report in at most 25 lines.
+
+    Args:
+        report: of a run.
+        console: where to.
+        metric: what the table is of; None for content kept where the run has it.
+    """
+    for dataset in report.document.datasets:
+        kept = metric in (None, KEPT) and bool(report.document.ranked.get(dataset))
+        table = brief_table(report, dataset, console.width, KEPT if kept else metric or report.metric)
+        if table is not None:
+            table.print(console)
+            console.print()
+        for sentence in brief_sentences(report, dataset) if kept or not table else ():
+            print_line(console, sentence)
+        for warning in report.document.warnings.get(dataset, ())[:MOST_WARNINGS]:
+            print_line(console, worded(warning, report.names, report.document.unit), style="yellow")
+    if report.names.shared:
+        print_line(console, f"Systems: {'; '.join(report.names.shared)}.", style="dim")
+
+
+def brief_sentences(report: RunReport, dataset: str) -> list[str]:
+    """The most important statements on a dataset, in words."""
+    said: Sequence[Statement] = report.document.statements.get(dataset, ())
+    chosen = [worded(one, report.names, report.document.unit) for one in said if one.type in _FIRST]
+    return chosen[:MOST_SENTENCES]
+
+
+def brief_table(report: RunReport, dataset: str, width: int, metric: Metric) -> Table | None:
+    """The best systems and those to compare them with, by n, with as many n as stand side by side."""
+    points = dict(_points(report, dataset, metric))
+    if not points:
+        return None
+    systems = _chosen_systems(report, dataset, points, metric)
+    longest = max(at.n for system in systems for at in points[system])
+    names = [report.names[system] + role(report.document.kinds[system]) for system in systems]
+    rows: list[list[str]] = []
+    is_share = metric == KEPT
+    places = metric_places(metric)
+    lengths = sorted({at.n for system in systems for at in points[system]})
+    ends = [_ends(points[system], longest, is_share, places) for system in systems]
+    heading = f"95 % CI at {longest}"
+    cell = 3 if is_share else places + 1
+    taken = max(map(cell_len, names)) + 2 + max(map(cell_len, (heading, *ends)))
+    shown = lengths_chosen(lengths, cell, width - taken)
+    for system, name, end in zip(systems, names, ends, strict=True):
+        by_n = {at.n: at for at in points[system]}
+        rows.append([name, *(_text(by_n[n], is_share, places) if n in by_n else "–" for n in shown), end])
+    most = max(at.articles for system in systems for at in points[system])
+    what = "content kept, in % of the reference" if is_share else f"mean {metric_name(metric)}"
+    title = f"{dataset}: {what} ({counted(most, 'article')})"
+    has_ends = any(ends)
+    cells = [[row[0], *map(Cell, row[1 : len(row) if has_ends else -1])] for row in rows]
+    columns = (report.document.unit, *map(str, shown), *([heading] * has_ends))
+    return Table(columns, cells, title)
+
+
+def _points(report: RunReport, dataset: str, metric: Metric) -> Iterator[tuple[str, list[Point]]]:
+    if metric == KEPT:
+        for system, held in report.document.kept_of(dataset).items():
+            yield system, [Point(at.n, at.articles, at.share) for at in held["reference"].lengths]
+        return
+    for curve in report.document.of_metric(metric).curves_of(dataset):
+        yield curve.system, [Point(at.n, at.articles, at) for at in curve.lengths]
+
+
+def _chosen_systems(report: RunReport, dataset: str, points: dict[str, list[Point]], metric: Metric) -> list[str]:
+    ranked: Sequence[str] = report.document.ranked.get(dataset, ())
+    if metric != KEPT:
+        chosen = [system for system in points if report.document.kinds[system] == "system"]
+        ranked = sorted(chosen, key=lambda system: (-points[system][-1].mean.mean, system))
+    best = [system for system in ranked if system not in BESIDE][:MOST_BEST]
+    return [*best, *(system for system in BESIDE if system in points)] or list(points)[:MOST_BEST]
+
+
+def _text(at: Point, is_share: bool, places: int) -> str:
+    return percent(at.mean.mean).removesuffix(" %") if is_share else decimals(at.mean.mean, places)
+
+
+def _ends(points: Sequence[Point], longest: int, is_share: bool, places: int) -> str:
+    at = points[-1]
+    shown = printed(at.mean, at.articles)
+    if at.n != longest or shown.low is None:
+        return ""
+    return percent_interval(shown).removesuffix(" %") if is_share else interval_text(shown, places)

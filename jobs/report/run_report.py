@@ -1,0 +1,94 @@
+"""A run's report document together with what it is shown with: the run, and what its systems are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nws.core.errors import StoreError
+from nws.core.findings.document import Document
+from nws.core.findings.scores import Interval
+from nws.core.metrics.specs import DEFAULT_METRIC, Metric
+from nws.core.types import SystemKind
+from nws.jobs.report.metric_names import metric_places
+from nws.jobs.report.system_names import SystemNames, names_of
+from nws.jobs.store import RunInfo, Store
+from nws.jobs.store.run_metrics import metric_signature
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What every output of a report renders."""
+
+    run: RunInfo
+    document: Document
+    names: SystemNames
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of tables and comparisons."""
+        return self.document.metric
+
+    @property
+    def signature(self) -> str:
+        """Every option that made the numbers in this metric."""
+        return metric_signature(self.run, self.metric)
+
+    @property
+    def places(self) -> int:
+        """The decimals to print of a score."""
+        return metric_places(self.metric)
+
+    def head(self) -> dict[str, Any]:
+        """What made the numbers: the first columns of every row in a file."""
+        return {"run": self.run.id, "metric": self.metric, "signature": self.signature}
+
+
+def read_report(
+    store: Store,
+    run: RunInfo,
+    metric: Metric = DEFAULT_METRIC,
+    labels: Mapping[str, str] | None = None,
+    claim: str | int | None = None,
+) -> RunReport:
+    """Read the report of a run, or make it where it is not stored.
+
+    Raises:
+        RecipeError: a label is of no system, or another system is called so, or the run does not have the claimed n.
+        StoreError: there is nothing to report yet, or the summaries are not those of one run.
+    """
+    require_findings(store, run)
+    document = store.document([run.id], metric, claim)
+    systems = {*document.kinds}
+    if trained := document.policies:
+        systems |= {score.system for score in trained.scores} | {line.system for line in trained.learning}
+    return RunReport(run, document, names_of([run], systems, labels))
+
+
+def require_findings(store: Store, run: RunInfo) -> None:
+    """Refuse a run that has neither summaries nor updates of a training.
+
+    Raises:
+        StoreError: says what to do.
+    """
+    has_updates = "reward" in run.signatures and bool(store.policy_infos(run.id))
+    if not run.summaries and not has_updates:
+        raise StoreError(
+            f"Run {run.id!r} ({run.state}) has no summaries to report: {run.articles_done} articles finished, "
+            f"{run.failures} failed. See `nws status {run.id}`; continue it with `nws resume {run.id}`."
+        )
+
+
+def run_json(run: RunInfo) -> dict[str, Any]:
+    """The origin of the numbers as plain JSON values; `articles` and `failures` count those finished and lost."""
+    names = ("id", "seed", "code_version", "signatures", "revisions", "device", "state")
+    return {name: getattr(run, name) for name in names} | {"articles": run.articles_done, "failures": run.failures}
+
+
+def interval_values(prefix: str, interval: Interval | None) -> dict[str, float | None]:
+    """A mean and the ends of its interval, for a file; None where there is none."""
+    return {f"{prefix}{name}": getattr(interval, name, None) for name in ("mean", "low", "high")}
+
+
+def kind_flags(kind: SystemKind) -> dict[str, int]:
+    """The kind of a system as two columns of a file."""
+    return {"is_control": int(kind == "control"), "is_upper_bound": int(kind == "upper bound")}

@@ -1,0 +1,319 @@
+"""Words every statement of a report document: the only place where a finding becomes a sentence."""
+
+from collections.abc import Iterator, Sequence
+
+from nws.core.findings.comparisons import FEWEST_ARTICLES
+from nws.core.findings.content import Share
+from nws.core.findings.document import Document
+from nws.core.findings.lengths import MagicNumber, enough_articles, lengths_text
+from nws.core.findings.scores import FEW_ARTICLES, Interval
+from nws.core.findings.statements import (
+    Differences,
+    FewArticles,
+    Headline,
+    LeadIsLow,
+    LeadOvertakes,
+    LeftOut,
+    MayKeepHalf,
+    OverLead,
+    OwnLength,
+    ShortTexts,
+    SkewedDifferences,
+    SmallestLength,
+    Statement,
+    SystemsAreTheLimit,
+    TakeArticles,
+    TruthIsUnseen,
+    TryLengths,
+)
+from nws.core.systems.rulers import PERSON
+from nws.core.text.length import LengthUnit
+from nws.core.types import LEAD, RANDOM
+from nws.jobs.report.numerals import (
+    counted,
+    decimals,
+    in_brackets,
+    listed,
+    of_length,
+    percent,
+    percent_interval,
+    printed,
+)
+from nws.jobs.report.system_names import SystemNames
+
+WHAT_IT_IS = (
+    "Content kept is BERTScore recall in which rare words weigh more. Texts about other things have 0 % on average, "
+    "and the whole reference has 100 %. It measures neither truth nor how well a text reads: the reference has 99 % "
+    "with “not” put in, and 97 % with changed numbers."
+)
+HOW_SURE = (
+    "Intervals are 95 % confidence intervals (CI) over articles. “With 95 % confidence from n on” is claimed of this n "
+    "and of every longer one tried: each such claim is wrong in at most 5 % of studies."
+)
+UNKNOWN = "How much of the content is kept is not known here: it takes references of other articles, too."
+_MOST_NAMED = 4
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words") -> str:
+    """Say a statement in one sentence or two, with what systems are called."""
+    match statement:
+        case Headline():
+            return _headline(statement, names, unit)
+        case Differences():
+            return _differences(statement, names, unit)
+        case OverLead():
+            return _over_lead(statement, names, unit)
+        case OwnLength():
+            return _own_length(statement, names)
+        case SmallestLength():
+            return _smallest_length(statement, names, unit)
+        case MayKeepHalf():
+            length = of_length(statement.n, unit)
+            return f"{names[statement.system]} may keep half with {length}: its 95 % CI there reaches half."
+        case LeadOvertakes():
+            return _lead_overtakes(statement, names, unit)
+        case LeadIsLow():
+            where = _at(statement.lengths, statement.worse, unit)
+            lead = names[LEAD]
+            return f"{lead} keeps significantly less than {names[RANDOM]} {where}: keeping more than it says little."
+        case SystemsAreTheLimit():
+            another = "another" if statement.some_write_own_words else "a"
+            return (
+                f"Length is not the limit, the systems are. From {statement.start} to "
+                f"{of_length(statement.end, unit)}, the reference's first words gain "
+                f"{100 * statement.of_reference:.0f} points, and "
+                f"{names_or_count(names, statement.systems, 'and')} less than a third of that. Try {another} "
+                "generator, or predictions of a system of your own."
+            )
+        case TryLengths():
+            side = "above" if statement.lengths[0] > statement.beyond else "below"
+            return f"Next, try lengths {side} {statement.beyond}, such as {listed([*map(str, statement.lengths)])}."
+        case TakeArticles():
+            return _take_articles(statement, names, unit)
+        case TruthIsUnseen():
+            return _truth(statement, names)
+        case FewArticles():
+            return few(statement.articles) or ""
+        case ShortTexts():
+            counts = ", ".join(f"{count} at n = {n}" for n, count in sorted(statement.articles.items()))
+            which = "with fewer than n words" if unit == "words" else f"that fit whole into n {unit}"
+            return f"Articles {which} are left out at that n: {counts}."
+        case LeftOut():
+            most = counted(statement.articles, "article")
+            return f"Articles that lack a summary by some system are left out of the means: at most {most} at any n."
+        case SkewedDifferences():
+            pairs = [f"{names[a]} over {names[b]}" for a, b in statement.pairs]
+            told = listed(pairs) if len(pairs) <= _MOST_NAMED else f"{len(pairs)} pairs of systems"
+            return f"{SKEWED}: {told} (too_skewed in report.json)."
+
+
+SKEWED = "Some verdicts are less reliable, since differences are skewed and the error rate may exceed 7 %"
+
+
+def headline(document: Document, dataset: str, names: SystemNames) -> str:
+    """The answer for a dataset in one or two sentences."""
+    named = document.headline(dataset)
+    return UNKNOWN if named is None else worded(named, names, document.unit)
+
+
+def sentences(document: Document, dataset: str, names: SystemNames) -> list[str]:
+    """All statements on a dataset behind its headline, in words."""
+    said = document.statements.get(dataset, ())
+    return [worded(one, names, document.unit) for one in said if not isinstance(one, Headline)]
+
+
+def basis(document: Document, dataset: str) -> str:
+    """The number of articles, the lengths, and the articles left out; "" if content kept is not known."""
+    held = [kept["reference"] for kept in document.kept_of(dataset).values()]
+    if not held:
+        return ""
+    fewest, most = min(kept.articles for kept in held), max(kept.articles for kept in held)
+    size = counted(most, "article") if fewest == most else f"{fewest} to {counted(most, 'article')}"
+    lengths = sorted({at.n for kept in held for at in kept.lengths})
+    span = of_length(lengths[0], document.unit)
+    if len(lengths) > 1:
+        span = f"{len(lengths)} lengths from {lengths[0]} to {of_length(lengths[-1], document.unit)}"
+    dropped = max(kept.dropped for kept in held)
+    left_out = f"; left out: at most {counted(dropped, 'article')} of a system, which lack a length" if dropped else ""
+    return f"{size}, {span}{left_out}"
+
+
+def written(at: Share, unit: LengthUnit) -> str:
+    """The mean number of words, "47.8 written"; "" where they are n, or n counts characters."""
+    return _written(at.n, at.words, unit)
+
+
+def names_or_count(names: SystemNames, systems: Sequence[str], word: str) -> str:
+    """The names of systems with a word before the last, or their number where they are too many to read."""
+    if len(systems) > _MOST_NAMED:
+        return f"{len(systems)} systems"
+    return listed([names[system] for system in systems], word)
+
+
+def few(count: int, noun: str = "articles") -> str | None:
+    """The caution for `count` of `noun`; None where there are enough."""
+    if count >= FEW_ARTICLES or count < 2:  # one has no interval
+        return None
+    return f"With {count} {noun}, the intervals understate the uncertainty: treat them as indicative."
+
+
+def not_equal(unit: LengthUnit) -> str:
+    """The caution where systems do not all write equally many words at n."""
+    if unit == "words":
+        return "Where systems do not write n words, a longer summary may score higher because of its length alone."
+    return "Summaries have at most n characters: a part of a difference may be one of length."
+
+
+def claimed_text(articles: int, longest: int, claimed: int | None) -> str:
+    """The claim about a share: "with 95 % confidence from 13 words on"; "" where nothing is claimed."""
+    if articles < FEWEST_ARTICLES:
+        return ""
+    return f"with 95 % confidence from {claimed} on" if claimed is not None else f"with no confidence up to {longest}"
+
+
+def _written(n: int, words: float | None, unit: LengthUnit) -> str:
+    is_told = unit == "words" and words is not None and f"{words:.1f}" != f"{n:.1f}"
+    return f"{words:.1f} written" if is_told else ""
+
+
+def _headline(of: Headline, names: SystemNames, unit: LengthUnit) -> str:
+    length = of_length(of.n, unit) + in_brackets(_written(of.n, of.words, unit))
+    keep = "keeps" if of.n == 1 else "keep"
+    if of.is_half:
+        sure = f"with 95 % confidence from {of.claimed} words on" if of.claimed is not None else ""
+        said = f"{length} {keep} half of the reference's content{in_brackets(names[of.system], sure)}."
+    else:
+        said = f"{length} {keep} {percent(of.share.mean)} of the reference's content"
+        said += f"{in_brackets(names[of.system], _ci(of.share, of.articles))}."
+        said += "" if of.any_keeps_half else " No system keeps half."
+    if of.lead_n is not None and of.lead_share is not None:
+        share = "half, too" if of.is_half or of.lead_share == 0.5 else percent(of.lead_share)
+        said += f" The text's first {of_length(of.lead_n, unit)} keep {share} ({names[LEAD]})."
+    return said
+
+
+def _ci(interval: Interval, articles: int) -> str:
+    ends = percent_interval(printed(interval, articles))
+    return f"95 % CI {ends}" if ends else ""
+
+
+def _differences(of: Differences, names: SystemNames, unit: LengthUnit) -> str:
+    where, best = of_length(of.n, unit), names[of.system]
+    if not of.more_than and not of.less_than:
+        count = len(of.like) + 1
+        many = _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+        return f"The {many} systems do not differ significantly at {where}."
+    claims = (
+        ("significantly more than", of.more_than, "and"),
+        ("not significantly more than", of.like, "or"),
+        # The mean that puts the best system first is over other articles, too.
+        ("significantly less, over the articles of both, than", of.less_than, "and"),
+    )
+    parts = [f"{verb} {names_or_count(names, systems, word)}" for verb, systems, word in claims if systems]
+    return f"At {where}, {best} keeps {', but '.join(parts)}."
+
+
+def _over_lead(of: OverLead, names: SystemNames, unit: LengthUnit) -> str:
+    who = names_or_count(names, of.systems, "and")
+    is_one = len(of.systems) == 1
+    each = who if is_one else f"Each of {who}"
+    if not of.more and not of.less:
+        who = who if is_one else f"None of {who}"
+        return f"{who} {'does not differ' if is_one else 'differs'} significantly from {names[LEAD]} at any length."
+    claims = [
+        f"significantly {word} than {names[LEAD]} {_at(of.lengths, shown, unit)}"
+        for word, shown in (("more", of.more), ("less", of.less))
+        if shown
+    ]
+    return f"{each} keeps {listed(claims)}."
+
+
+def _at(tested: Sequence[int], shown: Sequence[int], unit: LengthUnit) -> str:
+    if tuple(tested) == tuple(shown) and len(tested) > 1:
+        return "at every length"
+    return f"at {lengths_text(tuple(tested), tuple(shown))} {unit.removesuffix('s') if shown == (1,) else unit}"
+
+
+def _own_length(of: OwnLength, names: SystemNames) -> str:
+    whose = (
+        f"Another person's whole summary ({of.words:.1f} words)"
+        if of.system == PERSON
+        else f"{names[of.system]} at its own length ({of.words:.1f} words)"
+    )
+    said = f"{whose} keeps {percent(of.share.mean)}{in_brackets(percent_interval(of.share))}"
+    if of.beside is None or of.other is None:
+        return f"{said}."
+    at = of.beside
+    points = percent(abs(at.difference.mean), 1).removesuffix(" %")
+    left_out = f"{counted(at.only_a, 'article')} left out" if at.only_a else ""
+    sure = in_brackets(f"95 % CI {percent_interval(at.difference).removesuffix(' %')}", left_out)
+    side = "more" if at.difference.mean >= 0 else "less"
+    verdict = "" if at.is_told else ", which is not a significant difference"
+    return f"{said}: {points} points {side} than {names[of.other]} in as many words{sure}{verdict}."
+
+
+def _smallest_length(of: SmallestLength, names: SystemNames, unit: LengthUnit) -> str:
+    length, system = of_length(of.smallest.n or 0, unit), names[of.system]
+    what = "half" if of.smallest.x == 0.5 else percent(of.smallest.x)
+    share = {
+        "reference": f"{what} of the reference's content",
+        "person": f"{what} of what another person keeps",
+        "longest": f"{what} of what it keeps at {of_length(of.longest, unit)}",
+    }[of.of]
+    edge = f", the {'only length' if of.at == 'only' else of.at} tried," if of.at else ""
+    claimed = of.smallest.claimed if not (of.of == "longest" and of.smallest.claimed == of.longest) else None
+    sure = claimed_text(of.articles, of.longest, claimed) if claimed is not None else ""
+    return f"At {length}{edge} {system} already keeps {share}{in_brackets(sure)}."
+
+
+def _lead_overtakes(of: LeadOvertakes, names: SystemNames, unit: LengthUnit) -> str:
+    lead, system = names[LEAD], names[of.system]
+    if of.since is None:
+        return f"{lead} is ahead of {system} at the longest length, but not significantly."
+    return (
+        f"{lead} overtakes {system} near {of_length(of.at, unit)}: it keeps significantly less up to {of.until}, and "
+        f"significantly more from {of.since} on."
+    )
+
+
+def _take_articles(of: TakeArticles, names: SystemNames, unit: LengthUnit) -> str:
+    if of.articles is None or of.n is None:
+        return f"With {counted(of.has, 'article')} nothing is called significant: take at least {FEWEST_ARTICLES}."
+    rounded = round(of.articles, 1 - len(str(of.articles)) + 1)
+    length = of_length(of.n, unit)
+    return f"About {rounded:,} articles would narrow the interval of {names[of.system]}'s {length} to one step of n."
+
+
+def _truth(of: TruthIsUnseen, names: SystemNames) -> str:
+    shown = [f"{names[system]} {decimals(value, 2)}" for system, value in of.faithfulness.items()]
+    who = names_or_count(names, of.systems, "and")
+    measured = f"Mean faithfulness: {', '.join(shown)}." if shown else "Measure it with --faithfulness-model."
+    write = "writes" if len(of.systems) == 1 else "write"
+    return f"Content kept does not show whether what {who} {write} is true. {measured}"
+
+
+def told_warnings(document: Document, dataset: str, names: SystemNames) -> Iterator[str]:
+    """The warnings on a dataset, in words."""
+    for warning in document.warnings.get(dataset, ()):
+        yield worded(warning, names, document.unit)
+
+
+def magic_number_text(number: MagicNumber) -> str:
+    """The n that may have the largest gain over `random`, or why none is named."""
+    if number.kind == "upper bound":
+        return "is an oracle: it saw the reference"
+    if number.recommended:
+        lengths = lengths_text(tuple(gain.n for gain in number.gains), number.recommended)
+        return f"{lengths}: no n ruled out" if 1 < len(number.recommended) == len(number.tested) else lengths
+    if number.system == RANDOM:
+        return "is the control"
+    if not number.gains:
+        return f"unknown: no summaries by {RANDOM} to compare with"
+    most, tried = max(gain.articles for gain in number.gains), len(number.gains)
+    if not number.tested or most < enough_articles(tried):
+        many = counted(most, "article")
+        return f"unknown: {many} cannot tell {tried} n apart" if tried > 1 else f"unknown: only {many} to test"
+    if not any(gain.above_random for gain in number.gains):
+        return f"none: not significantly above {RANDOM} at any n"
+    return "unclear: every n is below another one"
