@@ -198,6 +198,11 @@ class CompareOptions:
     metric: str | None = plain(
         "--metric NAME", f"kept, {CHOICES}. Default: kept, where the runs have it, else bertscore_f1."
     )
+    dataset: str | None = plain(
+        "--dataset NAME",
+        "Compare files of predictions: the articles and references that these are of, as `nws submit` takes them.",
+    )
+    equal_length: bool = plain("--equal-length", "Of files: also compare texts of as many words.", False)
     labels: list[str] | None = plain(*LABEL)
 
 
@@ -211,11 +216,17 @@ def compare(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Compare systems at equal n, article by article.
+    """Compare two systems: of a run, of two runs, or of files of predictions.
+
+    With --dataset, compares the texts of one or two files as they are: `nws compare mine.jsonl theirs.jsonl --dataset
+    news.jsonl`. A file may have a field `system` with several values.
 
     Prints the mean difference with its 95 % interval, a test, and wins, ties and losses. The p of two systems on one
     dataset are corrected for the number of n (Holm).
     """
+    if options.dataset is not None:
+        _compare_files(options, [name for name in (run, run2) if name is not None], as_json)
+        return
     from nws.core.text.length import parse_lengths
 
     lengths, labels = None if options.n is None else parse_lengths(options.n), parse_labels(options.labels)
@@ -227,3 +238,17 @@ def compare(
         second = None if run2 is None else opened.full_id(run2)
         result = compare_runs(opened, first, second, options.systems or [], lengths, options.metric, labels)
     print_result(as_json, result.as_dict(), lambda: print_comparison(result, PrintableConsole(), store_flag(store)))
+
+
+def _compare_files(options: CompareOptions, files: list[str], as_json: bool) -> None:
+    with busy("Loading libraries"):
+        from nws.core.text.dataset import Dataset
+        from nws.jobs.tools.compare_texts import compare_files, print_texts_comparison
+
+    if not files:
+        raise RecipeError("--dataset compares files of predictions: name one or two.")
+    with busy("Scoring the texts"):
+        dataset = Dataset(str(options.dataset), "test")
+        result = compare_files(files, dataset, options.systems or [], equal_length=options.equal_length)
+    printed = result if options.systems or len(files) > 1 else result.best_first
+    print_result(as_json, result.as_dict(), lambda: print_texts_comparison(printed, PrintableConsole()))

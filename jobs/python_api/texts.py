@@ -121,6 +121,52 @@ def score(
     return ScoreResult(scored)
 
 
+def compare(
+    a: Sequence[str],
+    b: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    *,
+    sources: Sequence[str] | None = None,
+) -> "pd.DataFrame":
+    """Compare the texts of two systems for the same articles, as `nws compare` does with files of predictions.
+
+    Args:
+        a: the texts of one system, in the order of the articles.
+        b: those of another one.
+        references: for each article one text, or a list of several.
+        sources: the articles. Content kept tells them apart by these; without them, by their references.
+
+    Returns:
+        A row for each metric, and for the number of words: a − b with its 95 % interval, p of a sign-flip test, and p
+        corrected over the metrics (Holm). `attrs` has the signatures of the metrics.
+
+    Raises:
+        CorpusError: there are not as many texts on each side as references.
+
+    >>> import nws
+    >>> frame = nws.compare(
+    ...     ["Snow closed schools.", "Trams run all night."],
+    ...     ["Snow fell.", "Trams stop."],
+    ...     ["Snow has closed all schools.", "Trams will run all night."],
+    ... )
+    >>> frame[["metric", "n", "difference"]].round(2).head(2)
+             metric  n  difference
+    0          kept  0        0.53
+    1  bertscore_f1  0        0.39
+    """
+    from nws.jobs.tools.compare_texts import compare_texts
+
+    several = [[one] if isinstance(one, str) else list(one) for one in references]
+    texts_a, texts_b = list(a), list(b)
+    for name, count in (("a", len(texts_a)), ("b", len(texts_b)), ("sources", len(sources or several))):
+        if count != len(several):
+            raise CorpusError(f"`{name}` has {count} texts, and there are {len(several)} references.")
+    result = compare_texts(texts_a, texts_b, several, sources=sources)
+    frame = pd.DataFrame(result.records(result.rows))
+    frame.attrs = {"signatures": dict(result.signatures)}
+    return frame
+
+
 def _rows(
     predictions: list[Any], references: list[Any], sources: list[Any] | None
 ) -> "Iterator[tuple[str, dict[str, object]]]":

@@ -1,0 +1,134 @@
+"""Two systems by files of predictions: each metric's difference, interval and p, and what is left out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import nws as api
+from nws.core.errors import CorpusError, RecipeError
+from nws.core.text.dataset import Dataset
+from nws.jobs.tools.compare_texts import compare_files, compare_texts, sentences
+
+ARTICLES = [
+    {"id": f"a{i}", "article": f"The {name} in {town} closes after {i + 3} years, said its owner.", "summary": text}
+    for i, (name, town, text) in enumerate(
+        [
+            ("bakery", "Corwen", "A bakery in Corwen closes."),
+            ("school", "Hull", "Hull loses a school."),
+            ("ferry", "Larne", "The ferry from Larne stops."),
+            ("mine", "Essen", "Essen shuts its mine."),
+        ]
+    )
+]
+
+
+def written(folder: Path, name: str, rows: list[dict[str, object]]) -> str:
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(folder / name)
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Dataset:
+    return Dataset(written(tmp_path, "news.jsonl", ARTICLES), "test")
+
+
+def own(name: str) -> list[dict[str, object]]:
+    texts = {"good": [row["summary"] for row in ARTICLES], "bad": ["It rained."] * 4}[name]
+    return [{"id": row["id"], "prediction": text} for row, text in zip(ARTICLES, texts, strict=True)]
+
+
+def test_two_files_are_compared_by_id_and_what_does_not_fit_is_counted(news: Dataset, tmp_path: Path) -> None:
+    good = written(tmp_path, "good.jsonl", [*reversed(own("good")), {"id": "none", "prediction": "x"}])
+    bad = written(tmp_path, "bad.jsonl", own("bad")[1:])
+    found = compare_files([good, bad], news)
+    assert (found.a, found.b, found.unknown, found.missing) == ("good", "bad", 1, 1)
+    assert list(found.rows) == ["kept", "bertscore_f1", "rouge1_f1", "rouge2_f1", "rougel_f1", "words"]
+    assert found.rows["rouge1_f1"].mean_a == 1
+    assert all(at.articles == 3 for at in found.rows.values())
+    assert found.rows["words"].difference.mean == pytest.approx(found.rows["words"].mean_a - 2)
+
+
+def test_one_file_has_several_systems(news: Dataset, tmp_path: Path) -> None:
+    rows = [row | {"system": name} for name in ("bad", "good") for row in own(name)]
+    both = written(tmp_path, "both.jsonl", rows)
+    assert [compare_files([both], news).a, compare_files([both], news).best_first.a] == ["bad", "good"]
+    assert compare_files([both], news, ("good", "bad")).a == "good"
+    with pytest.raises(RecipeError, match=r"no system 'mine' in the files\. They have bad, good\."):
+        compare_files([both], news, ("mine", "bad"))
+    three = written(tmp_path, "three.jsonl", [*rows, *(row | {"system": "third"} for row in own("bad"))])
+    with pytest.raises(RecipeError, match=r"the files have 3 systems: bad, good, third\. Name two with --system A"):
+        compare_files([three], news)
+    with pytest.raises(CorpusError, match="the id 'a0' stands there twice"):
+        compare_files([written(tmp_path, "twice.jsonl", [*own("good"), own("good")[0]])], news)
+
+
+def test_ids_of_other_articles_are_told_beside_those_of_the_dataset(news: Dataset, tmp_path: Path) -> None:
+    files = [written(tmp_path, f"{name}.jsonl", [{"id": "x", "prediction": "y"}]) for name in ("one", "two")]
+    with pytest.raises(
+        CorpusError, match=r"ids of the predictions look like 'x'; the articles' ids look like 'a0', 'a1'"
+    ):
+        compare_files(files, news)
+
+
+def test_turned_around_every_number_has_the_other_sign(news: Dataset, tmp_path: Path) -> None:
+    files = [written(tmp_path, f"{name}.jsonl", own(name)) for name in ("good", "bad")]
+    found, other = compare_files(files, news, equal_length=True), compare_files(files[::-1], news, equal_length=True)
+    turned = found.turned
+    assert (turned.a, turned.b) == (other.a, other.b)
+    for metric, at in turned.rows.items():
+        theirs = other.rows[metric]
+        assert (at.difference.mean, at.p, at.wins) == pytest.approx((theirs.difference.mean, theirs.p, theirs.wins))
+
+
+def test_few_articles_differ_significantly_in_nothing_that_is_said() -> None:
+    texts = [f"Text {i} about {word}." for i, word in enumerate(("snow", "trams", "bread", "ships", "goats", "mines"))]
+    verdict, paper = sentences(compare_texts(texts, ["x"] * 6, [[text] for text in texts], ("mine", "theirs")))
+    assert verdict.startswith("mine does not differ significantly from theirs of the reference's content (+")
+    assert paper.startswith("On 6 articles, mine keeps 100.0 % and theirs ")
+    assert "CI" not in verdict + paper
+
+
+def test_difference_and_interval_are_those_of_scipy_and_p_is_near(shared_data: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (shared_data / "frank_predictions.jsonl").open(encoding="utf-8")]
+    xsum = written(tmp_path, "xsum.jsonl", [row for row in rows if row["dataset"] == "frank_xsum"])
+    dataset = Dataset(str(shared_data / "frank_xsum.jsonl"), "test", limit=30)
+    found = compare_files([xsum], dataset, ("BERTS2S", "TConvS2S"))
+    assert all(at.articles == 30 for at in found.rows.values())
+    articles = [json.loads(line) for line in (shared_data / "frank_xsum.jsonl").open(encoding="utf-8")][:30]
+    texts = {(row["system"], row["id"]): row["prediction"] for row in rows if row["dataset"] == "frank_xsum"}
+    scores = [
+        api.score(
+            [texts[system, article["id"]] for article in articles],
+            [article["summary"] for article in articles],
+            ("kept", "bertscore", "rouge1", "rouge2", "rougeL"),
+            sources=[article["document"] for article in articles],
+        ).rows()
+        for system in ("BERTS2S", "TConvS2S")
+    ]
+    columns = {"kept": "kept_score", "words": "words"} | {
+        f"{name.lower()}_f1": f"{name}_f1" for name in ("bertscore", "rouge1", "rouge2", "rougeL")
+    }
+    for metric, at in found.rows.items():
+        differences = (scores[0][columns[metric]] - scores[1][columns[metric]]).to_numpy(dtype=float)
+        assert at.difference.mean == pytest.approx(differences.mean(), abs=1e-9)
+        interval = scipy.stats.ttest_1samp(differences, 0).confidence_interval()
+        assert (at.difference.low, at.difference.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
+        p = scipy.stats.permutation_test(
+            (differences,), np.mean, permutation_type="samples", n_resamples=200_000, rng=np.random.default_rng(0)
+        ).pvalue
+        assert at.p == pytest.approx(p, abs=0.01 * max(at.p, 0.1))
+
+
+def test_the_command_prints_one_difference_of_each_metric(nws, news: Dataset, tmp_path: Path) -> None:
+    files = [written(tmp_path, f"{name}.jsonl", own(name)) for name in ("bad", "good")]
+    told = nws("compare", *files, "--dataset", news.name)
+    assert told.code == 0, told.err
+    assert "bad − good, each text as it is (4 articles)" in told.out
+    values = nws("compare", *files, "--dataset", news.name, "--json").json
+    assert values["rows"][0]["metric"] == "kept"
+    assert values["rows"][0]["difference"] < 0
+    assert "name one or two" in nws("compare", "--dataset", news.name).err
+    assert not (tmp_path / "nws.db").exists()
