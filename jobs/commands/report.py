@@ -216,7 +216,7 @@ def compare(
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
-    """Compare two systems: of a run, of two runs, or of files of predictions.
+    """Compare systems of runs, or of files of texts.
 
     With --dataset, compares the texts of one or two files as they are: `nws compare mine.jsonl theirs.jsonl --dataset
     news.jsonl`. A file may have a field `system` with several values.

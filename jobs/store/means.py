@@ -298,7 +298,7 @@ def built_document(
 
 def document_rows(run_id: str, document: "Document") -> dict[type[Base], Rows]:
     """The rows of a run by table."""
-    values = document.model_dump(mode="json")
+    values = document.model_dump(mode="json", exclude_computed_fields=True)
     rows: dict[type[Base], Rows] = {
         ContentKeptRow: [{name: row[name] for name in row if name != "words"} for row in document.share_rows()],
         SmallestNRow: document.smallest_rows(),
