@@ -41,7 +41,7 @@ QUALITIES = {
 WORDS = "words"
 SYSTEM = "system"
 _AS_LONG = 0.1
-"""Of A's words: B's text is as long if it differs by no more."""
+"""A share of the longer text's words: two texts are as long if they differ by no more."""
 
 Texts = Mapping[str, str]
 """Predictions by the ids of their articles."""
@@ -225,7 +225,7 @@ def compare_texts(
     words = [np.array([count_words(text) for text in texts], dtype=np.float64) for texts in (a, b)]
     values = {QUALITIES[name]: (scores[0][name][0], scores[1][name][0]) for name in metrics}
     values[WORDS] = words[0], words[1]
-    is_as_long = np.abs(words[0] - words[1]) <= _AS_LONG * words[0]
+    is_as_long = np.abs(words[0] - words[1]) <= _AS_LONG * np.maximum(*words)
     return TextsComparison(
         *names,
         rows=_compared(values, words, names),
