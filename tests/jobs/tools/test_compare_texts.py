@@ -92,7 +92,8 @@ def test_few_articles_differ_significantly_in_nothing_that_is_said() -> None:
 
 
 def test_difference_and_interval_are_those_of_scipy_and_p_is_near(shared_data: Path, tmp_path: Path) -> None:
-    rows = [json.loads(line) for line in (shared_data / "frank_predictions.jsonl").open(encoding="utf-8")]
+    lines = (shared_data / "frank_predictions.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
     xsum = written(tmp_path, "xsum.jsonl", [row for row in rows if row["dataset"] == "frank_xsum"])
     dataset = Dataset(str(shared_data / "frank_xsum.jsonl"), "test", limit=30)
     found = compare_files([xsum], dataset, ("BERTS2S", "TConvS2S"))
