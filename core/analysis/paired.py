@@ -79,6 +79,29 @@ def compare_all_pairs(points: Points, metric: Metric) -> tuple[Comparison, ...]:
     return tuple(comparisons)
 
 
+def at_the_longest_n(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Pairs at one n of each dataset, with `p_holm` corrected over the pairs.
+
+    It is the longest n for which every pair has at least half as many articles as at any n; pairs without it are left
+    out.
+    """
+    chosen: list[Comparison] = []
+    for dataset in dict.fromkeys(comparison.dataset for comparison in comparisons):
+        of_dataset = [comparison for comparison in comparisons if comparison.dataset == dataset]
+        articles: dict[int, list[int]] = {}
+        for at in (at for comparison in of_dataset for at in comparison.lengths):
+            articles.setdefault(at.n, []).append(at.articles)
+        most_pairs = max(map(len, articles.values()))
+        fewest = {n: min(counts) for n, counts in articles.items() if len(counts) == most_pairs}
+        longest = max(n for n, count in fewest.items() if 2 * count >= max(fewest.values()))
+        at_n = [
+            replace(comparison, lengths=tuple(at for at in comparison.lengths if at.n == longest))
+            for comparison in of_dataset
+        ]
+        chosen += _holm_over_pairs([comparison for comparison in at_n if comparison.lengths])
+    return tuple(chosen)
+
+
 def _fewest_shared(points: Points, chosen: NDArray[np.bool_], systems: NDArray[np.int32]) -> int:
     """The fewest articles that any two of the systems share among the points chosen; 0 for fewer than two systems."""
     if len(systems) < 2:

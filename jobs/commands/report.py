@@ -191,8 +191,8 @@ class CompareOptions:
     systems: list[str] | None = plain(
         "--system NAME",
         "Name of a system in `nws report`, or a part of it. Given twice: A and B, the output is A minus B. "
-        "Given once: that system with every other, or with itself in RUN2. Default: every system with lead, or "
-        "with itself in RUN2.",
+        "Given once: that system with every other, or with itself in RUN2. Default: every system with lead at the "
+        "longest n, or with itself in RUN2.",
     )
     n: str | None = plain("--n N,N", "Summary lengths in words: 7,9 or 7-9. Default: all they share.")
     metric: str | None = plain(

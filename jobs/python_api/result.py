@@ -161,7 +161,8 @@ class Result:
 
         In content kept unless a `metric` is named, or in BERTScore F1 where the run has no content kept.
 
-        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `words_a` and `words_b` are mean
+        `p` is of a sign-flip permutation test, `p_holm` corrected over the n. `attrs` has the run, its seed and the
+        metric's signature. `words_a` and `words_b` are mean
         numbers of words: where they are not n, this is no comparison at equal length. A row with n = 0 has `a` at its
         own length, minus `b` with as many words, over the articles that have such a summary; `only_a` lack one.
 
@@ -172,9 +173,12 @@ class Result:
         from nws.jobs.tools.comparison import compare_runs
 
         pairs = compare_runs(self._store, self.run.id, None, [a, b], None, metric, self._labels)
-        shared = {"run": self.run.id, "metric": pairs.metric, "signature": pairs.signatures[0], "seed": self.run.seed}
-        rows = [shared | row for pair in (*pairs.comparisons, *pairs.own_length) for row in pair.rows()]
-        return pd.DataFrame(rows)
+        compared = (*pairs.comparisons, *pairs.own_length)
+        frame = pd.DataFrame([{"metric": pairs.metric} | row for pair in compared for row in pair.rows()])
+        first = ["metric", "n", "difference", "low", "high", "p", "p_holm"]
+        frame = frame[[*first, *(name for name in frame if name not in first)]]
+        frame.attrs = {"run": self.run.id, "seed": self.run.seed, "signatures": {pairs.metric: pairs.signatures[0]}}
+        return frame
 
     def report(self, path: str | Path, metric: str = "bertscore_f1") -> Path:
         """Write the run's report as one HTML page, as `nws report RUN -o FILE` does; returns its path.

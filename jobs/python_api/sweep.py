@@ -96,7 +96,8 @@ def sweep(
     >>> articles = pandas.read_json(BUNDLED["sample"], lines=True).head(6)
     >>> sweep = nws.sweep(articles, n=[7, 9, 11], systems=["textrank"])
     >>> sweep
-    11 words keep 10 % (6–14 %) of the reference's content (textrank); the text's first 11 words keep 13 % (lead).
+    11 words keep 10 % of the reference's content (textrank). No system keeps half. The text's first 11 words keep 13 %
+    (lead).
     A sweep of 6 articles: lead, other-article, random, reference-words, textrank at n = 7, 9, 11. No article failed.
     >>> sweep.curves().pivot(index="system", columns="n", values="mean").round(2)
     n                  7     9     11

@@ -243,9 +243,19 @@ def comparison_table(comparison: Comparison, a: str, b: str, title: str, places:
     return Table(columns, rows, title)
 
 
-def _paired_row(at: PairedLength, places: int) -> tuple[object, ...]:
+def systems_table(
+    comparisons: Sequence[Comparison], called: Sequence[str], other: str, title: str, places: int
+) -> Table:
+    """Systems minus one `other`, at one n, a row each."""
+    columns = ["system", "articles", "mean", other, "difference", "95 % interval", "p", "Holm p"]
+    lengths = [comparison.lengths[0] for comparison in comparisons]
+    rows = [_paired_row(at, places, name)[:-1] for name, at in zip(called, lengths, strict=True)]
+    return Table(columns, rows, title)
+
+
+def _paired_row(at: PairedLength, places: int, first: object = None) -> tuple[object, ...]:
     return (
-        *(at.n or "own", at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
+        *(first or at.n or "own", at.articles, Cell(decimals(at.mean_a, places)), Cell(decimals(at.mean_b, places))),
         Cell(signed(at.difference.mean, places)),
         Cell(interval_text(printed(at.difference, at.articles), places)),
         Cell(p_text(at.p)),

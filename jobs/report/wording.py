@@ -30,6 +30,7 @@ from nws.core.systems.rulers import PERSON
 from nws.core.text.length import LengthUnit
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.numerals import (
+    LEAST_FOR_INTERVAL,
     counted,
     decimals,
     in_brackets,
@@ -155,6 +156,8 @@ def few(count: int, noun: str = "articles") -> str | None:
     """The caution for `count` of `noun`; None where there are enough."""
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
+    if noun == "articles" and count < LEAST_FOR_INTERVAL:
+        return f"With {count} articles, no interval is printed and nothing is called significant: take at least {FEWEST_ARTICLES}."
     return f"With {count} {noun}, the intervals understate the uncertainty: treat them as indicative."
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from nws.core.analysis import Points, compare_systems, kinds_of, mean_over_seeds
 from nws.core.analysis.own_length import compare_at_own_length
-from nws.core.analysis.paired import TIE
+from nws.core.analysis.paired import TIE, at_the_longest_n
 from nws.core.errors import RecipeError, StoreError
 from nws.core.findings.comparisons import ALPHA, Comparison
 from nws.core.findings.policies import split_seed
@@ -24,13 +24,14 @@ from nws.jobs.report.metric_names import (
 )
 from nws.jobs.report.numerals import counted, decimals
 from nws.jobs.report.printed_lines import print_line, print_metric, print_shared, print_title, print_unit, role
-from nws.jobs.report.result_tables import comparison_table
+from nws.jobs.report.result_tables import comparison_table, systems_table
 from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.report.wording import SKEWED, few, not_equal
 from nws.jobs.store import RunInfo, Store
 from nws.jobs.store.run_metrics import metric_signature
 
 TEST = "sign-flip, two-sided, nothing drawn"
+_FAMILIES = {False: "the n of one pair on one dataset", True: "the systems of one dataset at its longest n"}
 _FLAGS = ("significant", "at_equal_length", "too_skewed")
 
 
@@ -40,6 +41,8 @@ class RunComparison:
 
     Attributes:
         signatures: how the metric was computed in either run; they are equal.
+        comparisons: pairs at every n that they share; where `is_of_all`, at one n of each dataset.
+        is_of_all: whether every system was compared with `lead`: `p_holm` is corrected over the systems of a dataset.
         kinds: what each system is.
         own_length: one of two systems at its own length, minus the other with as many words. Of two runs, the first
             run's systems are.
@@ -56,6 +59,7 @@ class RunComparison:
     kinds: Mapping[str, SystemKind]
     not_compared: Mapping[tuple[str, str], str]
     names: SystemNames
+    is_of_all: bool = False
 
     @property
     def two_runs(self) -> bool:
@@ -72,7 +76,7 @@ class RunComparison:
             "alpha": ALPHA,
             "unit": self.a.length_unit,
             "tie": TIE,
-            "holm_family": "the n of one pair on one dataset; at own length, all pairs on one dataset",
+            "holm_family": f"{_FAMILIES[self.is_of_all]}; at own length, all pairs on one dataset",
             "comparisons": [_comparison_json(comparison, self.kinds) for comparison in self.comparisons],
             "own_length": [_comparison_json(comparison, self.kinds) for comparison in self.own_length],
             "not_compared": [{"a": a, "b": b, "why": why} for (a, b), why in self.not_compared.items()],
@@ -91,7 +95,8 @@ def compare_runs(
     """Compare systems of `run`, or of `run` and `other_run`, at every n they share or at `lengths`.
 
     In one run, two `systems` are compared with each other, and one with every other system. If none is named, every
-    system is compared with `lead`.
+    system is compared with `lead`: without `lengths` only at the longest n for which all have enough articles, and the
+    p are corrected over the systems.
 
     In two runs, two `systems` are one of the first and one of the second run. A single one is compared with itself. If
     none is named, every system that both runs have is compared with itself.
@@ -127,7 +132,8 @@ def compare_runs(
     points_a, points_b = (_with_methods(points, systems) for points in (points_a, points_b))
     has_a, has_b = list(kinds_of(points_a)), list(kinds_of(points_b))
     pairs = _pairs_of_two(has_a, has_b, systems) if other_run else _pairs_of_one(a, has_a, systems)
-    both_ways = pairs if other_run else [*pairs, *(pair[::-1] for pair in pairs)]
+    is_of_all = not (other_run or systems or lengths)
+    both_ways = pairs if other_run or is_of_all else [*pairs, *(pair[::-1] for pair in pairs)]
     own_length = () if lengths else compare_at_own_length(points_a, points_b, both_ways, checked)
     if lengths is not None:
         _require_lengths(lengths, points_a, points_b)
@@ -138,8 +144,13 @@ def compare_runs(
     reasons = {pair: _why_not_compared(pair, sides, names) for pair in pairs if pair not in compared}
     if not comparisons:
         raise RecipeError(f"Nothing to compare: {'; '.join(dict.fromkeys(reasons.values()))}.")
+    if is_of_all:
+        comparisons = at_the_longest_n(comparisons)
+        at_longest = {(comparison.a, comparison.b) for comparison in comparisons}
+        without_it = sorted(compared - at_longest)
+        reasons |= dict.fromkeys(without_it, "no article has a summary by both at the longest n of the others")
     kinds = kinds_of(Points.together([points_a, points_b]))
-    return RunComparison(a, b, checked, signatures, comparisons, own_length, kinds, reasons, names)
+    return RunComparison(a, b, checked, signatures, comparisons, own_length, kinds, reasons, names, is_of_all)
 
 
 def _as_in(points_a: Points, hashes_a: Mapping[str, str], points_b: Points, hashes_b: Mapping[str, str]) -> Points:
@@ -281,9 +292,34 @@ def print_comparison(result: RunComparison, console: Console, where: str = "") -
     print_unit(result.a.length_unit, console)
     print_metric(result.metric, result.signatures[0], result.a.id, console, where)  # two runs have the same
     print_shared(result.names, console)
-    for comparison in (*result.comparisons, *result.own_length):
-        _print_pair(result, comparison, console)
+    if result.is_of_all:
+        for of in (result.comparisons, result.own_length):
+            _print_all(result, of, console)
+        print_line(console, f"Two systems at every n: nws compare {result.a.id} --system A --system B{where}")
+    else:
+        for comparison in (*result.comparisons, *result.own_length):
+            _print_pair(result, comparison, console)
     _print_how_to_read(result, console)
+
+
+def _print_all(result: RunComparison, comparisons: Sequence[Comparison], console: Console) -> None:
+    """Each system minus `lead`, a row each, the highest first."""
+    for dataset in dict.fromkeys(comparison.dataset for comparison in comparisons):
+        shown = [comparison for comparison in comparisons if comparison.dataset == dataset]
+        shown.sort(key=lambda comparison: -comparison.lengths[0].difference.mean)
+        n = shown[0].lengths[0].n
+        lead, length = result.names[LEAD], f"n = {n}" if n else "each system's own length"
+        title = f"{dataset}: {metric_name(result.metric)} at {length}, each system − {lead}"
+        called = [result.names[comparison.a] + role(result.kinds[comparison.a]) for comparison in shown]
+        systems_table(shown, called, lead, title, _PLACES).print(console)
+        tested = [comparison.lengths[0] for comparison in shown]
+        if n and (result.a.length_unit != "words" or not all(at.at_equal_length for at in tested)):
+            print_line(console, not_equal(result.a.length_unit), style="yellow")
+        if caution := few(min(at.articles for at in tested)):
+            print_line(console, caution, style="yellow")
+        skewed = [name for name, at in zip(called, tested, strict=True) if at.is_told and at.too_skewed]
+        if skewed:
+            print_line(console, f"{SKEWED}: {', '.join(skewed)}.", style="yellow")
 
 
 def _print_pair(result: RunComparison, comparison: Comparison, console: Console) -> None:
@@ -352,8 +388,9 @@ def _print_how_to_read(result: RunComparison, console: Console) -> None:
             console, f"Not compared: {result.names[system_a]} and {result.names[system_b]}: {why}.", style="yellow"
         )
     lines = (
-        f"* significant: Holm p below {decimals(ALPHA, 2)}. Above 0, A is better; below 0, B is.",
-        "Holm p: corrected over the n of one pair on one dataset. Intervals are not corrected.",
+        f"* significant: Holm p below {decimals(ALPHA, 2)}."
+        + " Above 0, A is better; below 0, B is." * (not result.is_of_all),
+        f"Holm p: corrected over {_FAMILIES[result.is_of_all]}. Intervals are not corrected.",
         *["Holm p at own length: corrected over all pairs on one dataset."] * bool(result.own_length),
         "p: sign-flip test on per-article differences, over all patterns of signs. No seed.",
         "Intervals: Student's t of the per-article differences.",

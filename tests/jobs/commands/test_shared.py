@@ -13,21 +13,26 @@ def test_a_sweep_ends_with_how_many_words_keep_how_much(tmp_path, nws):
     submit = ("submit", "baselines", "--engine", "inline", "--limit", "6", "--system", "lead", "--system", "random")
     ended = nws(*submit, "--system", "lexrank", "--n", "3,9", "--store", store)
     assert ended.code == 0
-    answer, _, outcome = ended.out.partition("\n\nRun ")
-    heading, headline, *lines = answer.strip().splitlines()
-    assert heading == "sample: how many words keep how much? (6 articles, 2 lengths from 3 to 9 words)"
-    assert [line.partition(": ")[0] for line in lines] == ["lexrank", "To compare", "Next"]
-    assert headline.startswith("9 words keep ")
-    assert lines[0].startswith("lexrank: 3 words keep ")
-    assert "With 6 articles no n is claimed: take at least 20." in lines[-1]
+    answer, found, outcome = ended.out.partition("\nAll tables ")
+    heading, columns, *lines = answer.strip().splitlines()
+    assert heading == "sample: content kept, in % of the reference (6 articles)"
+    assert columns.split() == ["words", "3", "9"]
+    assert [line.split()[0] for line in lines[:3]] == ["lexrank", "lead", "random"]
+    assert lines[3] == ""
+    assert lines[4].startswith("9 words keep 11 % of the reference's content (lexrank). No system keeps half.")
+    assert "With 6 articles, no interval is printed" in lines[-2]
+    assert found
     assert "is done: 6 articles, " in outcome
 
-    run = outcome.split()[0]
+    run = outcome.partition("\nRun ")[2].split()[0]
     told = nws("report", run, "--store", store, "--out", "answer").out
     assert "".join(told.split()).startswith("".join(answer.split()))  # first of all, in as many lines as it takes
     report = json.loads((tmp_path / "answer" / "report.json").read_text("utf-8"))
     shares = {
-        (of["system"], at["n"]): at["share"] for of in report["kept"] if of["of"] == "reference" for at in of["lengths"]
+        (of["system"], at["n"]): at["share"]["mean"]
+        for of in report["kept"]
+        if of["of"] == "reference"
+        for at in of["lengths"]
     }
     with sqlite3.connect(tmp_path / "answer.db") as connection:
         stored = connection.execute("SELECT system, n, share FROM content_kept WHERE of = 'reference' AND n > 0")

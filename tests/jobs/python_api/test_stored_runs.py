@@ -70,7 +70,8 @@ def test_a_comparison_is_that_of_nws_compare(run: nws.Result, url: str, nws_comm
     for name in ("p_holm", "wins", "losses", "mean_a"):
         assert frame[name].tolist() == [at[name] for at in compared["lengths"]]
     assert frame.difference.tolist() == [at["difference"]["mean"] for at in compared["lengths"]]
-    assert frame.signature.unique().tolist() == [told["signatures"]["a"]]
+    assert frame.attrs["signatures"] == {told["metric"]: told["signatures"]["a"]}
+    assert list(frame)[:6] == ["metric", "n", "difference", "low", "high", "p"]
 
 
 def test_a_report_is_the_page_of_nws_report(run: nws.Result, url: str, nws_command, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from made_scores import make_scores
 from rich.console import Console
 from system_kinds import kind_of
 
+from nws.core.analysis.sign_flip import holm
 from nws.core.article import Article
 from nws.core.errors import RecipeError, StoreError
 from nws.core.types import BundleResult, Score, Summary
@@ -158,23 +159,43 @@ def test_a_pair_without_a_common_article_is_named(store, add_run):
 
 
 def test_the_table_fits_and_marks_what_is_significant(store, add_run):
-    found = compare(store, add_run())
-    text = shown(found)
+    run = add_run()
+    good, even, oracle = (compare(store, run, None, name, "lead") for name in ("good|chunks", "even|chunks", "oracle"))
+    text = shown(good)
     assert "\x1b" not in text
     assert max(len(line) for line in text.splitlines()) <= 80
-    tables = {part.splitlines()[1]: part for part in text.split("news: BERTScore F1, A − B")[1:]}
-    at = found.comparisons[1].lengths[0]
-    row = next(line for line in tables["A  good"].splitlines() if line.strip().startswith("7 "))
+    at = good.comparisons[0].lengths[0]
+    row = next(line for line in text.splitlines() if line.strip().startswith("7 "))
     assert row.split()[:3] == ["7", "40", f"{at.mean_a:.4f}"[1:]]
     assert row.split()[-3:] == [p_text(at.p), f"{p_text(at.p_holm)}*", f"{at.wins}/0/{at.losses}"]
-    assert not any(at.significant for at in found.comparisons[0].lengths)
-    assert "*" not in tables["A  even"].replace("* significant", "")
-    told = " ".join(tables["A  oracle (oracle)"].split())
+    assert not any(at.significant for at in even.comparisons[0].lengths)
+    assert "*" not in shown(even).replace("* significant", "")
+    told = " ".join(shown(oracle).split())
     assert "A is an oracle: it saw the reference" in told
     assert "Another way of writing may score higher." in told
-    assert "(oracle)" not in tables["A  good"]
-    assert "\x1b[1m" in shown(found, color=True)
+    assert "(oracle)" not in text
+    assert "\x1b[1m" in shown(good, color=True)
     assert "Holm p: corrected over the n of one pair on one dataset" in text
+
+
+def test_without_a_system_each_meets_lead_once_at_the_longest_n(store, add_run):
+    run = add_run()
+    found = compare(store, run)
+    assert found.is_of_all
+    of_pairs = {name: compare(store, run, None, name, "lead").comparisons[0].lengths[-1] for name, _ in pairs(found)}
+    corrected = holm([of_pairs[name].p for name, _ in pairs(found)])
+    for comparison, p_holm in zip(found.comparisons, corrected, strict=True):
+        (at,) = comparison.lengths
+        assert at == dataclasses.replace(of_pairs[comparison.a], p_holm=p_holm)
+        assert at.n == 9
+    lines = shown(found, width=120).splitlines()
+    title = lines.index("news: BERTScore F1 at n = 9, each system − lead")
+    names = [line.split()[0] for line in lines[title + 2 : title + 6]]
+    assert names == ["oracle", "good", "even", "random"]
+    assert f"Two systems at every n: nws compare {run} --system A --system B" in lines
+    every = compare(store, run, n=[7, 9])
+    assert not every.is_of_all
+    assert [at.n for at in every.comparisons[0].lengths] == [7, 9]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +203,7 @@ def test_the_table_fits_and_marks_what_is_significant(store, add_run):
     [
         (1, "1 article, 2 n: Holm p cannot fall below 1.0000, nothing can be significant"),
         (6, "6 articles, 2 n: Holm p cannot fall below .0625, nothing can be significant"),
-        (9, "With 9 articles, the intervals understate the uncertainty"),
+        (9, "With 9 articles, no interval is printed and nothing is called significant"),
     ],
 )
 def test_few_articles_are_said(store, add_run, articles, told):
@@ -290,7 +311,7 @@ def test_a_system_of_its_own_length_is_compared_with_as_many_words(nws, store, a
     assert "longer summary" not in text
     told = nws("compare", run, "--json").json["own_length"]
     assert [(pair["a"]["system"], pair["lengths"][0]["n"]) for pair in told] == [
-        *(("even|chunks", 0), ("random", 0), ("lead", 0), ("lead", 0)),
+        *(("even|chunks", 0), ("random", 0)),
     ]
     assert nws("compare", run, "--n", "7", "--json").json["own_length"] == []
     other = add_run(("even|chunks", "lead"), (0, 7, 9), better=0.1, words=lambda system, n: n or 20)

@@ -74,8 +74,8 @@ def test_paper_is_light(paper: Page) -> None:
     assert paper.evaluate(style, ["body", "backgroundColor"]) == "rgb(255, 255, 255)"
     assert paper.evaluate(style, ["body", "color"]) == "rgb(27, 27, 27)"
     assert paper.evaluate(style, [".chart text", "fill"]) == "rgb(89, 89, 89)"
-    assert paper.evaluate(style, [".swatch", "backgroundColor"]) == "rgb(0, 114, 178)"
-    assert paper.evaluate(style, [".swatch", "printColorAdjust"]) == "exact"
+    assert paper.evaluate(style, [".c0 .sample path", "stroke"]) == "rgb(0, 114, 178)"
+    assert paper.evaluate(style, [".c0 .sample path", "printColorAdjust"]) == "exact"
 
 
 def test_there_are_no_buttons_on_paper(paper: Page) -> None:

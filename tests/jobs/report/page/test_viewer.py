@@ -156,7 +156,7 @@ def test_a_phone_shows_first_what_was_asked_for(open_at: Callable[..., Page]) ->
 
 def test_it_opens_at_the_n_of_the_answer(page: Page) -> None:
     expect(page.locator("#answer .headline")).to_have_text(
-        "9 words keep half of the reference's content (a, sure from 9 on)."
+        "9 words keep half of the reference's content (a, with 95 % confidence from 9 words on)."
     )
     chosen = "id => document.getElementById(id).selectedOptions[0].text"
     assert [page.evaluate(chosen, name) for name in ("system", "other")] == ["a", "lead"]

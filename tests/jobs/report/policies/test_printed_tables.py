@@ -117,7 +117,7 @@ def test_what_the_reader_must_know(show):
         assert told in text
     assert "understate the uncertainty" not in text
     assert "No policy is evaluated" not in text
-    assert "With 3 articles, the intervals understate the uncertainty" in show(make_results(articles=3))
+    assert "With 3 articles, no interval is printed" in show(make_results(articles=3))
     other = show(make_results(reward_is_f1=False))
     assert "training and test articles cannot be compared" in other
     assert "training F1" not in other

@@ -66,7 +66,7 @@ def test_which_n(run, show, make_points):
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        ({"articles": 3}, "With 3 articles, the intervals understate"),
+        ({"articles": 3}, "With 3 articles, no interval is printed"),
         ({"short": (4,)}, "left out at that n: 1 at n = 1, 1 at n = 3"),
         ({}, "Articles that lack a summary by some system are left out of the means: at most 2 articles at any n."),
     ],
