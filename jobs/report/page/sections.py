@@ -32,7 +32,7 @@ from nws.jobs.report.wording import told_warnings
 from nws.jobs.store import ArticleTexts
 
 _WIDTH = 100
-"""Of the table beside the chart, in columns of a terminal."""
+"""Of the table of content kept, in columns of a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
