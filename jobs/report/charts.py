@@ -18,7 +18,7 @@ from nws.jobs.store import RunInfo
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 """Okabe and Ito (2008) without black and yellow, and a wine red: told apart with any colour vision."""
-GREYS = ("#444444", "#5E5E5E", "#767676")
+GREYS = ("#555555", "#646464", "#767676")
 """Text in them is legible on white: 4.5 to 1 and more (WCAG 2.2, AA)."""
 BLACK = "#111111"
 _MARKERS = ("o", "s", "D", "^", "v", "<", ">")

@@ -142,7 +142,7 @@ def test_what_stays_while_the_article_scrolls(open_at: Callable[..., Page], widt
 def test_a_phone_shows_first_what_was_asked_for(open_at: Callable[..., Page]) -> None:
     page = open_at("#viewer", 390)
     for parts in (
-        ("#answer .headline", "#answer .chart", "#answer .bands-on + label", "#answer .answers"),
+        ("#answer .headline", "#answer table", "#answer .answers", "#answer .chart", "#answer .bands-on + label"),
         ("#system", "#n", "#summaries p", "#references", "#text", "#search", "#articles"),
     ):
         tops = page.evaluate("all => all.map(x => document.querySelector(x).getBoundingClientRect().top)", parts)
