@@ -157,7 +157,8 @@ def few(count: int, noun: str = "articles") -> str | None:
     if count >= FEW_ARTICLES or count < 2:  # one has no interval
         return None
     if noun == "articles" and count < LEAST_FOR_INTERVAL:
-        return f"With {count} articles, no interval is printed and nothing is called significant: take at least {FEWEST_ARTICLES}."
+        nothing = "no interval is printed and nothing is called significant"
+        return f"With {count} articles, {nothing}: take at least {FEWEST_ARTICLES}."
     return f"With {count} {noun}, the intervals understate the uncertainty: treat them as indicative."
 
 
