@@ -202,7 +202,9 @@ class CompareOptions:
         "--dataset NAME",
         "Compare files of predictions: the articles and references that these are of, as `nws submit` takes them.",
     )
-    equal_length: bool = plain("--equal-length", "Of files: also compare texts of as many words.", False)
+    equal_length: bool = plain(
+        "--equal-length", "Of files: a second table, of the articles whose two texts are about as long.", False
+    )
     labels: list[str] | None = plain(*LABEL)
 
 
@@ -227,6 +229,8 @@ def compare(
     if options.dataset is not None:
         _compare_files(options, [name for name in (run, run2) if name is not None], as_json)
         return
+    if options.equal_length:
+        raise RecipeError("--equal-length compares files of predictions: name their dataset with --dataset.")
     from nws.core.text.length import parse_lengths
 
     lengths, labels = None if options.n is None else parse_lengths(options.n), parse_labels(options.labels)
@@ -247,6 +251,8 @@ def _compare_files(options: CompareOptions, files: list[str], as_json: bool) -> 
 
     if not files:
         raise RecipeError("--dataset compares files of predictions: name one or two.")
+    if options.n or options.metric or options.labels:
+        raise RecipeError("--n, --metric and --label are for runs: leave them out where --dataset compares files.")
     with busy("Scoring the texts"):
         dataset = Dataset(str(options.dataset), "test")
         result = compare_files(files, dataset, options.systems or [], equal_length=options.equal_length)

@@ -98,7 +98,8 @@ def test_difference_and_interval_are_those_of_scipy_and_p_is_near(shared_data: P
     dataset = Dataset(str(shared_data / "frank_xsum.jsonl"), "test", limit=30)
     found = compare_files([xsum], dataset, ("BERTS2S", "TConvS2S"))
     assert all(at.articles == 30 for at in found.rows.values())
-    articles = [json.loads(line) for line in (shared_data / "frank_xsum.jsonl").open(encoding="utf-8")][:30]
+    references = (shared_data / "frank_xsum.jsonl").read_text(encoding="utf-8").splitlines()
+    articles = [json.loads(line) for line in references[:30]]
     texts = {(row["system"], row["id"]): row["prediction"] for row in rows if row["dataset"] == "frank_xsum"}
     scores = [
         api.score(
@@ -133,3 +134,12 @@ def test_the_command_prints_one_difference_of_each_metric(nws, news: Dataset, tm
     assert values["rows"][0]["difference"] < 0
     assert "name one or two" in nws("compare", "--dataset", news.name).err
     assert not (tmp_path / "nws.db").exists()
+
+
+def test_options_that_would_be_ignored_are_refused(nws, news: Dataset, tmp_path: Path) -> None:
+    files = [written(tmp_path, f"{name}.jsonl", own(name)) for name in ("bad", "good")]
+    for option in (("--n", "7"), ("--metric", "rouge1_f1"), ("--label", "good=Good")):
+        refused = nws("compare", *files, "--dataset", news.name, *option)
+        assert refused.code != 0
+        assert "are for runs" in refused.err
+    assert "name their dataset with --dataset" in nws("compare", *files, "--equal-length").err
