@@ -150,11 +150,7 @@ def segmenting(make_segmenter: Callable[[], Segmenter], num_cpus: int) -> Callab
 
     # Retries are counted by the pool, so Ray makes none. Task events would cost the driver 2 KB a task.
     task = ray.remote(segment).options(
-        name="segment",
-        num_cpus=num_cpus,
-        max_retries=0,
-        scheduling_strategy="SPREAD",
-        enable_task_events=False,
+        name="segment", num_cpus=num_cpus, max_retries=0, scheduling_strategy="SPREAD", enable_task_events=False
     )
     return functools.partial(task.remote, ray.cloudpickle.dumps(make_segmenter))  # type: ignore[no-untyped-call]
 

@@ -122,10 +122,7 @@ def inline_sweeps(work: Work) -> SweepPool:
 
 @contextlib.contextmanager
 def sweeps_on_ray(
-    work: Work,
-    resources: ActorResources,
-    actors: int,
-    stuck_seconds: float = STUCK_SECONDS,
+    work: Work, resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS
 ) -> Iterator[SweepPool]:
     """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 
@@ -282,10 +279,7 @@ def inline_episodes(make_runner: Callable[[], Any]) -> EpisodePool:
 
 @contextlib.contextmanager
 def episodes_on_ray(
-    make_runner: Callable[[], Any],
-    resources: ActorResources,
-    actors: int,
-    stuck_seconds: float = STUCK_SECONDS,
+    make_runner: Callable[[], Any], resources: ActorResources, actors: int, stuck_seconds: float = STUCK_SECONDS
 ) -> Iterator[EpisodePool]:
     """A pool on the Ray of the session. The end of the block kills its actors, and nothing else on the cluster.
 

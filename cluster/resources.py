@@ -61,12 +61,7 @@ def cards_here(seconds: float = 5.0) -> tuple[Card, ...]:
     only = ("-i", visible) if visible else ()
     try:
         done = subprocess.run(
-            (*_QUERY, *only),
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=True,
-            stdin=subprocess.DEVNULL,
+            (*_QUERY, *only), capture_output=True, text=True, timeout=seconds, check=True, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.SubprocessError):
         return ()

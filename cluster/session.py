@@ -145,9 +145,7 @@ def private_folder() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def local_session(
-    num_cpus: int | None = None,
-    num_gpus: int | None = None,
-    resources: Mapping[str, float] | None = None,
+    num_cpus: int | None = None, num_gpus: int | None = None, resources: Mapping[str, float] | None = None
 ) -> Iterator[Session]:
     """Start Ray on this machine, bound to loopback, and end it with the block, however the block ends.
 

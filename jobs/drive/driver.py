@@ -224,13 +224,7 @@ def _no_pool(stage: object) -> NoReturn:
 
 
 def create_sharded_run(
-    store: Store,
-    run_id: str,
-    plan: Plan,
-    spec: RunSpec,
-    drivers: int,
-    shards: int | None,
-    shard_articles: int | None,
+    store: Store, run_id: str, plan: Plan, spec: RunSpec, drivers: int, shards: int | None, shard_articles: int | None
 ) -> list[str]:
     """Add a run, for so many drivers, and its shards; the ids of the shards.
 

@@ -62,11 +62,7 @@ def stage_work(stage: Stage, device: str, memory_fraction: float | None) -> Work
 
 @contextmanager
 def open_pools(
-    recipe: RunRecipe,
-    engine: Engine,
-    console: Console,
-    make_work: MakeWork = stage_work,
-    stages: Sequence[Stage] = (),
+    recipe: RunRecipe, engine: Engine, console: Console, make_work: MakeWork = stage_work, stages: Sequence[Stage] = ()
 ) -> Iterator[Pools]:
     """The pools on the machines that a recipe asks for.
 

@@ -181,12 +181,7 @@ def find_reusable(run: Run, plan: Plan, stage: Stage, arithmetic: Callable[[], s
 
 
 def divide(
-    run: Run,
-    plan: Plan,
-    stage: Stage,
-    reusable: Reusable | None,
-    finished: ArticleIds,
-    announced: "array[int]",
+    run: Run, plan: Plan, stage: Stage, reusable: Reusable | None, finished: ArticleIds, announced: "array[int]"
 ) -> tuple[ArticleIds, list[Part]]:
     """Copy the articles of which other runs have all summaries, and divide the other bundles into two parts.
 
@@ -237,10 +232,7 @@ def divide(
     if paid is not None:
         scored = stage.with_systems(stage.name, Stored(paid.system))
         return finished, [Part(map(paid.given, rest(True)), scored), Part(map(paid.given, rest(False)), stage)]
-    return finished, [
-        Part(rest(True), stage.narrowed(missing), reusable),
-        Part(rest(False), stage, reusable),
-    ]
+    return finished, [Part(rest(True), stage.narrowed(missing), reusable), Part(rest(False), stage, reusable)]
 
 
 def _without(bundle: Sequence[Article], finished: ArticleIds) -> tuple[Article, ...]:

@@ -30,13 +30,7 @@ _NAMED = 5
 """How many missing articles an error names."""
 
 
-def run_stage(
-    run: Run,
-    plan: Plan,
-    stage: Stage,
-    pools: Pools,
-    announced: "array[int]",
-) -> None:
+def run_stage(run: Run, plan: Plan, stage: Stage, pools: Pools, announced: "array[int]") -> None:
     """Compute and store what a stage lacks, and add to `announced` the ids of all its articles, as numbers.
 
     What other runs of the store have of it is copied, unless the run is to compute everything itself.

@@ -39,12 +39,7 @@ _REPORTS = 10
 """The number of times that a training reports its progress."""
 
 
-def train_policies(
-    run: Run,
-    plan: Plan,
-    pools: Pools,
-    trackers: Trackers,
-) -> None:
+def train_policies(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     """Give all policies the updates they lack, from their newest checkpoints on.
 
     Updates after these that are in the store are computed again, and stay as they are.
@@ -79,13 +74,7 @@ def train_policies(
     look_at_sources(run)
 
 
-def _prepared(
-    run: Run,
-    plan: Plan,
-    stage: Stage,
-    pool: EpisodePool,
-    has_begun: bool,
-) -> list[Article]:
+def _prepared(run: Run, plan: Plan, stage: Stage, pool: EpisodePool, has_begun: bool) -> list[Article]:
     """The training articles, in corpus order: those that can be prepared.
 
     What an update is made of depends on which these are, so once a training has begun they stay the same.
@@ -146,10 +135,7 @@ def _decoded(
 
 
 def _result(
-    updated: Updated,
-    plan: Plan,
-    articles: Sequence[Article],
-    decoded: Mapping[str, Sequence[Decoded]],
+    updated: Updated, plan: Plan, articles: Sequence[Article], decoded: Mapping[str, Sequence[Decoded]]
 ) -> RoundResult:
     learner, training = updated.learner, updated.learner.training
     checkpoint = None

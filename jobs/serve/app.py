@@ -27,16 +27,7 @@ from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.page import collect, content_policy, render
 from nws.jobs.report.run_report import RunReport
 from nws.jobs.report.run_status import ListedRun, duration, failure_lines, listed_runs, made_by, state_name
-from nws.jobs.report.run_view import (
-    View,
-    Viewer,
-    facts,
-    left_text,
-    rate_text,
-    span_until_now,
-    stage_text,
-    state_text,
-)
+from nws.jobs.report.run_view import View, Viewer, facts, left_text, rate_text, span_until_now, stage_text, state_text
 from nws.jobs.report.sweep_charts import kept_chart
 from nws.jobs.report.system_names import names_of
 from nws.jobs.report.wording import HOW_SURE, WHAT_IT_IS

@@ -23,14 +23,7 @@ from nws.jobs.store.runs import (
     require_epoch,
     seconds_of_driver,
 )
-from nws.jobs.store.tables import (
-    ArticleRow,
-    Base,
-    EpisodeRow,
-    FailureRow,
-    ProgressRow,
-    RunRow,
-)
+from nws.jobs.store.tables import ArticleRow, Base, EpisodeRow, FailureRow, ProgressRow, RunRow
 
 # Tables come before those that they refer to.
 _TABLES_OF_RUNS = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]

@@ -13,20 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import (
-    Connection,
-    Float,
-    case,
-    cast,
-    column,
-    delete,
-    exists,
-    func,
-    or_,
-    select,
-    table,
-    update,
-)
+from sqlalchemy import Connection, Float, case, cast, column, delete, exists, func, or_, select, table, update
 
 from nws.core.metrics.specs import DEFAULT_METRIC, F1S, Metric
 from nws.jobs.store.articles import in_run

@@ -57,10 +57,7 @@ def document_metrics(runs: Sequence[RunInfo], metric: Metric) -> list[Metric]:
 
 
 def read_points(
-    connection: Connection,
-    run_id: str,
-    metrics: Sequence[Metric] | None,
-    repeated_words: bool = False,
+    connection: Connection, run_id: str, metrics: Sequence[Metric] | None, repeated_words: bool = False
 ) -> Points:
     """The points of a run."""
     metrics = METRICS if metrics is None else metrics

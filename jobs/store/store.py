@@ -247,16 +247,7 @@ class RunWriter:
         return every != recorded
 
 
-class Store(
-    Runs,
-    DriverReports,
-    Lifecycle,
-    Results,
-    Articles,
-    Means,
-    ShardedRuns,
-    Queries,
-):
+class Store(Runs, DriverReports, Lifecycle, Results, Articles, Means, ShardedRuns, Queries):
     """One open store. Its methods are in these parts; what a run's driver writes goes through its `writer`.
 
     What comes out are values, never rows, and each method is one transaction.
