@@ -103,21 +103,14 @@ def _failure(article: Article, error: Exception) -> Failure:
     return Failure(article.id, type(error).__name__, message, attempts=1, node=socket.gethostname())
 
 
-class _Handler(logging.Handler):
-    """Who logs knows no run, and a worker's own log stays on its machine: warnings go into the log of a run."""
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._tell = tell
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._tell(record.getMessage())
-
-
 @contextlib.contextmanager
 def _warnings_of(package: str, tell: Callable[[str], None]) -> Iterator[None]:
-    """Call `tell` with every warning that a package logs while the block runs."""
-    handler, logger = _Handler(tell), logging.getLogger(package)
+    """Call `tell` with every warning that a package logs while the block runs.
+
+    Who logs knows no run, and a worker's own log stays on its machine: warnings go into the log of a run.
+    """
+    handler, logger = logging.Handler(logging.WARNING), logging.getLogger(package)
+    handler.emit = lambda record: tell(record.getMessage())  # type: ignore[method-assign]
     logger.addHandler(handler)
     try:
         yield
@@ -202,11 +195,9 @@ class EpisodeActor(_Actor):
     def learn(self, requests: "Sequence[Request]") -> "list[list[ArticleGradient]]":
         """The gradients, in the order of requests and episodes."""
         with device_errors_in_words():
-            gradients: list[list[ArticleGradient]] = self._models.learn(requests)
-        return gradients
+            return self._models.learn(requests)  # type: ignore[no-any-return]
 
     def decode(self, requests: "Sequence[Request]") -> "list[list[Decoded]]":
         """The greedy summaries, in the order of requests and episodes."""
         with device_errors_in_words():
-            decoded: list[list[Decoded]] = self._models.decode(requests)
-        return decoded
+            return self._models.decode(requests)  # type: ignore[no-any-return]

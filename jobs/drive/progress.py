@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task
+from rich.progress import BarColumn, Progress, RenderableColumn
 from rich.text import Text
 
 _SPAN_SECONDS = 240.0
@@ -153,6 +153,9 @@ class _Tally:
             left = "done" if seconds == 0 else "" if seconds is None else f"about {duration(seconds)} left"
         return " · ".join(filter(None, (counts + failed, speed, left)))
 
+    def __rich__(self) -> Text:
+        return Text(self.line())
+
     def fields(self) -> dict[str, Any]:
         """Of `nws.jobs.store.Progress`: of the stage."""
         span = self._pace.span(time.monotonic())
@@ -211,20 +214,9 @@ def run_progress(
             console.print(tally.line(), highlight=False)
 
 
-class _Line(ProgressColumn):
-    """The text behind the bar. Rich's own time left counts down while nothing lands, and then stays at a second."""
-
-    def __init__(self, tally: _Tally) -> None:
-        super().__init__()
-        self._tally = tally
-
-    def render(self, task: Task) -> Text:
-        """The line as it is now."""
-        return Text(self._tally.line())
-
-
 @contextmanager
 def _bar(console: Console, tally: _Tally) -> Iterator[Callable[[], None]]:
-    with Progress(BarColumn(bar_width=_BAR_WIDTH), _Line(tally), console=console, transient=False) as progress:
+    # Rich's own time left counts down while nothing lands, and then stays at a second.
+    with Progress(BarColumn(bar_width=_BAR_WIDTH), RenderableColumn(tally), console=console) as progress:
         task = progress.add_task("", total=tally.of_run, completed=tally.finished)
         yield lambda: progress.update(task, completed=tally.finished)

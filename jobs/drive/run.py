@@ -26,7 +26,7 @@ from nws.core.errors import CancelledError, FencedError, NwsError, StoreError, S
 from nws.core.types import Failure, Landed
 from nws.jobs.drive.progress import Advance, Minutes, run_progress
 from nws.jobs.drive.watchdog import watchdog
-from nws.jobs.store import FinalState, LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
+from nws.jobs.store import LogLine, Progress, Reusable, RunInfo, RunWriter, Store, seconds_of_driver
 from nws.jobs.store.runs import require_epoch
 
 BEAT_SECONDS = 5.0
@@ -244,17 +244,21 @@ def hold_run(store: Store, run_id: str, epoch: int | None, console: Console) -> 
 
 
 @contextlib.contextmanager
-def held(store: Store, run_id: str, epoch: int, console: Console) -> Iterator[None]:
-    """Let the heart of a claimed run beat until it is driven; an error ends the run, if it is still this driver's."""
+def held(store: Store, run_id: str, epoch: int, console: Console, stuck_after: float = math.inf) -> Iterator[Run]:
+    """Let the heart of a claimed run beat. An error ends the run, if it is still this driver's."""
     try:
-        with Run(store, run_id, epoch, console):
-            yield
+        with Run(store, run_id, epoch, console, stuck_after) as run:
+            yield run
     finally:
-        error = sys.exception()
-        if error is not None:
-            state: FinalState = "interrupted" if isinstance(error, _INTERRUPTIONS) else "failed"
-            with contextlib.suppress(FencedError):  # it was driven already, or is another's
-                _end_run(store, run_id, epoch, state, error, console)
+        if error := sys.exception():
+            is_away = isinstance(error, StoreUnavailableError)  # it was waited for already
+            writer = (store if is_away else _patient(store, console)).writer(run_id, epoch)
+            # Fenced off: the run has ended already, or is another's.
+            with contextlib.suppress(FencedError, *([StoreUnavailableError] if is_away else [])):
+                if isinstance(error, _INTERRUPTIONS):
+                    writer.finish("interrupted")
+                else:
+                    writer.finish("failed", f"{type(error).__name__}: {error}")
 
 
 def take_run(
@@ -277,31 +281,15 @@ def take_run(
     """
     patient = _patient(store, console)
     epoch = patient.claim_run(run_id, socket.gethostname(), os.getpid(), take_over=take_over, epoch=epoch)
-    state: FinalState = "failed"
     with watchdog(store.url, run_id, epoch):
         try:
-            with Run(store, run_id, epoch, console, stuck_after) as run, pool_warnings(run.say):
+            with held(store, run_id, epoch, console, stuck_after) as run, pool_warnings(run.say):
                 work(run)
-            state = "done"
         except _INTERRUPTIONS:
-            state = "interrupted"
-        finally:
-            error = sys.exception()
-            if not isinstance(error, FencedError):  # a run that another driver has is not ours to end
-                _end_run(store, run_id, epoch, state, error, console)
+            pass
+        else:
+            patient.writer(run_id, epoch).finish("done")
     return outcome_of(patient.run_info(run_id))
-
-
-def _end_run(
-    store: Store, run_id: str, epoch: int, state: FinalState, error: BaseException | None, console: Console
-) -> None:
-    """End it as it stands."""
-    text = f"{type(error).__name__}: {error}" if error else None
-    if isinstance(error, StoreUnavailableError):  # it was waited for already
-        with contextlib.suppress(StoreUnavailableError):
-            store.writer(run_id, epoch).finish(state, text)
-        return
-    _patient(store, console).writer(run_id, epoch).finish(state, text)
 
 
 def _patient(store: Store, console: Console) -> Store:

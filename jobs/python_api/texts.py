@@ -268,7 +268,5 @@ def summarize(text: str, n: int | None = None, *, policy: str | Path, max_chars:
 
     writer = load_writer(policy)
     if max_chars is not None:
-        (summary,) = writer.write(text, [max_chars], "characters")
-    else:
-        (summary,) = writer.write(text, [9 if n is None else n])
-    return summary
+        return writer.write(text, [max_chars], "characters")[0]
+    return writer.write(text, [9 if n is None else n])[0]

@@ -17,6 +17,7 @@ from nws.jobs.store.run_progress import PolicyCheckpoint as PolicyCheckpoint
 from nws.jobs.store.run_progress import PolicyInfo as PolicyInfo
 from nws.jobs.store.run_progress import Progress as Progress
 from nws.jobs.store.run_progress import RoundResult as RoundResult
+from nws.jobs.store.run_writer import RunWriter as RunWriter
 from nws.jobs.store.runs import FinalState as FinalState
 from nws.jobs.store.runs import RunInfo as RunInfo
 from nws.jobs.store.runs import RunSpec as RunSpec
@@ -25,6 +26,5 @@ from nws.jobs.store.runs import is_stale as is_stale
 from nws.jobs.store.runs import seconds_of_driver as seconds_of_driver
 from nws.jobs.store.schema import upgrade_schema as upgrade_schema
 from nws.jobs.store.sharded_runs import has_lost_driver as has_lost_driver
-from nws.jobs.store.store import RunWriter as RunWriter
 from nws.jobs.store.store import Store as Store
 from nws.jobs.store.store import open_store as open_store

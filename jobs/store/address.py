@@ -1,7 +1,6 @@
 """Store URLs: which databases can be used, which file is meant, and how to show one without its password."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, quote_plus
@@ -40,7 +39,8 @@ class Address:
 
     def scrub(self, message: str) -> str:
         """The message without the password, should a driver have quoted it."""
-        secrets = [value for key, value in _options(self.url) if key not in _SHOWN_OPTIONS]
+        options = self.url.normalized_query.items()
+        secrets = [value for key, values in options if key not in _SHOWN_OPTIONS for value in values]
         secrets += [self.url.password] if isinstance(self.url.password, str) else []
         forms = {form for secret in secrets if secret for form in (secret, quote(secret, safe=""), quote_plus(secret))}
         longest_first = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
@@ -64,7 +64,8 @@ def parse_address(url: str | Path | None) -> Address:
         parsed = make_url(url)
     except ValueError:  # a port that is no number; `from None`, for the message quotes it
         raise _unreadable(url) from None
-    shown = parsed.set(query={key: value for key, value in _options(parsed) if _is_shown(key, value)})
+    plain = {key: value for key, (*_, value) in parsed.normalized_query.items() if _PLAIN.fullmatch(value)}
+    shown = parsed.set(query={key: plain[key] for key in plain if key in _SHOWN_OPTIONS})
     return Address(parsed.set(drivername="postgresql+psycopg"), shown.render_as_string(hide_password=True), None)
 
 
@@ -91,14 +92,3 @@ def _unreadable(url: str) -> StoreError:
 
 def _quoted(url: str) -> str:
     return repr(url) if _FILE_ALONE.fullmatch(url) else "(not shown: it may hold a password)"
-
-
-def _is_shown(option: str, value: str) -> bool:
-    return option in _SHOWN_OPTIONS and bool(_PLAIN.fullmatch(value))
-
-
-def _options(url: URL) -> Iterator[tuple[str, str]]:
-    """The options after the ?, each value by itself."""
-    for key, values in url.query.items():
-        for value in (values,) if isinstance(values, str) else values:
-            yield key, value

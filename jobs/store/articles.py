@@ -18,6 +18,7 @@ from sqlalchemy import (
     JSON,
     BindParameter,
     ColumnElement,
+    CompoundSelect,
     Connection,
     Row,
     Select,
@@ -36,7 +37,6 @@ from nws.core.article import Article
 from nws.core.errors import StoreError
 from nws.core.metrics.specs import BY_COLUMN, OPTIONAL
 from nws.core.types import CHOSEN_SCORES, Summary, SystemKind
-from nws.jobs.store.database import Database, reads
 from nws.jobs.store.engine import id_batches
 from nws.jobs.store.runs import runs_with_rows
 from nws.jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow, SystemRow
@@ -132,133 +132,122 @@ ON CONFLICT DO NOTHING
 """).bindparams(*_PARAMETERS, *_lists("of_same_panel"))
 
 
-class Articles(Database):
-    """The methods of a store that read articles with their texts and summaries, and find those of other runs."""
+def article_texts(connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
+    """The articles of these ids with their summaries, in the order of the ids, without those that have none."""
+    # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
+    summary_columns = (SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS)
+    query = select(*summary_columns).where(in_run(connection, run_id), SummaryRow.article_id.in_(article_ids))
+    summaries: dict[str, list[Mapping[str, Any]]] = {}
+    for row in connection.execute(query):
+        summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row))
+    columns = (ArticleRow.dataset, ArticleRow.split, ArticleRow.key, ArticleRow.text)
+    query = select(ArticleRow.id, ArticleRow.reference_summaries, *columns).where(ArticleRow.id.in_(list(summaries)))
+    articles = {
+        id_: ArticleTexts(id_, dataset, split, key, text, tuple(references), tuple(summaries[id_]))
+        for id_, references, dataset, split, key, text in connection.execute(query)
+    }
+    return [articles[article_id] for article_id in article_ids if article_id in articles]
 
-    @reads
-    def article_texts(self, connection: Connection, run_id: str, article_ids: Sequence[str]) -> list[ArticleTexts]:
-        """The articles of these ids with their summaries, in the order of the ids, without those that have none."""
-        # The columns, not the class: a mapped object for each of a million rows takes longer than to read them.
-        summary_columns = (SummaryRow.__table__.columns[name] for name in SUMMARY_COLUMNS)
-        query = select(*summary_columns).where(in_run(connection, run_id), SummaryRow.article_id.in_(article_ids))
-        summaries: dict[str, list[Mapping[str, Any]]] = {}
-        for row in connection.execute(query):
-            summaries.setdefault(row.article_id, []).append(_with_chosen_scores(row))
-        columns = (ArticleRow.dataset, ArticleRow.split, ArticleRow.key, ArticleRow.text)
-        query = select(ArticleRow.id, ArticleRow.reference_summaries, *columns).where(
-            ArticleRow.id.in_(list(summaries))
-        )
-        articles = {
-            id_: ArticleTexts(id_, dataset, split, key, text, tuple(references), tuple(summaries[id_]))
-            for id_, references, dataset, split, key, text in connection.execute(query)
-        }
-        return [articles[article_id] for article_id in article_ids if article_id in articles]
 
-    @reads
-    def articles_without(self, connection: Connection, run_id: str, metric: str) -> list[str]:
-        """The ids, in rising order, of the articles with a summary in a run that lacks a score by the metric."""
-        lacks = SummaryRow.__table__.columns[metric].is_(None)
-        query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id, lacks)
-        return sorted(connection.execute(query).scalars())
+def articles_without(connection: Connection, run_id: str, metric: str) -> list[str]:
+    """The ids, in rising order, of the articles with a summary in a run that lacks a score by the metric."""
+    lacks = SummaryRow.__table__.columns[metric].is_(None)
+    query = select(SummaryRow.article_id).distinct().where(SummaryRow.run_id == run_id, lacks)
+    return sorted(connection.execute(query).scalars())
 
-    @reads
-    def systems(self, connection: Connection, run_id: str) -> dict[str, SystemKind]:
-        """The kind of each system of a run that has summaries."""
-        written = exists().where(in_run(connection, run_id), SummaryRow.system == SystemRow.system)
-        query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id, written)
-        return {row.system: row.kind for row in connection.execute(query)}
 
-    @reads
-    def lengths(self, connection: Connection, run_id: str, system: str) -> list[int]:
-        """Every n at which a system has summaries, rising."""
-        query = select(SummaryRow.n).distinct().where(in_run(connection, run_id), SummaryRow.system == system)
-        return sorted(connection.execute(query).scalars())
+def systems(connection: Connection, run_id: str) -> dict[str, SystemKind]:
+    """The kind of each system of a run that has summaries."""
+    written = exists().where(in_run(connection, run_id), SummaryRow.system == SystemRow.system)
+    query = select(SystemRow.system, SystemRow.kind).where(SystemRow.run_id == run_id, written)
+    return {row.system: row.kind for row in connection.execute(query)}
 
-    @reads
-    def find_articles(self, connection: Connection, run_id: str, wanted: str, most: int) -> list[Article]:
-        """At most `most` articles of a run, by a key, an id, the beginning of an id, or a part of the text.
 
-        The beginning of an id has four characters or more. Texts are searched only if no key and no id fits. Case and
-        white space do not matter then, and all texts of the run are read.
-        """
-        is_named = or_(ArticleRow.key == wanted, ArticleRow.id == wanted)
-        if len(wanted) >= _SHORTEST_ID and _HEX.issuperset(wanted):
-            # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
-            is_named = or_(is_named, and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
-        ids = _article_ids(runs_with_rows(connection, run_id))
-        query = select(ArticleRow).where(ArticleRow.id.in_(ids)).order_by(ArticleRow.id)
-        if rows := connection.execute(query.where(is_named).limit(most)).all():
-            return list(map(_article, rows))
-        return list(itertools.islice(_with_text(connection, query, wanted), most))
+def lengths(connection: Connection, run_id: str, system: str) -> list[int]:
+    """Every n at which a system has summaries, rising."""
+    query = select(SummaryRow.n).distinct().where(in_run(connection, run_id), SummaryRow.system == system)
+    return sorted(connection.execute(query).scalars())
 
-    @reads
-    def summaries(self, connection: Connection, run_id: str, article_id: str) -> list[Summary]:
-        """All summaries of an article."""
-        query = select(SummaryRow).where(in_run(connection, run_id), SummaryRow.article_id == article_id)
-        return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
 
-    @reads
-    def runs_of_equal_work(self, connection: Connection, run_id: str, works: Sequence[str]) -> dict[str, str]:
-        """The runs that have computed rows of any of these keys, the newest first, and the arithmetic of each."""
-        own_parent = select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
-        query = (
-            select(RunRow.id, RunRow.arithmetic)
-            .where(RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.work.in_(works))), RunRow.id != run_id)
-            .where(RunRow.mixed.is_(False), RunRow.summaries > RunRow.reused)
-            # One run computes all its articles, so shards of one run do not copy from each other.
-            .where(or_(own_parent.is_(None), RunRow.parent.is_(None), RunRow.parent != own_parent))
-            .order_by(RunRow.created_at.desc(), RunRow.id.desc())
-        )
-        return {source: ways[0] for source, ways in connection.execute(query) if ways}
+def find_articles(connection: Connection, run_id: str, wanted: str, most: int) -> list[Article]:
+    """At most `most` articles of a run, by a key, an id, the beginning of an id, or a part of the text.
 
-    @reads
-    def known_summaries(
-        self, connection: Connection, reusable: Reusable, article_ids: Sequence[str]
-    ) -> dict[str, set[tuple[str, int]]]:
-        """For each article, the system and n of every summary that can be copied; articles without any are left out."""
-        places: dict[str, set[tuple[str, int]]] = {}
-        for parameters in _parameters(connection, reusable, article_ids):
-            for article_id, system, n in connection.execute(_KNOWN, parameters):
-                places.setdefault(article_id, set()).add((system, n))
-        return places
+    The beginning of an id has four characters or more. Texts are searched only if no key and no id fits. Case and
+    white space do not matter then, and all texts of the run are read.
+    """
+    is_named = or_(ArticleRow.key == wanted, ArticleRow.id == wanted)
+    if len(wanted) >= _SHORTEST_ID and _HEX.issuperset(wanted):
+        # No LIKE, which uses no index on Postgres. "g" comes after all hexadecimal digits.
+        is_named = or_(is_named, and_(ArticleRow.id > wanted, ArticleRow.id < wanted + "g"))
+    runs = runs_with_rows(connection, run_id)
+    failed = select(FailureRow.article_id).where(FailureRow.run_id.in_(runs))
+    ids: CompoundSelect[tuple[str]] = union(articles_of_runs(RunRow.id.in_(runs)), failed)
+    query = select(ArticleRow).where(ArticleRow.id.in_(ids)).order_by(ArticleRow.id)
+    if rows := connection.execute(query.where(is_named).limit(most)).all():
+        return list(map(_article, rows))
+    return list(itertools.islice(_with_text(connection, query, wanted), most))
 
-    @reads
-    def runs_that_asked(self, connection: Connection, run_id: str, system: str) -> list[str]:
-        """The other runs in which an endpoint got the same requests, the newest first."""
-        query = select(RunRow.id, RunRow.seed, RunRow.revisions).where(
-            RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.system == system))
-        )
-        runs = connection.execute(query.order_by(RunRow.created_at.desc(), RunRow.id.desc())).all()
-        requests = {run.id: (run.seed, run.revisions["generators"][system]) for run in runs}
-        return [source for source in requests if source != run_id and requests[source] == requests[run_id]]
 
-    @reads
-    def paid_texts(
-        self, connection: Connection, sources: Sequence[str], system: str, article_ids: Sequence[str]
-    ) -> dict[str, dict[int, PaidText]]:
-        """The texts of an endpoint in these runs, by article and n. Of several runs, the first counts."""
-        paid: dict[str, dict[int, PaidText]] = {}
-        origin = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
-        columns = (SummaryRow.article_id, SummaryRow.n, origin, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
-        in_sources = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
-        for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
-            query = select(SummaryRow.run_id, *columns).where(*in_sources, SummaryRow.article_id.in_(ids))
-            rows = connection.execute(query).all()
-            for _, article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
-                paid.setdefault(article_id, {}).setdefault(n, PaidText(*values))
-        return paid
+def summaries(connection: Connection, run_id: str, article_id: str) -> list[Summary]:
+    """All summaries of an article."""
+    query = select(SummaryRow).where(in_run(connection, run_id), SummaryRow.article_id == article_id)
+    return list(map(_summary, connection.execute(query.order_by(SummaryRow.system, SummaryRow.n))))
+
+
+def runs_of_equal_work(connection: Connection, run_id: str, works: Sequence[str]) -> dict[str, str]:
+    """The runs that have computed rows of any of these keys, the newest first, and the arithmetic of each."""
+    own_parent = select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
+    query = (
+        select(RunRow.id, RunRow.arithmetic)
+        .where(RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.work.in_(works))), RunRow.id != run_id)
+        .where(RunRow.mixed.is_(False), RunRow.summaries > RunRow.reused)
+        # One run computes all its articles, so shards of one run do not copy from each other.
+        .where(or_(own_parent.is_(None), RunRow.parent.is_(None), RunRow.parent != own_parent))
+        .order_by(RunRow.created_at.desc(), RunRow.id.desc())
+    )
+    return {source: ways[0] for source, ways in connection.execute(query) if ways}
+
+
+def known_summaries(
+    connection: Connection, reusable: Reusable, article_ids: Sequence[str]
+) -> dict[str, set[tuple[str, int]]]:
+    """For each article, the system and n of every summary that can be copied; articles without any are left out."""
+    places: dict[str, set[tuple[str, int]]] = {}
+    for parameters in _parameters(connection, reusable, article_ids):
+        for article_id, system, n in connection.execute(_KNOWN, parameters):
+            places.setdefault(article_id, set()).add((system, n))
+    return places
+
+
+def runs_that_asked(connection: Connection, run_id: str, system: str) -> list[str]:
+    """The other runs in which an endpoint got the same requests, the newest first."""
+    query = select(RunRow.id, RunRow.seed, RunRow.revisions).where(
+        RunRow.id.in_(select(SystemRow.run_id).where(SystemRow.system == system))
+    )
+    runs = connection.execute(query.order_by(RunRow.created_at.desc(), RunRow.id.desc())).all()
+    requests = {run.id: (run.seed, run.revisions["generators"][system]) for run in runs}
+    return [source for source in requests if source != run_id and requests[source] == requests[run_id]]
+
+
+def paid_texts(
+    connection: Connection, sources: Sequence[str], system: str, article_ids: Sequence[str]
+) -> dict[str, dict[int, PaidText]]:
+    """The texts of an endpoint in these runs, by article and n. Of several runs, the first counts."""
+    paid: dict[str, dict[int, PaidText]] = {}
+    origin = func.coalesce(SummaryRow.reused_from, SummaryRow.run_id)
+    columns = (SummaryRow.article_id, SummaryRow.n, origin, SummaryRow.text, SummaryRow.seconds, SummaryRow.extra)
+    in_sources = (SummaryRow.run_id.in_(sources), SummaryRow.system == system)
+    for ids in id_batches(article_ids, _ARTICLES_AT_ONCE):
+        query = select(SummaryRow.run_id, *columns).where(*in_sources, SummaryRow.article_id.in_(ids))
+        rows = connection.execute(query).all()
+        for _, article_id, n, *values in sorted(rows, key=lambda row: sources.index(row.run_id)):
+            paid.setdefault(article_id, {}).setdefault(n, PaidText(*values))
+    return paid
 
 
 def in_run(connection: Connection, run_id: str) -> ColumnElement[bool]:
     """The condition for the summaries of a run, or of its shards."""
     return SummaryRow.run_id.in_(runs_with_rows(connection, run_id))
-
-
-def _article_ids(run_ids: Sequence[str]) -> Select[Any]:
-    """The ids of the articles of which runs without shards have summaries or failures."""
-    failed = select(FailureRow.article_id).where(FailureRow.run_id.in_(run_ids))
-    either = union(articles_of_runs(RunRow.id.in_(run_ids)), failed).subquery()
-    return select(either.c.id)
 
 
 def articles_of_runs(*conditions: ColumnElement[bool]) -> Select[tuple[str]]:

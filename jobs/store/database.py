@@ -7,7 +7,7 @@ import copy
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
 
@@ -21,21 +21,10 @@ _LONGEST_PAUSE_SECONDS = 15.0
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-Owner = TypeVar("Owner", bound="Retrying")
-
-
-class Retrying(Protocol):
-    """An object whose methods are transactions."""
-
-    def retried(self, attempt: Callable[[], Result]) -> Result:
-        """The result of `attempt`."""
 
 
 class Database:
-    """A database with a writer and a reader. The parts of a store are its children, each where its SQL is.
-
-    Their methods are decorated with `reads` or `writes`: one transaction each.
-    """
+    """A database with a writer and a reader, whose methods are one transaction each, see `reads` and `writes`."""
 
     def __init__(self, address: Address, writer: Engine | None, reader: Engine) -> None:
         self._address = address
@@ -89,6 +78,17 @@ class Database:
 
         return patiently(next_attempt, self._tell)
 
+    def in_transaction(
+        self, begin: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], Result]
+    ) -> Result:
+        """The result of `work` in one transaction, see `retried`."""
+
+        def attempt() -> Result:
+            with begin() as connection:
+                return work(connection)
+
+        return self.retried(attempt)
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write; nothing of it is stored when anything is raised."""
@@ -115,31 +115,28 @@ class Database:
             )
 
 
-def in_transactions(
-    begin: Callable[[Any], AbstractContextManager[Connection]],
-) -> Callable[
-    [Callable[Concatenate[Owner, Connection, Parameters], Result]], Callable[Concatenate[Owner, Parameters], Result]
-]:
-    """Make a decorator: the method is one transaction, and gets the connection of it; its caller gives none."""
+def reads(
+    work: Callable[Concatenate[Connection, Parameters], Result],
+) -> Callable[Concatenate[Database, Parameters], Result]:
+    """Make a method of a store of a function that reads: its caller gives all but the connection."""
 
-    def decorate(
-        work: Callable[Concatenate[Owner, Connection, Parameters], Result],
-    ) -> Callable[Concatenate[Owner, Parameters], Result]:
-        @functools.wraps(work)
-        def method(self: Owner, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-            def attempt() -> Result:
-                with begin(self) as connection:
-                    return work(self, connection, *args, **kwargs)
+    @functools.wraps(work)
+    def method(self: Database, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return self.in_transaction(self.reading, lambda connection: work(connection, *args, **kwargs))
 
-            return self.retried(attempt)
-
-        return method
-
-    return decorate
+    return method
 
 
-reads = in_transactions(Database.reading)
-writes = in_transactions(Database.writing)
+def writes(
+    work: Callable[Concatenate[Connection, Parameters], Result],
+) -> Callable[Concatenate[Database, Parameters], Result]:
+    """Make a method of a store of a function that writes: its caller gives all but the connection."""
+
+    @functools.wraps(work)
+    def method(self: Database, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return self.in_transaction(self.writing, lambda connection: work(connection, *args, **kwargs))
+
+    return method
 
 
 def patiently(call: Callable[[], Result], tell: Callable[[str], None]) -> Result:

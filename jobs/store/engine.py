@@ -73,9 +73,7 @@ def reader_engine(address: Address) -> Engine:
         StoreError: There is no such SQLite file, or psycopg is not installed.
     """
     if address.path is None:
-        engine = _postgres_engine(address, poolclass=NullPool)
-        event.listen(engine, "connect", _postgres_read_only)
-        return engine
+        return _postgres_engine(address, poolclass=NullPool, execution_options={"postgresql_readonly": True})
     if not os.path.exists(address.path):
         raise StoreError(f"there is no store at {address.path}: check --store, or submit a run first")
     # mode=rw, unlike a plain connect, never creates the file; mode=ro would leave its -wal and -shm files behind.
@@ -249,13 +247,6 @@ def _plain_numbers(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
             return int(written) if written.lstrip(b"-").isdigit() else float(written)
 
     connection.adapters.register_loader("numeric", PlainNumber)
-
-
-def _postgres_read_only(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    cursor = connection.cursor()
-    cursor.execute("SET default_transaction_read_only = on")
-    cursor.close()
-    connection.commit()
 
 
 def _create_private(path: Path, address: Address) -> None:

@@ -9,18 +9,17 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from nws.core.errors import FencedError, StoreError
 from nws.jobs.store.articles import articles_of_runs
-from nws.jobs.store.database import Database, writes
 from nws.jobs.store.engine import require_storable
-from nws.jobs.store.means import OF_DOCUMENT, forget, keep_means
+from nws.jobs.store.means import OF_DOCUMENT, forget
 from nws.jobs.store.runs import (
     RunInfo,
     RunSpec,
     is_driven,
     is_stale,
-    read_free_run,
     read_run,
     read_shards,
     require_epoch,
+    require_free,
     seconds_of_driver,
 )
 from nws.jobs.store.tables import ArticleRow, Base, EpisodeRow, FailureRow, ProgressRow, RunRow
@@ -29,125 +28,18 @@ from nws.jobs.store.tables import ArticleRow, Base, EpisodeRow, FailureRow, Prog
 _TABLES_OF_RUNS = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
 
 
-class Lifecycle(Database):
-    """The methods of a store that create, claim, stop and remove runs."""
+def create_run(connection: Connection, /, spec: RunSpec, run_id: str | None = None, **place: str | int) -> str:
+    """Add a pending run and return its id: `run_id`, or a new one (see `new_run_id`).
 
-    @writes
-    def create_run(self, connection: Connection, spec: RunSpec, run_id: str | None = None) -> str:
-        """Add a pending run and return its id: `run_id`, or a new one (see `new_run_id`).
-
-        Raises:
-            StoreError: A part of it is not JSON.
-        """
-        run_id = run_id or new_run_id(spec.job)
-        insert_run(connection, spec, run_id)
-        return run_id
-
-    @writes
-    def claim_run(
-        self,
-        connection: Connection,
-        run_id: str,
-        host: str,
-        pid: int,
-        take_over: bool = False,
-        epoch: int | None = None,
-    ) -> int:
-        """Take a run for the driver at `host` and `pid`; it is 'running' from now on, and no longer to be cancelled.
-
-        Args:
-            connection: given by `writes`.
-            run_id: the run.
-            host: the name of the driver's machine.
-            pid: the id of the driver's process there.
-            take_over: whether a driver that seems to be alive is replaced.
-            epoch: the epoch that the run must still have: that of a job's submission, or of an earlier claim.
-
-        Returns:
-            The driver's epoch, for its `RunWriter`. Every earlier epoch of the run is fenced off.
-
-        Raises:
-            StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
-            FencedError: The run has another epoch.
-        """
-        return claim_row(connection, run_id, host, pid, take_over, epoch)
-
-    @writes
-    def submit_again(self, connection: Connection, run_id: str, host: str, address: str, take_over: bool) -> int:
-        """Give a run to a job that is about to be submitted to the dashboard at `address`.
-
-        Returns:
-            The epoch with which that job claims the run. Jobs and drivers that had it before are fenced off.
-
-        Raises:
-            StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
-        """
-        lock_run(connection, run_id)
-        run = read_free_run(connection, run_id, host, take_over)
-        state = "pending" if run.state == "running" else run.state  # of a driver that is gone, or fenced off now
-        values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None, "state": state}
-        nobody = {"driver_host": None, "driver_pid": None}
-        connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
-        return run.driver_epoch + 1
-
-    def cancel_run(self, run_id: str, host: str) -> bool:
-        """Ask a run's driver to stop, and those of its shards. A run without one is 'interrupted' at once.
-
-        One that has ended already stays as it is.
-
-        Returns:
-            Whether there is a driver, as far as `host` can tell, that will stop in a moment.
-
-        Raises:
-            StoreError: There is no such run; the message lists the newest ones.
-        """
-
-        def attempt() -> bool:
-            with self.writing() as connection:
-                in_work = read_shards(connection, run_id, RunRow.state.in_(("pending", "running")))
-                # First the shards: their drivers, too, lock a shard before its parent.
-                ids = (*(shard.id for shard in in_work), run_id)
-                are_driven = [_cancel(connection, cancelled, host) for cancelled in ids]
-            keep_means(self, run_id)
-            return any(are_driven)
-
-        return self.retried(attempt)
-
-    @writes
-    def remove_run(self, connection: Connection, run_id: str, host: str) -> int:
-        """Delete a run with all its rows, and the articles that are in no run any more; a sharded run with its shards.
-
-        While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
-
-        Returns:
-            How many articles went, which no run has any more.
-
-        Raises:
-            StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard; or
-                there is no such run.
-        """
-        lock_run(connection, run_id)
-        run = read_run(connection, run_id)
-        shards = read_shards(connection, run_id)
-        _require_removable(run, shards, host)
-        ids = [*(shard.id for shard in shards), run_id]
-        # First, as drivers do, so that no two wait for each other.
-        is_last_in_work = _lock_articles(connection, ids)
-        for table in _TABLES_OF_RUNS:
-            connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
-        connection.execute(delete(RunRow).where(RunRow.parent == run_id))
-        connection.execute(delete(RunRow).where(RunRow.id == run_id))
-        return _remove_orphans(connection) if is_last_in_work else 0
-
-
-def insert_run(connection: Connection, spec: RunSpec, run_id: str, **place: str | int) -> None:
-    """Add a pending run; `place` is what is known of a sharded run or a shard: `parent`, `shard`, `total_articles`.
+    `place` is what is known of a sharded run or a shard: `parent`, `shard`, `total_articles`.
 
     Raises:
         StoreError: A part of it is not JSON, or a database cannot keep its name or note.
     """
+    run_id = run_id or new_run_id(spec.job)
     require_storable({"name": spec.name, "note": spec.note}, f"what a {spec.job} run is called")
     connection.execute(insert(RunRow).values(id=run_id, created_at=datetime.now(UTC), **asdict(spec), **place))
+    return run_id
 
 
 def new_run_id(job: str) -> str:
@@ -155,10 +47,26 @@ def new_run_id(job: str) -> str:
     return f"{job}-{datetime.now(UTC):%Y%m%d}-{secrets.token_hex(3)}"
 
 
-def claim_row(
+def claim_run(
     connection: Connection, run_id: str, host: str, pid: int, take_over: bool = False, epoch: int | None = None
 ) -> int:
-    """Take a run for a driver, see `Lifecycle.claim_run`."""
+    """Take a run for the driver at `host` and `pid`; it is 'running' from now on, and no longer to be cancelled.
+
+    Args:
+        connection: of the transaction.
+        run_id: the run.
+        host: the name of the driver's machine.
+        pid: the id of the driver's process there.
+        take_over: whether a driver that seems to be alive is replaced.
+        epoch: the epoch that the run must still have: that of a job's submission, or of an earlier claim.
+
+    Returns:
+        The driver's epoch, for its `RunWriter`. Every earlier epoch of the run is fenced off.
+
+    Raises:
+        StoreError: There is no such run (the message lists the newest ones), or another driver works on it.
+        FencedError: The run has another epoch.
+    """
     now = datetime.now(UTC)
     lock_run(connection, run_id)
     run = read_run(connection, run_id)
@@ -167,7 +75,7 @@ def claim_row(
     if epoch is not None:
         require_epoch(run, epoch + 1 if is_ours and run.driver_epoch == epoch + 1 else epoch)
     elif not take_over and not is_ours:
-        read_free_run(connection, run_id, host)
+        require_free(connection, run_id, host)
     connection.execute(
         update(RunRow)
         .where(RunRow.id == run_id)
@@ -194,6 +102,66 @@ def claim_row(
         connection.execute(update(RunRow).where(RunRow.id == run.parent).values(means_kept=False))
         forget(connection, run.parent)
     return run.driver_epoch + 1
+
+
+def submit_again(connection: Connection, run_id: str, host: str, address: str, take_over: bool) -> int:
+    """Give a run to a job that is about to be submitted to the dashboard at `address`.
+
+    Returns:
+        The epoch with which that job claims the run. Jobs and drivers that had it before are fenced off.
+
+    Raises:
+        StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
+    """
+    lock_run(connection, run_id)
+    run = require_free(connection, run_id, host, take_over)
+    state = "pending" if run.state == "running" else run.state  # of a driver that is gone, or fenced off now
+    values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None, "state": state}
+    nobody = {"driver_host": None, "driver_pid": None}
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
+    return run.driver_epoch + 1
+
+
+def cancel_run(connection: Connection, run_id: str, host: str) -> bool:
+    """Ask a run's driver to stop, and those of its shards. A run without one is 'interrupted' at once.
+
+    One that has ended already stays as it is.
+
+    Returns:
+        Whether there is a driver, as far as `host` can tell, that will stop in a moment.
+
+    Raises:
+        StoreError: There is no such run; the message lists the newest ones.
+    """
+    in_work = read_shards(connection, run_id, RunRow.state.in_(("pending", "running")))
+    # First the shards: their drivers, too, lock a shard before its parent.
+    return any([_cancel(connection, cancelled, host) for cancelled in (*(shard.id for shard in in_work), run_id)])
+
+
+def remove_run(connection: Connection, run_id: str, host: str) -> int:
+    """Delete a run with all its rows, and the articles that are in no run any more; a sharded run with its shards.
+
+    While another run is in work, articles stay: it may be about to use one. The next removal takes them along.
+
+    Returns:
+        How many articles went, which no run has any more.
+
+    Raises:
+        StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard; or
+            there is no such run.
+    """
+    lock_run(connection, run_id)
+    run = read_run(connection, run_id)
+    shards = read_shards(connection, run_id)
+    _require_removable(run, shards, host)
+    ids = [*(shard.id for shard in shards), run_id]
+    # First, as drivers do, so that no two wait for each other.
+    is_last_in_work = _lock_articles(connection, ids)
+    for table in _TABLES_OF_RUNS:
+        connection.execute(delete(table).where(table.columns["run_id"].in_(ids)))
+    connection.execute(delete(RunRow).where(RunRow.parent == run_id))
+    connection.execute(delete(RunRow).where(RunRow.id == run_id))
+    return _remove_orphans(connection) if is_last_in_work else 0
 
 
 def _cancel(connection: Connection, run_id: str, host: str) -> bool:

@@ -17,9 +17,9 @@ from sqlalchemy import Connection, Float, case, cast, column, delete, exists, fu
 
 from nws.core.metrics.specs import DEFAULT_METRIC, F1S, Metric
 from nws.jobs.store.articles import in_run
-from nws.jobs.store.database import Database, reads
+from nws.jobs.store.database import Database
 from nws.jobs.store.engine import insert_new
-from nws.jobs.store.run_progress import read_greedy_rewards, read_learning_curve
+from nws.jobs.store.run_progress import greedy_rewards, learning_curve
 from nws.jobs.store.runs import ENDED, read_run, read_shards
 from nws.jobs.store.tables import (
     Base,
@@ -104,86 +104,71 @@ _NUMBERS = ("articles", *(f"{metric}_mean" for metric in F1S))
 _CURVE = table("sweep_curve", *map(column, ("run_id", "dataset", "system", "n", *_NUMBERS)))
 
 
-class Means(Database):
-    """The methods of a store that read means over a run's summaries, and its report document."""
+def curve_means(connection: Connection, run_id: str) -> dict[tuple[str, str, int], dict[str, float]]:
+    """By dataset, system and n (0: uncut), the number of `articles` and the mean scores, such as `bertscore_f1`."""
+    query = select(*(_CURVE.c[name] for name in ("dataset", "system", "n", *_NUMBERS)))
+    rows = connection.execute(query.where(_CURVE.c.run_id == run_id))
+    names = [name.removesuffix("_mean") for name in _NUMBERS]
+    means = {(dataset, system, n): dict(zip(names, values, strict=True)) for dataset, system, n, *values in rows}
+    return dict(sorted(means.items()))
 
-    @reads
-    def curve_means(self, connection: Connection, run_id: str) -> dict[tuple[str, str, int], dict[str, float]]:
-        """By dataset, system and n (0: uncut), the number of `articles` and the mean scores, such as `bertscore_f1`."""
-        query = select(*(_CURVE.c[name] for name in ("dataset", "system", "n", *_NUMBERS)))
-        rows = connection.execute(query.where(_CURVE.c.run_id == run_id))
-        names = [name.removesuffix("_mean") for name in _NUMBERS]
-        means = {(dataset, system, n): dict(zip(names, values, strict=True)) for dataset, system, n, *values in rows}
-        return dict(sorted(means.items()))
 
-    @reads
-    def asked_words(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
-        """How well systems keep to n that were asked for n words or characters, by system and n."""
-        written = cast(_WRITTEN, Float)
-        shares = [cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED)]
-        means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))
-        query = (
-            select(SummaryRow.system, SummaryRow.n, func.count(), *means)
-            .where(in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
-            .group_by(SummaryRow.system, SummaryRow.n)
-            .order_by(SummaryRow.system, SummaryRow.n)
-        )
-        return [AskedWords(*row) for row in connection.execute(query)]
+def asked_words(connection: Connection, run_id: str, systems: Collection[str]) -> list[AskedWords]:
+    """How well systems keep to n that were asked for n words or characters, by system and n."""
+    written = cast(_WRITTEN, Float)
+    shares = [cast(case((is_so, 1), else_=0), Float) for is_so in (_WRITTEN == _ASKED, _WRITTEN > _ASKED)]
+    means = map(func.avg, (written, *shares, func.abs(written - cast(_ASKED, Float))))
+    query = (
+        select(SummaryRow.system, SummaryRow.n, func.count(), *means)
+        .where(in_run(connection, run_id), SummaryRow.system.in_(systems), _ASKED.is_not(None))
+        .group_by(SummaryRow.system, SummaryRow.n)
+        .order_by(SummaryRow.system, SummaryRow.n)
+    )
+    return [AskedWords(*row) for row in connection.execute(query)]
 
-    @reads
-    def endpoint_use(self, connection: Connection, run_id: str, systems: Collection[str]) -> list[EndpointUse]:
-        """The cost of each of these systems that has an endpoint, by system.
 
-        An answer that was cut to every n counts once, with the row that has it uncut.
-        """
-        articles = func.count(SummaryRow.article_id.distinct())
-        sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _PROMPT, _COMPLETION))
-        query = (
-            select(SummaryRow.system, articles, *sums, func.count(_ANSWERED_BY.distinct()))
-            .where(in_run(connection, run_id), SummaryRow.system.in_(systems))
-            .where(_REQUESTS.is_not(None))
-            .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
-            .group_by(SummaryRow.system)
-            .order_by(SummaryRow.system)
-        )
-        return [EndpointUse(*row) for row in connection.execute(query)]
+def endpoint_use(connection: Connection, run_id: str, systems: Collection[str]) -> list[EndpointUse]:
+    """The cost of each of these systems that has an endpoint, by system.
 
-    @reads
-    def document(
-        self,
-        connection: Connection,
-        run_ids: Sequence[str],
-        metric: Metric = DEFAULT_METRIC,
-        claim: str | int | None = None,
-    ) -> "Document":
-        """The report document of a run, or of several together: the stored one where there is one for this metric.
+    An answer that was cut to every n counts once, with the row that has it uncut.
+    """
+    articles = func.count(SummaryRow.article_id.distinct())
+    sums = (func.sum(func.coalesce(count, 0)) for count in (_REQUESTS, _PROMPT, _COMPLETION))
+    query = (
+        select(SummaryRow.system, articles, *sums, func.count(_ANSWERED_BY.distinct()))
+        .where(in_run(connection, run_id), SummaryRow.system.in_(systems))
+        .where(_REQUESTS.is_not(None))
+        .where(or_(_ASKED.is_not(None), SummaryRow.n == 0))
+        .group_by(SummaryRow.system)
+        .order_by(SummaryRow.system)
+    )
+    return [EndpointUse(*row) for row in connection.execute(query)]
 
-        Args:
-            connection: of the transaction.
-            run_ids: one or more.
-            metric: what it is about.
-            claim: see `build_document`.
 
-        Raises:
-            RecipeError, StoreError: see `build_document`.
-        """
-        stored = None
-        if len(run_ids) == 1 and metric == DEFAULT_METRIC and claim is None:
-            stored = _stored_document(connection, run_ids[0])
-        return built_document(connection, run_ids, metric, claim) if stored is None else stored
+def document(
+    connection: Connection, run_ids: Sequence[str], metric: Metric = DEFAULT_METRIC, claim: str | int | None = None
+) -> "Document":
+    """The report document of a run, or of several together: the stored one where there is one for this metric.
 
-    @reads
-    def stored_document(self, connection: Connection, run_id: str) -> "Document | None":
-        """The document that was stored when the run ended; None if it has to be built."""
-        return _stored_document(connection, run_id)
+    Args:
+        connection: of the transaction.
+        run_ids: one or more.
+        metric: what it is about.
+        claim: see `build_document`.
 
-    @reads
-    def headlines(self, connection: Connection, run_ids: Collection[str]) -> dict[str, dict[str, dict[str, Any]]]:
-        """By run and dataset, the first statement of its document (`Headline`), where one is stored."""
-        query = select(DocumentRow.run_id, DocumentRow.headlines).join(RunRow, RunRow.id == DocumentRow.run_id)
-        return {
-            run: of for run, of in connection.execute(query.where(DocumentRow.run_id.in_(run_ids), RunRow.means_kept))
-        }
+    Raises:
+        RecipeError, StoreError: see `build_document`.
+    """
+    stored = None
+    if len(run_ids) == 1 and metric == DEFAULT_METRIC and claim is None:
+        stored = stored_document(connection, run_ids[0])
+    return built_document(connection, run_ids, metric, claim) if stored is None else stored
+
+
+def headlines(connection: Connection, run_ids: Collection[str]) -> dict[str, dict[str, dict[str, Any]]]:
+    """By run and dataset, the first statement of its document (`Headline`), where one is stored."""
+    query = select(DocumentRow.run_id, DocumentRow.headlines).join(RunRow, RunRow.id == DocumentRow.run_id)
+    return {run: of for run, of in connection.execute(query.where(DocumentRow.run_id.in_(run_ids), RunRow.means_kept))}
 
 
 def keep_means(store: Database, run_id: str) -> None:
@@ -250,7 +235,8 @@ def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) 
     return connection.execute(update(RunRow).where(*is_this_epoch).values(means_kept=means_kept)).rowcount == 1
 
 
-def _stored_document(connection: Connection, run_id: str) -> "Document | None":
+def stored_document(connection: Connection, run_id: str) -> "Document | None":
+    """The document that was stored when the run ended; None if it has to be built."""
     from nws.core.findings.document import Document
 
     query = select(DocumentRow.document).join(RunRow, RunRow.id == DocumentRow.run_id)
@@ -277,8 +263,8 @@ def built_document(
         training = Training(
             reward=run.signatures["reward"],
             reward_is_f1=run.signatures["reward"] == run.signatures["bertscore"],
-            curve=read_learning_curve(connection, run.id),
-            greedy=read_greedy_rewards(connection, run.id),
+            curve=learning_curve(connection, run.id),
+            greedy=greedy_rewards(connection, run.id),
         )
     return build_document(together, metric, training, claim, sources)
 

@@ -8,12 +8,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from nws.core.errors import StoreError
 from nws.core.metrics.specs import METRICS, SPECS
-from nws.jobs.store.database import Database, reads
+from nws.jobs.store.address import Address
 from nws.jobs.store.engine import database_message, not_text
 
 _SQLITE_STOPPED = "SQLITE_INTERRUPT"
@@ -32,44 +32,37 @@ class QueryResult:
     rows: Iterator[tuple[object, ...]]
 
 
-class Queries(Database):
-    """The methods of a store for SQL that a person writes."""
+def may_do_everything(connection: Connection) -> bool:
+    """Whether the store's URL is that of a superuser of Postgres, to whom `nws query` gives more than tables."""
+    is_superuser = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
+    return connection.dialect.name == "postgresql" and bool(connection.exec_driver_sql(is_superuser).scalar_one())
 
-    @reads
-    def may_do_everything(self, connection: Connection) -> bool:
-        """Whether the store's URL is that of a superuser of Postgres, to whom `nws query` gives more than tables."""
-        is_superuser = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
-        return connection.dialect.name == "postgresql" and bool(connection.exec_driver_sql(is_superuser).scalar_one())
 
-    @contextlib.contextmanager
-    def query(self, sql: str) -> Iterator[QueryResult]:
-        """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
-
-        Raises:
-            StoreError: On entering or reading: the database's own message; or the SQL writes, or returns no rows.
-        """
-        try:
-            # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
-            # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only
-            # transaction alone is not enough: SQL may end it, or set it to read-write.)
-            options = {"no_parameters": True, "stream_results": True}
-            with self._reader.begin() as connection:
-                raw = connection.connection.driver_connection
-                if isinstance(raw, sqlite3.Connection):  # a look at Python now and then, which lets Ctrl-C through
-                    raw.set_progress_handler(lambda: False, _STEPS_BETWEEN_LOOKS)
-                with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
-                    if not result.returns_rows:
-                        raise StoreError("the SQL returns no rows: write one SELECT")
-                    yield QueryResult(tuple(result.keys()), (tuple(row) for row in result))
-        except UnicodeEncodeError as error:
-            raise not_text(error) from error
-        except SQLAlchemyError as error:
-            cause = error.orig if isinstance(error, DBAPIError) else None
-            if getattr(cause, "sqlite_errorname", None) == _SQLITE_STOPPED:
-                # By Ctrl-C, inside the progress handler, where sqlite3 drops it.
-                raise KeyboardInterrupt from error
-            message = database_message(error, self._address)
-            raise StoreError(f"the query failed: {message} (queries are read-only, one SELECT at a time)") from error
+@contextlib.contextmanager
+def query(reader: Engine, address: Address, sql: str) -> Iterator[QueryResult]:
+    """Run one SQL statement, see `Store.query`."""
+    try:
+        # no_parameters: % and : in the SQL mean what they mean to the database. stream_results: on Postgres that
+        # declares a cursor for the SQL, which takes one statement, and only one that reads. (A read-only
+        # transaction alone is not enough: SQL may end it, or set it to read-write.)
+        options = {"no_parameters": True, "stream_results": True}
+        with reader.begin() as connection:
+            raw = connection.connection.driver_connection
+            if isinstance(raw, sqlite3.Connection):  # a look at Python now and then, which lets Ctrl-C through
+                raw.set_progress_handler(lambda: False, _STEPS_BETWEEN_LOOKS)
+            with contextlib.closing(connection.execution_options(**options).exec_driver_sql(sql)) as result:
+                if not result.returns_rows:
+                    raise StoreError("the SQL returns no rows: write one SELECT")
+                yield QueryResult(tuple(result.keys()), (tuple(row) for row in result))
+    except UnicodeEncodeError as error:
+        raise not_text(error) from error
+    except SQLAlchemyError as error:
+        cause = error.orig if isinstance(error, DBAPIError) else None
+        if getattr(cause, "sqlite_errorname", None) == _SQLITE_STOPPED:
+            # By Ctrl-C, inside the progress handler, where sqlite3 drops it.
+            raise KeyboardInterrupt from error
+        message = database_message(error, address)
+        raise StoreError(f"the query failed: {message} (queries are read-only, one SELECT at a time)") from error
 
 
 # In the order of the columns; those with True have a standard deviation, too.

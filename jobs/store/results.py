@@ -1,6 +1,5 @@
 """The results of runs, which are articles, summaries and failures: how they are written as rows, and read again."""
 
-import functools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,12 +12,10 @@ from sqlalchemy import (
     Connection,
     Double,
     Integer,
-    Select,
     and_,
     bindparam,
-    cast,
-    func,
     select,
+    text,
     tuple_,
     update,
 )
@@ -28,10 +25,9 @@ from nws.core.article import Article
 from nws.core.metrics.specs import BY_COLUMN, OPTIONAL
 from nws.core.text.model_outputs import RAW
 from nws.core.types import CHOSEN_SCORES, BundleResult, Failure, Summary
-from nws.jobs.store.database import Database, reads
 from nws.jobs.store.engine import dump_json, escaped, id_batches, is_storable, require_storable, upsert
 from nws.jobs.store.runs import runs_with_rows
-from nws.jobs.store.tables import ArticleRow, FailureRow, RunRow, SummaryRow
+from nws.jobs.store.tables import ArticleRow, FailureRow, SummaryRow
 
 if TYPE_CHECKING:  # with NumPy and SciPy, which `nws ls` need not wait for
     from nws.core.analysis import Points
@@ -56,70 +52,62 @@ class FailureInfo:
     failed_at: datetime
 
 
-class Results(Database):
-    """The methods of a store that read the results of a run."""
+def finished_article_ids(connection: Connection, run_id: str, systems: Sequence[str] = ()) -> "ArticleIds":
+    """The ids of the articles with summaries by these systems, all of a stage; by any system if none is named."""
+    from nws.core.article_id_sets import ArticleIds
 
-    @reads
-    def finished_article_ids(self, connection: Connection, run_id: str, systems: Sequence[str] = ()) -> "ArticleIds":
-        """The ids of the articles with summaries by these systems, all of a stage; by any system if none is named."""
-        from nws.core.article_id_sets import ArticleIds
+    runs = runs_with_rows(connection, run_id)
+    query = select(SummaryRow.article_id).distinct().where(_of_stage(runs, systems))
+    return ArticleIds.of(connection.execute(query).scalars())
 
-        runs = runs_with_rows(connection, run_id)
-        query = select(SummaryRow.article_id).distinct().where(_of_stage(runs, systems))
-        return ArticleIds.of(connection.execute(query).scalars())
 
-    @reads
-    def failures(
-        self, connection: Connection, run_id: str, article_id: str | None = None, newest: int | None = None
-    ) -> list[FailureInfo]:
-        """The failures of a run by dataset and key; those of one article, by stage; or the `newest`, newest first."""
-        columns = (column for column in FailureRow.__table__.columns if column.name != "run_id")
-        query = (
-            select(ArticleRow.dataset, ArticleRow.key, *columns)
-            .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
-            .where(FailureRow.run_id.in_(runs_with_rows(connection, run_id)))
-        )
-        if article_id is not None:
-            query = query.where(FailureRow.article_id == article_id)
-        if newest is not None:
-            query = query.order_by(FailureRow.failed_at.desc(), FailureRow.article_id).limit(newest)
-        infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
-        if newest is None:  # sorted here: in Postgres the order of text depends on the locale of the database
-            infos.sort(key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
-        return infos
+def failures(
+    connection: Connection, run_id: str, article_id: str | None = None, newest: int | None = None
+) -> list[FailureInfo]:
+    """The failures of a run by dataset and key; those of one article, by stage; or the `newest`, newest first."""
+    columns = (column for column in FailureRow.__table__.columns if column.name != "run_id")
+    query = (
+        select(ArticleRow.dataset, ArticleRow.key, *columns)
+        .join(ArticleRow, ArticleRow.id == FailureRow.article_id)
+        .where(FailureRow.run_id.in_(runs_with_rows(connection, run_id)))
+    )
+    if article_id is not None:
+        query = query.where(FailureRow.article_id == article_id)
+    if newest is not None:
+        query = query.order_by(FailureRow.failed_at.desc(), FailureRow.article_id).limit(newest)
+    infos = [FailureInfo(**row._mapping) for row in connection.execute(query)]
+    if newest is None:  # sorted here: in Postgres the order of text depends on the locale of the database
+        infos.sort(key=lambda failure: (failure.dataset, failure.key, failure.article_id, failure.stage))
+    return infos
 
-    @reads
-    def content_hashes(self, connection: Connection, run_id: str) -> dict[str, str]:
-        """The content hash of each article with a summary in a run, by its id: the same in runs of other files."""
-        summarized = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
-        query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(summarized))
-        return {row.id: row.content_hash for row in connection.execute(query)}
 
-    @reads
-    def points(
-        self,
-        connection: Connection,
-        run_id: str,
-        metrics: "Sequence[Metric] | None" = None,
-        repeated_words: bool = False,
-    ) -> "Points":
-        """The summaries of a run with their scores by `metrics` (default: all), and shares of repeated words."""
-        from nws.jobs.store.points import read_points
+def content_hashes(connection: Connection, run_id: str) -> dict[str, str]:
+    """The content hash of each article with a summary in a run, by its id: the same in runs of other files."""
+    summarized = select(SummaryRow.article_id).where(SummaryRow.run_id.in_(runs_with_rows(connection, run_id)))
+    query = select(ArticleRow.id, ArticleRow.content_hash).where(ArticleRow.id.in_(summarized))
+    return {row.id: row.content_hash for row in connection.execute(query)}
 
-        return read_points(connection, run_id, metrics, repeated_words)
 
-    @reads
-    def written_texts(
-        self, connection: Connection, run_id: str, system: str, behind: tuple[str, int]
-    ) -> list[tuple[str, int, str, str | None]]:
-        """The next summaries by a system `behind` an article's id and n, by these; none behind the last one.
+def points(
+    connection: Connection, run_id: str, metrics: "Sequence[Metric] | None" = None, repeated_words: bool = False
+) -> "Points":
+    """The summaries of a run with their scores by `metrics` (default: all), and shares of repeated words."""
+    from nws.jobs.store.points import read_points
 
-        Each as the article's id, n, the text, and what the model wrote where that differs (`RAW`).
-        """
-        place = SummaryRow.article_id, SummaryRow.n
-        query = select(*place, SummaryRow.text, SummaryRow.extra[RAW].as_string())
-        query = query.where(SummaryRow.run_id == run_id, SummaryRow.system == system, tuple_(*place) > behind)
-        return [tuple(row) for row in connection.execute(query.order_by(*place).limit(_SUMMARIES_AT_ONCE))]
+    return read_points(connection, run_id, metrics, repeated_words)
+
+
+def written_texts(
+    connection: Connection, run_id: str, system: str, behind: tuple[str, int]
+) -> list[tuple[str, int, str, str | None]]:
+    """The next summaries by a system `behind` an article's id and n, by these; none behind the last one.
+
+    Each as the article's id, n, the text, and what the model wrote where that differs (`RAW`).
+    """
+    place = SummaryRow.article_id, SummaryRow.n
+    query = select(*place, SummaryRow.text, SummaryRow.extra[RAW].as_string())
+    query = query.where(SummaryRow.run_id == run_id, SummaryRow.system == system, tuple_(*place) > behind)
+    return [tuple(row) for row in connection.execute(query.order_by(*place).limit(_SUMMARIES_AT_ONCE))]
 
 
 def check_result(result: BundleResult) -> None:
@@ -150,39 +138,23 @@ def count(connection: Connection, run_id: str, article_ids: Sequence[str]) -> di
     """`articles_done`, `summaries`, `reused` and `failures` of a run, over distinct articles."""
     counts = dict.fromkeys(("articles_done", "summaries", "reused", "failures"), 0)
     for ids in id_batches(article_ids):
-        row = connection.execute(_counts(), {"run_id": run_id, "article_ids": ids}).one()
+        row = connection.execute(_COUNTS, {"run_id": run_id, "article_ids": ids}).one()
         for name, number in row._mapping.items():
             counts[name] += number
     return counts
 
 
-@functools.cache  # it is executed twice for each bundle, and takes longer to make than to execute
-def _counts() -> Select[tuple[int, int, int, int]]:
-    run_id = bindparam("run_id", type_=SummaryRow.run_id.type)
-    article_ids = bindparam("article_ids", type_=SummaryRow.article_id.type, expanding=True)
-
-    def chosen(table: type[SummaryRow | FailureRow]) -> ColumnElement[bool]:
-        return and_(table.run_id == run_id, table.article_id.in_(article_ids))
-
-    by_article = (
-        select(
-            func.count().label("rows"),
-            func.count(SummaryRow.reused_from).label("copies"),
-            func.count(SummaryRow.system.distinct()).label("systems"),
-        )
-        .where(chosen(SummaryRow))
-        .group_by(SummaryRow.article_id)
-        .subquery()
-    )
-    needed = select(RunRow.systems).where(RunRow.id == run_id).scalar_subquery()
-    done = func.count().filter(by_article.c.systems >= needed)
-    failed = select(func.count(FailureRow.article_id.distinct())).where(chosen(FailureRow)).scalar_subquery()
-    return select(
-        done.label("articles_done"),
-        cast(func.coalesce(func.sum(by_article.c.rows), 0), Integer).label("summaries"),
-        cast(func.coalesce(func.sum(by_article.c.copies), 0), Integer).label("reused"),
-        failed.label("failures"),
-    ).select_from(by_article)
+_COUNTS = text("""
+SELECT
+    COUNT(*) FILTER (WHERE a.systems >= (SELECT systems FROM runs WHERE id = :run_id)) AS articles_done,
+    CAST(COALESCE(SUM(a.summaries), 0) AS INTEGER) AS summaries,
+    CAST(COALESCE(SUM(a.reused), 0) AS INTEGER) AS reused,
+    (SELECT COUNT(DISTINCT article_id) FROM failures WHERE run_id = :run_id AND article_id IN :article_ids) AS failures
+FROM (
+    SELECT COUNT(*) AS summaries, COUNT(reused_from) AS reused, COUNT(DISTINCT system) AS systems
+    FROM summaries WHERE run_id = :run_id AND article_id IN :article_ids GROUP BY article_id
+) AS a
+""").bindparams(bindparam("article_ids", expanding=True))
 
 
 def _of_stage(run_ids: Sequence[str], systems: Sequence[str]) -> ColumnElement[bool]:

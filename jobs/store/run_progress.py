@@ -9,7 +9,6 @@ from sqlalchemy import Connection, and_, column, select, table
 
 from nws.core.types import CurveRow as CurveRow
 from nws.core.types import GreedyReward as GreedyReward
-from nws.jobs.store.database import Database, reads
 from nws.jobs.store.engine import require_storable, upsert
 from nws.jobs.store.tables import EpisodeRow, LogLineRow, PolicyRow, ProgressRow
 
@@ -106,71 +105,50 @@ _CURVE_COLUMNS = tuple(field.name for field in fields(CurveRow))
 _CURVE = table("learning_curve", column("run_id"), *map(column, _CURVE_COLUMNS))
 
 
-class DriverReports(Database):
-    """The methods of a store that read the log and the progress of drivers, their policies, and how these learnt.
+def log(connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
+    """The lines that the drivers of a run said, numbered from 1; only those after number `after`.
 
-    They sort in Python: in Postgres the order of text depends on the locale of the database.
+    Of a sharded run, the process said them that has started the drivers of its shards.
     """
-
-    @reads
-    def log(self, connection: Connection, run_id: str, after: int = 0) -> list[tuple[int, LogLine]]:
-        """The lines that the drivers of a run said, numbered from 1; only those after number `after`.
-
-        Of a sharded run, the process said them that has started the drivers of its shards.
-        """
-        query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
-        rows = connection.execute(query.order_by(LogLineRow.number))
-        return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
-
-    @reads
-    def newest_log(self, connection: Connection, run_id: str, count: int) -> list[LogLine]:
-        """The last lines that the drivers of a run said, at most `count`, in their order."""
-        query = select(LogLineRow.said_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
-        rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
-        return [LogLine(row.said_at, row.text) for row in reversed(rows)]
-
-    def progress(self, run_id: str) -> Progress | None:
-        """The last progress that the driver of a run reported; None before the first."""
-        return self.progress_of([run_id]).get(run_id)
-
-    @reads
-    def progress_of(self, connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
-        """The last progress that the drivers of these runs reported, by run, without those that have reported none."""
-        progress = {}
-        query = select(ProgressRow.run_id, ProgressRow.noted_at, ProgressRow.numbers)
-        for run_id, noted_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
-            progress[run_id] = Progress(noted_at, **numbers)
-        return progress
-
-    @reads
-    def checkpoints(self, connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
-        """The newest checkpoint of each policy of a run, by name."""
-        return _read_policies(connection, run_id, PolicyCheckpoint)
-
-    @reads
-    def policy_infos(self, connection: Connection, run_id: str) -> list[PolicyInfo]:
-        """The progress of each policy of a run, by name."""
-        return _read_policies(connection, run_id, PolicyInfo)
-
-    @reads
-    def learning_curve(self, connection: Connection, run_id: str) -> list[CurveRow]:
-        """The rewards of a run's sampled episodes, by policy, n and update."""
-        return read_learning_curve(connection, run_id)
-
-    @reads
-    def greedy_rewards(self, connection: Connection, run_id: str) -> list[GreedyReward]:
-        """The rewards of the greedy summaries of finished policies, by policy, article and n."""
-        return read_greedy_rewards(connection, run_id)
+    query = select(LogLineRow).where(LogLineRow.run_id == run_id, LogLineRow.number > after)
+    rows = connection.execute(query.order_by(LogLineRow.number))
+    return [(row.number, LogLine(row.said_at, row.text)) for row in rows]
 
 
-def read_learning_curve(connection: Connection, run_id: str) -> list[CurveRow]:
+def newest_log(connection: Connection, run_id: str, count: int) -> list[LogLine]:
+    """The last lines that the drivers of a run said, at most `count`, in their order."""
+    query = select(LogLineRow.said_at, LogLineRow.text).where(LogLineRow.run_id == run_id)
+    rows = connection.execute(query.order_by(LogLineRow.number.desc()).limit(count)).all()
+    return [LogLine(row.said_at, row.text) for row in reversed(rows)]
+
+
+def progress_of(connection: Connection, run_ids: Sequence[str]) -> dict[str, Progress]:
+    """The last progress that the drivers of these runs reported, by run, without those that have reported none."""
+    progress = {}
+    query = select(ProgressRow.run_id, ProgressRow.noted_at, ProgressRow.numbers)
+    for run_id, noted_at, numbers in connection.execute(query.where(ProgressRow.run_id.in_(run_ids))):
+        progress[run_id] = Progress(noted_at, **numbers)
+    return progress
+
+
+def checkpoints(connection: Connection, run_id: str) -> list[PolicyCheckpoint]:
+    """The newest checkpoint of each policy of a run, by name."""
+    return _read_policies(connection, run_id, PolicyCheckpoint)
+
+
+def policy_infos(connection: Connection, run_id: str) -> list[PolicyInfo]:
+    """The progress of each policy of a run, by name."""
+    return _read_policies(connection, run_id, PolicyInfo)
+
+
+def learning_curve(connection: Connection, run_id: str) -> list[CurveRow]:
     """The rewards of a run's sampled episodes, by policy, n and update."""
     query = select(*(_CURVE.c[name] for name in _CURVE_COLUMNS)).where(_CURVE.c.run_id == run_id)
     rows = [CurveRow(*row) for row in connection.execute(query)]
     return sorted(rows, key=lambda row: (row.policy, row.n, row.update_number))
 
 
-def read_greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
+def greedy_rewards(connection: Connection, run_id: str) -> list[GreedyReward]:
     """The rewards of the greedy summaries of finished policies, by policy, article and n."""
     query = (
         select(EpisodeRow.policy, PolicyRow.seed, EpisodeRow.article_id, EpisodeRow.n, EpisodeRow.reward)

@@ -10,7 +10,6 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, func, or_, select
 
 from nws.core.errors import FencedError, StoreError
 from nws.core.text.length import LengthUnit
-from nws.jobs.store.database import Database, reads
 from nws.jobs.store.engine import id_batches
 from nws.jobs.store.tables import RunRow
 
@@ -106,104 +105,71 @@ _MOST_NAMED = 5
 _NEWEST_FIRST = (RunRow.created_at.desc(), RunRow.id.desc())
 
 
-class Runs(Database):
-    """The methods of a store that read runs."""
+def full_id(connection: Connection, name: str) -> str:
+    """The id of the run that a person means: `name` is the whole, or how the id or its last part begins.
 
-    @reads
-    def run_info(self, connection: Connection, run_id: str) -> RunInfo:
-        """One run.
+    Of `phase1-20261123-b9b7e3` that may be `b9b`.
 
-        Raises:
-            StoreError: There is no such run; the message lists the newest ones.
-        """
-        return read_run(connection, run_id)
+    Raises:
+        StoreError: it fits no run, or several, which are listed.
+    """
+    rows = connection.execute(select(RunRow.id, RunRow.parent).order_by(*_NEWEST_FIRST))
+    parents: dict[str, str | None] = {run_id: parent for run_id, parent in rows}
+    if name in parents:
+        return name
+    fitting = [id_ for id_ in parents if id_.startswith(name) or id_.split("-")[-1].startswith(name)]
+    # A shard's id begins as its parent's.
+    matches = [run_id for run_id in fitting if parents[run_id] is None] or fitting
+    if len(matches) == 1:
+        return matches[0]
+    if name and matches:
+        several = ", ".join(matches[:_MOST_NAMED]) + (", …" if len(matches) > _MOST_NAMED else "")
+        raise StoreError(f"{name!r} fits {len(matches)} runs: {several}. Give more of the id")
+    return read_run(connection, name).id  # which says that there is none
 
-    @reads
-    def full_id(self, connection: Connection, name: str) -> str:
-        """The id of the run that a person means: `name` is the whole, or how the id or its last part begins.
 
-        Of `phase1-20261123-b9b7e3` that may be `b9b`.
+def list_runs(connection: Connection, with_shards: bool = False) -> list[RunInfo]:
+    """Every run, the newest first; shards, behind their parents, only if asked for."""
+    query = select(*_COLUMNS).order_by(*_NEWEST_FIRST)
+    runs = _infos(connection, query.where(RunRow.parent.is_(None)))
+    if not with_shards:
+        return runs
+    return [each for run in runs for each in (run, *(read_shards(connection, run.id) if run.shards else ()))]
 
-        Raises:
-            StoreError: it fits no run, or several, which are listed.
-        """
-        rows = connection.execute(select(RunRow.id, RunRow.parent).order_by(*_NEWEST_FIRST))
-        parents: dict[str, str | None] = {run_id: parent for run_id, parent in rows}
-        if name in parents:
-            return name
-        fitting = [id_ for id_ in parents if id_.startswith(name) or id_.split("-")[-1].startswith(name)]
-        # A shard's id begins as its parent's.
-        matches = [run_id for run_id in fitting if parents[run_id] is None] or fitting
-        if len(matches) == 1:
-            return matches[0]
-        if name and matches:
-            several = ", ".join(matches[:_MOST_NAMED]) + (", …" if len(matches) > _MOST_NAMED else "")
-            raise StoreError(f"{name!r} fits {len(matches)} runs: {several}. Give more of the id")
-        return read_run(connection, name).id  # which says that there is none
 
-    @reads
-    def list_runs(self, connection: Connection, with_shards: bool = False) -> list[RunInfo]:
-        """Every run, the newest first; shards, behind their parents, only if asked for."""
-        query = select(*_COLUMNS).order_by(*_NEWEST_FIRST)
-        runs = _infos(connection, query.where(RunRow.parent.is_(None)))
-        if not with_shards:
-            return runs
-        return [each for run in runs for each in (run, *(read_shards(connection, run.id) if run.shards else ()))]
+def search_runs(connection: Connection, words: Sequence[str], first: int, count: int) -> tuple[list[RunInfo], int]:
+    """Runs whose id, job, state, name or note has each of `words`, in whatever case.
 
-    def newest_id(self, with_summaries: bool = False, is_training: bool = False) -> str:
-        """The id of the newest run; of those with summaries, or of trainings, if asked for.
+    Args:
+        connection: of the transaction.
+        words: whole words or parts of words.
+        first: the number of runs to pass over.
+        count: the most runs to return.
 
-        Raises:
-            StoreError: there is none.
-        """
-        for run in self.list_runs():
-            if (run.summaries or not with_summaries) and (run.job == "phase2" or not is_training):
-                return run.id
-        needed = "training" if is_training else "run with summaries" if with_summaries else "run"
-        job = "phase2" if is_training else "phase1"
-        raise StoreError(f"the store {self.shown_url} holds no {needed} yet. Start one with: nws submit {job}")
+    Returns:
+        The runs, the newest first, and the number of all that fit.
+    """
+    row = RunRow
+    columns = (row.id, row.job, row.state, row.name, row.note)
+    conditions = [or_(*(column.icontains(word, autoescape=True) for column in columns)) for word in words]
+    conditions.append(row.parent.is_(None))
+    total = connection.execute(select(func.count()).select_from(row).where(*conditions)).scalar_one()
+    query = select(*_COLUMNS).where(*conditions).order_by(*_NEWEST_FIRST).offset(first).limit(count)
+    return _infos(connection, query), total
 
-    @reads
-    def search_runs(
-        self, connection: Connection, words: Sequence[str], first: int, count: int
-    ) -> tuple[list[RunInfo], int]:
-        """Runs whose id, job, state, name or note has each of `words`, in whatever case.
 
-        Args:
-            connection: given by `reads`.
-            words: whole words or parts of words.
-            first: the number of runs to pass over.
-            count: the most runs to return.
-
-        Returns:
-            The runs, the newest first, and the number of all that fit.
-        """
-        row = RunRow
-        columns = (row.id, row.job, row.state, row.name, row.note)
-        conditions = [or_(*(column.icontains(word, autoescape=True) for column in columns)) for word in words]
-        conditions.append(row.parent.is_(None))
-        total = connection.execute(select(func.count()).select_from(row).where(*conditions)).scalar_one()
-        query = select(*_COLUMNS).where(*conditions).order_by(*_NEWEST_FIRST).offset(first).limit(count)
-        return _infos(connection, query), total
-
-    @reads
-    def find_run(self, connection: Connection, recipe_hash: str) -> str | None:
-        """The newest run of this recipe, None where there is none."""
-        has_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.parent.is_(None))
-        return connection.execute(select(RunRow.id).where(*has_recipe).order_by(*_NEWEST_FIRST).limit(1)).scalar()
-
-    @reads
-    def require_free(self, connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
-        """A run that no driver works on, as far as `host` can tell; with `take_over`, any run.
-
-        Raises:
-            StoreError: A driver works on it, or there is no such run.
-        """
-        return read_free_run(connection, run_id, host, take_over)
+def find_run(connection: Connection, recipe_hash: str) -> str | None:
+    """The newest run of this recipe, None where there is none."""
+    has_recipe = (RunRow.recipe_hash == recipe_hash, RunRow.parent.is_(None))
+    return connection.execute(select(RunRow.id).where(*has_recipe).order_by(*_NEWEST_FIRST).limit(1)).scalar()
 
 
 def read_run(connection: Connection, run_id: str) -> RunInfo:
-    """One run, see `Runs.run_info`."""
+    """One run.
+
+    Raises:
+        StoreError: There is no such run; the message lists the newest ones.
+    """
     infos = _infos(connection, select(*_COLUMNS).where(RunRow.id == run_id))
     if not infos:
         alone = select(RunRow.id).where(RunRow.parent.is_(None))
@@ -252,11 +218,11 @@ def _with_shards(run: RunInfo, shards: Sequence[Row[Any]]) -> RunInfo:
     )
 
 
-def read_free_run(connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
-    """The run, if no driver works on it or one may be replaced.
+def require_free(connection: Connection, run_id: str, host: str, take_over: bool = False) -> RunInfo:
+    """A run that no driver works on, as far as `host` can tell; with `take_over`, any run.
 
     Raises:
-        StoreError: One does, or there is no such run.
+        StoreError: A driver works on it, or there is no such run.
     """
     run = read_run(connection, run_id)
     if not take_over and is_driven(run, host, datetime.now(UTC)):
@@ -310,8 +276,6 @@ def is_stale(run: RunInfo, host: str, now: datetime) -> bool:
 def _exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True

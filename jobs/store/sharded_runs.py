@@ -12,9 +12,8 @@ from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from nws.core.article import Article
 from nws.core.types import SystemKind
-from nws.jobs.store.database import Database, reads, writes
 from nws.jobs.store.engine import insert_new
-from nws.jobs.store.lifecycle import check_fence, claim_row, insert_run
+from nws.jobs.store.lifecycle import check_fence, claim_run, create_run
 from nws.jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
 from nws.jobs.store.tables import RunRow, ShardedRunRow, SystemRow
 
@@ -26,131 +25,118 @@ MOST_FAILED = 3
 """The number of shards that fail in a row, with none done in between, after which no more are claimed."""
 
 
-class ShardedRuns(Database):
-    """The methods of a store that create sharded runs, read what their shards share, and claim these."""
+def create_sharded_run(
+    connection: Connection,
+    spec: RunSpec,
+    run_id: str,
+    drivers: int,
+    language: "Language",
+    panels: "Sequence[Panel]",
+    systems: "dict[str, SystemKind]",
+    shards: Sequence[tuple[RunSpec, int]],
+) -> list[str]:
+    """Add a pending run and its pending shards, all or nothing; the ids of the shards, in order.
 
-    @writes
-    def create_sharded_run(
-        self,
-        connection: Connection,
-        spec: RunSpec,
-        run_id: str,
-        drivers: int,
-        language: "Language",
-        panels: "Sequence[Panel]",
-        systems: "dict[str, SystemKind]",
-        shards: Sequence[tuple[RunSpec, int]],
-    ) -> list[str]:
-        """Add a pending run and its pending shards, all or nothing; the ids of the shards, in order.
+    `shards` has the definition and the number of articles of each. The language and the panels, one for each
+    dataset, follow from all articles, of which a shard knows only its own.
 
-        `shards` has the definition and the number of articles of each. The language and the panels, one for each
-        dataset, follow from all articles, of which a shard knows only its own.
+    Raises:
+        StoreError: A part of it is not JSON.
+    """
+    create_run(connection, spec, run_id, total_articles=sum(articles for _, articles in shards))
+    key = {"run_id": run_id}
+    stored = [
+        (panel.dataset, [(a.dataset, a.split, a.key, a.text, a.references) for a in panel.articles]) for panel in panels
+    ]
+    values = {"drivers": drivers, "language": language, "panels": stored}
+    connection.execute(insert(ShardedRunRow).values(**key, **values))
+    insert_new(connection, SystemRow, [key | {"system": name, "kind": kind} for name, kind in systems.items()])
+    width = max(2, len(str(len(shards))))
+    ids = [f"{run_id}-{number:0{width}}" for number in range(1, len(shards) + 1)]
+    for number, (shard_id, (own, articles)) in enumerate(zip(ids, shards, strict=True), start=1):
+        create_run(connection, own, shard_id, parent=run_id, shard=number, total_articles=articles)
+    return ids
 
-        Raises:
-            StoreError: A part of it is not JSON.
-        """
-        insert_run(connection, spec, run_id, total_articles=sum(articles for _, articles in shards))
-        key = {"run_id": run_id}
-        stored = [
-            (panel.dataset, [(a.dataset, a.split, a.key, a.text, a.references) for a in panel.articles])
-            for panel in panels
-        ]
-        values = {"drivers": drivers, "language": language, "panels": stored}
-        connection.execute(insert(ShardedRunRow).values(**key, **values))
-        insert_new(connection, SystemRow, [key | {"system": name, "kind": kind} for name, kind in systems.items()])
-        width = max(2, len(str(len(shards))))
-        ids = [f"{run_id}-{number:0{width}}" for number in range(1, len(shards) + 1)]
-        for number, (shard_id, (own, articles)) in enumerate(zip(ids, shards, strict=True), start=1):
-            insert_run(connection, own, shard_id, parent=run_id, shard=number, total_articles=articles)
-        return ids
 
-    @reads
-    def shards(self, connection: Connection, parent: str) -> list[RunInfo]:
-        """The shards of a run, in order; none of a run that is not sharded."""
-        return read_shards(connection, parent)
+def shard_drivers(connection: Connection, parent: str) -> int:
+    """How many drivers a sharded run last had, or was to have when it was submitted."""
+    query = select(ShardedRunRow.drivers).where(ShardedRunRow.run_id == parent)
+    return connection.execute(query).scalar_one()
 
-    @reads
-    def shard_drivers(self, connection: Connection, parent: str) -> int:
-        """How many drivers a sharded run last had, or was to have when it was submitted."""
-        query = select(ShardedRunRow.drivers).where(ShardedRunRow.run_id == parent)
-        return connection.execute(query).scalar_one()
 
-    @reads
-    def parent_decided(self, connection: Connection, run_id: str) -> "tuple[Language | None, tuple[Panel, ...] | None]":
-        """The language and the panels that the parent of a shard has decided; None of a run that is no shard."""
-        from nws.core.metrics.kept import Panel
+def parent_decided(connection: Connection, run_id: str) -> "tuple[Language | None, tuple[Panel, ...] | None]":
+    """The language and the panels that the parent of a shard has decided; None of a run that is no shard."""
+    from nws.core.metrics.kept import Panel
 
-        is_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
-        row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(is_parent)).one_or_none()
-        if row is None:
-            return None, None
-        panels = []
-        for dataset, articles in row.panels:
-            panel = (Article(name, split, key, text, tuple(refs)) for name, split, key, text, refs in articles)
-            panels.append(Panel(dataset, tuple(panel)))
-        return row.language, tuple(panels)
+    is_parent = ShardedRunRow.run_id == select(RunRow.parent).where(RunRow.id == run_id).scalar_subquery()
+    row = connection.execute(select(ShardedRunRow.language, ShardedRunRow.panels).where(is_parent)).one_or_none()
+    if row is None:
+        return None, None
+    panels = []
+    for dataset, articles in row.panels:
+        panel = (Article(name, split, key, text, tuple(refs)) for name, split, key, text, refs in articles)
+        panels.append(Panel(dataset, tuple(panel)))
+    return row.language, tuple(panels)
 
-    @writes
-    def open_shards(self, connection: Connection, parent: str, epoch: int, drivers: int, address: str | None) -> None:
-        """Let drivers claim what is not done of a sharded run, and shards with failed articles.
 
-        Args:
-            connection: given by `writes`.
-            parent: the run.
-            epoch: of the process that is about to start them. The drivers of an earlier one claim nothing any more.
-            drivers: how many there are to be.
-            address: the dashboard to which they are submitted; None for drivers on this machine.
+def open_shards(connection: Connection, parent: str, epoch: int, drivers: int, address: str | None) -> None:
+    """Let drivers claim what is not done of a sharded run, and shards with failed articles.
 
-        Raises:
-            FencedError: another process has the run.
-        """
-        is_undone = RunRow.state.in_(("pending", "failed", "interrupted"))
-        is_to_do = or_(is_undone, and_(RunRow.state == "done", RunRow.failures > 0))
-        again = {"state": "pending", "error": None, "finished_at": None, "means_kept": False, "address": address}
-        connection.execute(update(RunRow).where(RunRow.parent == parent, is_to_do).values(again))
-        check_fence(connection, parent, epoch)  # not first: drivers, too, lock a shard before its parent
-        connection.execute(update(RunRow).where(RunRow.id == parent).values(address=address))
-        connection.execute(update(ShardedRunRow).where(ShardedRunRow.run_id == parent).values(drivers=drivers))
+    Args:
+        connection: of the transaction.
+        parent: the run.
+        epoch: of the process that is about to start them. The drivers of an earlier one claim nothing any more.
+        drivers: how many there are to be.
+        address: the dashboard to which they are submitted; None for drivers on this machine.
 
-    @writes
-    def close_shards(self, connection: Connection, parent: str, epoch: int) -> None:
-        """Interrupt the shards that still wait: nobody is going to claim them.
+    Raises:
+        FencedError: another process has the run.
+    """
+    is_undone = RunRow.state.in_(("pending", "failed", "interrupted"))
+    is_to_do = or_(is_undone, and_(RunRow.state == "done", RunRow.failures > 0))
+    again = {"state": "pending", "error": None, "finished_at": None, "means_kept": False, "address": address}
+    connection.execute(update(RunRow).where(RunRow.parent == parent, is_to_do).values(again))
+    check_fence(connection, parent, epoch)  # not first: drivers, too, lock a shard before its parent
+    connection.execute(update(RunRow).where(RunRow.id == parent).values(address=address))
+    connection.execute(update(ShardedRunRow).where(ShardedRunRow.run_id == parent).values(drivers=drivers))
 
-        Raises:
-            FencedError: another process has the run.
-        """
-        ended = {"state": "interrupted", "finished_at": datetime.now(UTC), "error": "no driver has begun it"}
-        waits = (RunRow.parent == parent, RunRow.state == "pending")
-        connection.execute(update(RunRow).where(*waits).values(ended))
-        check_fence(connection, parent, epoch)
 
-    @writes
-    def claim_shard(
-        self, connection: Connection, parent: str, epoch: int, host: str, pid: int
-    ) -> tuple[RunInfo | None, bool]:
-        """Claim the next shard for the driver at `host` and `pid`: one that waits, or else one whose driver has died.
+def close_shards(connection: Connection, parent: str, epoch: int) -> None:
+    """Interrupt the shards that still wait: nobody is going to claim them.
 
-        Args:
-            connection: given by `writes`.
-            parent: the run.
-            epoch: of the process that started the driver.
-            host: name of the driver's machine.
-            pid: the driver's process there. It drives one shard at a time.
+    Raises:
+        FencedError: another process has the run.
+    """
+    ended = {"state": "interrupted", "finished_at": datetime.now(UTC), "error": "no driver has begun it"}
+    waits = (RunRow.parent == parent, RunRow.state == "pending")
+    connection.execute(update(RunRow).where(*waits).values(ended))
+    check_fence(connection, parent, epoch)
 
-        Returns:
-            The shard, with the epoch of this claim. None where there is none to claim, or no more are to be: another
-            process has the run, it was cancelled, or `MOST_FAILED` shards in a row have failed. And whether other
-            drivers are at work, whose shards are free if they die.
-        """
-        query = select(RunRow.driver_epoch, RunRow.cancel_requested_at).where(RunRow.id == parent)
-        if connection.execute(query).one() != (epoch, None):
-            return None, False
-        shard = None if _have_failed_in_a_row(connection, parent) else _next_shard(connection, parent, host, pid)
-        if shard is not None:
-            claim_row(connection, shard, host, pid)
-            return read_run(connection, shard), True
-        running = select(func.count()).where(RunRow.parent == parent, RunRow.state == "running")
-        return None, connection.execute(running).scalar_one() > 0
+
+def claim_shard(connection: Connection, parent: str, epoch: int, host: str, pid: int) -> tuple[RunInfo | None, bool]:
+    """Claim the next shard for the driver at `host` and `pid`: one that waits, or else one whose driver has died.
+
+    Args:
+        connection: of the transaction.
+        parent: the run.
+        epoch: of the process that started the driver.
+        host: name of the driver's machine.
+        pid: the driver's process there. It drives one shard at a time.
+
+    Returns:
+        The shard, with the epoch of this claim. None where there is none to claim, or no more are to be: another
+        process has the run, it was cancelled, or `MOST_FAILED` shards in a row have failed. And whether other
+        drivers are at work, whose shards are free if they die.
+    """
+    query = select(RunRow.driver_epoch, RunRow.cancel_requested_at).where(RunRow.id == parent)
+    if connection.execute(query).one() != (epoch, None):
+        return None, False
+    shard = None if _have_failed_in_a_row(connection, parent) else _next_shard(connection, parent, host, pid)
+    if shard is not None:
+        claim_run(connection, shard, host, pid)
+        return read_run(connection, shard), True
+    running = select(func.count()).where(RunRow.parent == parent, RunRow.state == "running")
+    return None, connection.execute(running).scalar_one() > 0
 
 
 def has_lost_driver(shard: RunInfo, host: str, now: datetime) -> bool:

@@ -1,254 +1,18 @@
-"""The open store of runs, articles and results in SQLite or Postgres, and the writer of a run's driver."""
+"""The open store of runs, articles and results in SQLite or Postgres."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
-from datetime import UTC, datetime
-from types import MappingProxyType
-from typing import TypeVar
+from contextlib import AbstractContextManager
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
-
-from nws.core.metrics.specs import OPTIONAL
-from nws.core.types import Landed, Summary, SystemKind
+from nws.core.errors import StoreError
+from nws.jobs.store import articles, lifecycle, means, queries, results, run_progress, runs, sharded_runs
 from nws.jobs.store.address import parse_address
-from nws.jobs.store.articles import Articles, Reusable, copy, require_complete
-from nws.jobs.store.database import Database, in_transactions
-from nws.jobs.store.engine import escaped, insert_new, reader_engine, upsert, writer_engine
-from nws.jobs.store.lifecycle import Lifecycle, check_fence
-from nws.jobs.store.means import Means, forget, keep_means
-from nws.jobs.store.queries import Queries
-from nws.jobs.store.results import (
-    Results,
-    article_row,
-    check_result,
-    count,
-    insert_summaries,
-    new_summaries,
-    record_failures,
-    store_kept,
-    stored_keys,
-)
-from nws.jobs.store.run_progress import (
-    DriverReports,
-    LogLine,
-    Progress,
-    RoundResult,
-    check_round,
-    episode_rows,
-    save_checkpoints,
-    update_row,
-)
-from nws.jobs.store.runs import FinalState, Runs, read_run
+from nws.jobs.store.database import Database, reads, writes
+from nws.jobs.store.engine import reader_engine, writer_engine
+from nws.jobs.store.run_writer import RunWriter
 from nws.jobs.store.schema import check_schema, create_if_fresh
-from nws.jobs.store.sharded_runs import ShardedRuns
-from nws.jobs.store.tables import (
-    ArticleRow,
-    EpisodeRow,
-    FailureRow,
-    LogLineRow,
-    ProgressRow,
-    RunRow,
-    SummaryRow,
-    SystemRow,
-    UpdateRow,
-)
-
-Result = TypeVar("Result")
-fenced = in_transactions(lambda writer: writer.fenced_writing())
 
 
-class RunWriter:
-    """A run in the hands of the driver that has claimed it: all that this driver writes goes through here.
-
-    **The fence.** Each method is one transaction, which first checks that the run still has the driver's epoch, and is
-    the driver's heartbeat, too. Any of them raises `FencedError` once the run is no longer this driver's, and has
-    written nothing then.
-    """
-
-    def __init__(self, store: Database, run_id: str, epoch: int) -> None:
-        self.store = store
-        self.id = run_id
-        self.epoch = epoch
-
-    def retried(self, attempt: Callable[[], Result]) -> Result:
-        """See `Database.retried`."""
-        return self.store.retried(attempt)
-
-    @contextmanager
-    def fenced_writing(self) -> Iterator[Connection]:
-        """One transaction that writes if the run is still this driver's."""
-        with self.store.writing() as connection:
-            check_fence(connection, self.id, self.epoch)
-            yield connection
-
-    @fenced
-    def start(
-        self,
-        connection: Connection,
-        device: str | None,
-        code_version: str,
-        systems: Mapping[str, SystemKind],
-        works: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        """Record the device of the run (None: not known yet), its code, and the kind of each of its systems.
-
-        A code version that is not the run's first is added to it: its rows come from both. `works` has the keys of
-        those systems whose rows may be copied by other runs (`nws.jobs.drive.reuse`).
-        """
-        if device is not None:
-            self._set(connection, device=device)
-        self._add_versions(connection, [code_version])
-        rows = [
-            {"run_id": self.id, "system": system, "kind": kind, "work": works.get(system)}
-            for system, kind in systems.items()
-        ]
-        insert_new(connection, SystemRow, rows)
-
-    @fenced
-    def set_total(self, connection: Connection, articles: int) -> None:
-        """Record the number of the run's articles."""
-        self._set(connection, total_articles=articles)
-
-    @fenced
-    def set_panel(self, connection: Connection, panel: str) -> None:
-        """Record the articles that content kept is measured with. Scores that were measured with others are removed."""
-        stored = connection.execute(select(RunRow.panel).where(RunRow.id == self.id)).scalar_one()
-        if stored not in (None, panel):
-            in_run = SummaryRow.run_id == self.id
-            connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys(OPTIONAL)))
-        self._set(connection, panel=panel)
-
-    @fenced
-    def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:
-        """Record the run's workers, and add the ways in which they multiply to those of earlier workers."""
-        run = read_run(connection, self.id)
-        ways = list(dict.fromkeys([*run.arithmetic, *arithmetic]))
-        self._set(connection, device=device, arithmetic=ways, mixed=run.mixed or len(ways) > 1)
-
-    @fenced
-    def mix(self, connection: Connection, software: Sequence[str]) -> bool:
-        """Record that the run is computed with other software, too; whether any of it is new.
-
-        Nobody can tell from then on which software made which row, so no other run copies any of them.
-        """
-        self._set(connection, mixed=True)
-        return self._add_versions(connection, software)
-
-    @fenced
-    def heartbeat(self, connection: Connection, lines: Sequence[LogLine] = (), at: Progress | None = None) -> bool:
-        """Record a sign of life with lines of the log and the progress; whether the driver was asked to stop."""
-        if lines:
-            in_run = LogLineRow.run_id == self.id
-            last = connection.execute(select(func.coalesce(func.max(LogLineRow.number), 0)).where(in_run)).scalar_one()
-            key = {"run_id": self.id, "driver_epoch": self.epoch}
-            rows = [
-                {**key, "number": number, "said_at": line.said_at, "text": escaped(line.text)}
-                for number, line in enumerate(lines, start=last + 1)
-            ]
-            connection.execute(insert(LogLineRow), rows)
-        if at is not None:
-            numbers = asdict(at)
-            values = {"noted_at": numbers.pop("noted_at"), "numbers": numbers}
-            statement = upsert(connection, ProgressRow).values(run_id=self.id, **values)
-            connection.execute(statement.on_conflict_do_update(index_elements=["run_id"], set_=values))
-        return read_run(connection, self.id).cancel_requested_at is not None
-
-    @fenced
-    def record(
-        self,
-        connection: Connection,
-        landed: Sequence[Landed],
-        stage: str = "sweep",
-        systems: Sequence[str] = (),
-        reusable: Reusable | None = None,
-    ) -> None:
-        """Store the results of bundles in a stage with these systems (none: all of the run), all or nothing.
-
-        A summary that is there already stays as it is, so a bundle may be recorded again. An article that does not fail
-        loses its failure; one that fails again adds its attempts; a failure of an article that has summaries is
-        dropped.
-
-        With `reusable`, an article that does not fail gets the stage's other summaries from the runs that have them.
-
-        Raises:
-            StoreError: A number is not finite, a text cannot be stored, or a summary is neither in the results nor in
-                another run.
-        """
-        for _, result in landed:
-            check_result(result)
-        new = new_summaries(self.id, (summary for _, result in landed for summary in result.summaries))
-        # In the order of their ids: two runs that store the same articles at once could deadlock on Postgres otherwise.
-        articles = sorted({article.id: article for bundle, _ in landed for article in bundle}.items())
-        ids = [article_id for article_id, _ in articles]
-        before = count(connection, self.id, ids)
-        failed = [failure for _, result in landed for failure in result.failures]
-        done = set(ids) - {failure.article_id for failure in failed}
-        insert_new(connection, ArticleRow, [article_row(article) for _, article in articles])
-        if reusable is not None:
-            copy(connection, self.id, reusable, sorted(done))
-        has_some = before["summaries"] or reusable is not None
-        insert_summaries(connection, new, stored_keys(connection, self.id, ids) if has_some else ())
-        if reusable is not None:
-            require_complete(connection, self.id, reusable, sorted(done))
-        if done and before["failures"]:
-            in_stage = (FailureRow.run_id == self.id, FailureRow.stage == stage)
-            statement = delete(FailureRow).where(*in_stage, FailureRow.article_id == bindparam("done"))
-            connection.execute(statement, [{"done": article_id} for article_id in done])
-        record_failures(connection, self.id, failed, stage, systems)
-        after = count(connection, self.id, ids)
-        # What was there already is in both: a transaction that is repeated counts nothing twice.
-        self._set(connection, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})
-
-    @fenced
-    def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
-        """Store the `OPTIONAL` scores of summaries that are there with the same text, and lack them."""
-        store_kept(connection, self.id, summaries)
-
-    @fenced
-    def record_round(self, connection: Connection, results: Sequence[RoundResult]) -> None:
-        """Store one update of each policy with its episodes and any checkpoint, all or nothing.
-
-        The articles must be stored already. An update or episode that is there stays as it is, and a checkpoint only
-        gives way to one of more updates: a round may be recorded again.
-
-        Raises:
-            StoreError: A number is not finite, a text or a configuration cannot be stored.
-        """
-        check_round(results)
-        run_key = {"run_id": self.id}
-        save_checkpoints(connection, self.id, [result.checkpoint for result in results if result.checkpoint])
-        insert_new(connection, UpdateRow, [run_key | update_row(result) for result in results])
-        insert_new(connection, EpisodeRow, [run_key | row for result in results for row in episode_rows(result)])
-
-    def finish(self, state: FinalState, error: str | None = None) -> None:
-        """End the run, and store its means and answer; its driver can write no more until somebody claims it again."""
-
-        def attempt() -> None:
-            with self.store.writing() as connection:
-                run = read_run(connection, self.id)
-                if (run.driver_epoch, run.state) != (self.epoch, state):  # else only the answer was lost
-                    check_fence(connection, self.id, self.epoch)
-                    text = None if error is None else escaped(error)
-                    self._set(connection, state=state, finished_at=datetime.now(UTC), error=text)
-                    forget(connection, self.id)
-            keep_means(self.store, self.id)
-
-        self.store.retried(attempt)
-
-    def _set(self, connection: Connection, **values: object) -> None:
-        connection.execute(update(RunRow).where(RunRow.id == self.id).values(values))
-
-    def _add_versions(self, connection: Connection, versions: Sequence[str]) -> bool:
-        """Add to what the run was computed with so far; whether any of it is new."""
-        recorded = read_run(connection, self.id).code_version.split(", ")
-        every = list(dict.fromkeys([*recorded, *versions]))
-        self._set(connection, code_version=", ".join(every))
-        return every != recorded
-
-
-class Store(Runs, DriverReports, Lifecycle, Results, Articles, Means, ShardedRuns, Queries):
-    """One open store. Its methods are in these parts; what a run's driver writes goes through its `writer`.
+class Store(Database):
+    """One open store. The SQL of each method is in a function; what a run's driver writes goes through its `writer`.
 
     What comes out are values, never rows, and each method is one transaction.
 
@@ -260,6 +24,92 @@ class Store(Runs, DriverReports, Lifecycle, Results, Articles, Means, ShardedRun
     what was committed and never wait. Any method raises `StoreError` when the database refuses, or when a SQLite
     file is no longer the one that was opened: what is written to a deleted file is lost.
     """
+
+    run_info = reads(runs.read_run)
+    require_free = reads(runs.require_free)
+    list_runs = reads(runs.list_runs)
+    search_runs = reads(runs.search_runs)
+    find_run = reads(runs.find_run)
+    full_id = reads(runs.full_id)
+
+    create_run = writes(lifecycle.create_run)
+    claim_run = writes(lifecycle.claim_run)
+    submit_again = writes(lifecycle.submit_again)
+    remove_run = writes(lifecycle.remove_run)
+    _cancel = writes(lifecycle.cancel_run)
+
+    create_sharded_run = writes(sharded_runs.create_sharded_run)
+    open_shards = writes(sharded_runs.open_shards)
+    close_shards = writes(sharded_runs.close_shards)
+    claim_shard = writes(sharded_runs.claim_shard)
+    shards = reads(runs.read_shards)
+    shard_drivers = reads(sharded_runs.shard_drivers)
+    parent_decided = reads(sharded_runs.parent_decided)
+
+    log = reads(run_progress.log)
+    newest_log = reads(run_progress.newest_log)
+    progress_of = reads(run_progress.progress_of)
+    checkpoints = reads(run_progress.checkpoints)
+    policy_infos = reads(run_progress.policy_infos)
+    learning_curve = reads(run_progress.learning_curve)
+    greedy_rewards = reads(run_progress.greedy_rewards)
+
+    finished_article_ids = reads(results.finished_article_ids)
+    failures = reads(results.failures)
+    content_hashes = reads(results.content_hashes)
+    points = reads(results.points)
+    written_texts = reads(results.written_texts)
+
+    article_texts = reads(articles.article_texts)
+    articles_without = reads(articles.articles_without)
+    systems = reads(articles.systems)
+    lengths = reads(articles.lengths)
+    find_articles = reads(articles.find_articles)
+    summaries = reads(articles.summaries)
+
+    runs_of_equal_work = reads(articles.runs_of_equal_work)
+    known_summaries = reads(articles.known_summaries)
+    runs_that_asked = reads(articles.runs_that_asked)
+    paid_texts = reads(articles.paid_texts)
+
+    curve_means = reads(means.curve_means)
+    asked_words = reads(means.asked_words)
+    endpoint_use = reads(means.endpoint_use)
+    document = reads(means.document)
+    stored_document = reads(means.stored_document)
+    headlines = reads(means.headlines)
+    may_do_everything = reads(queries.may_do_everything)
+
+    def progress(self, run_id: str) -> run_progress.Progress | None:
+        """The last progress that the driver of a run reported; None before the first."""
+        return self.progress_of([run_id]).get(run_id)
+
+    def newest_id(self, with_summaries: bool = False, is_training: bool = False) -> str:
+        """The id of the newest run; of those with summaries, or of trainings, if asked for.
+
+        Raises:
+            StoreError: there is none.
+        """
+        for run in self.list_runs():
+            if (run.summaries or not with_summaries) and (run.job == "phase2" or not is_training):
+                return run.id
+        needed = "training" if is_training else "run with summaries" if with_summaries else "run"
+        job = "phase2" if is_training else "phase1"
+        raise StoreError(f"the store {self.shown_url} holds no {needed} yet. Start one with: nws submit {job}")
+
+    def cancel_run(self, run_id: str, host: str) -> bool:
+        """Ask a run's driver to stop, and those of its shards, see `lifecycle.cancel_run`."""
+        is_driven = self._cancel(run_id, host)
+        self.retried(lambda: means.keep_means(self, run_id))
+        return is_driven
+
+    def query(self, sql: str) -> AbstractContextManager[queries.QueryResult]:
+        """Run one SQL statement that reads: `with store.query("SELECT …") as answer: … answer.rows`.
+
+        Raises:
+            StoreError: On entering or reading: the database's own message; or the SQL writes, or returns no rows.
+        """
+        return queries.query(self._reader, self._address, sql)
 
     def writer(self, run_id: str, epoch: int) -> RunWriter:
         """The writer of the driver that has claimed a run and got this epoch."""

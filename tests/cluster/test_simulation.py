@@ -13,7 +13,7 @@ from simulation.stage import Stage
 from nws.cluster import actor_pool
 from nws.cluster.actor_pool import ActorPool
 from nws.cluster.monitors import loss
-from nws.jobs.store import store as open_stores
+from nws.jobs.store import run_writer
 
 SEEDS, AT_ONCE = 200, 10
 SEVERAL_DRIVERS = 5003
@@ -41,7 +41,7 @@ def test_a_seed_repeats_its_simulation(stage: Stage) -> None:
 
 
 def _without_fence() -> AbstractContextManager[Any]:
-    return mock.patch.object(open_stores, "check_fence")
+    return mock.patch.object(run_writer, "check_fence")
 
 
 def _losing_what_waited_behind() -> AbstractContextManager[Any]:
