@@ -162,6 +162,7 @@ def local_session(
     """
     os.environ.update(_ENVIRONMENT | _OF_OUR_OWN)
     token_path = private_token()
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     ray: Any = importlib.import_module("ray")
     if getattr(importlib.import_module("ray._private.ray_constants"), "ENABLE_RAY_CLUSTER", True):
         raise ClusterError(
@@ -169,39 +170,30 @@ def local_session(
             "this version ignores RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER. Import nothing of Ray before `local_session`."
         )
     with private_folder() as folder:
-        options = {
-            **{"address": "local", "include_dashboard": True, "dashboard_host": "127.0.0.1", "_temp_dir": str(folder)},
-            **{"num_cpus": num_cpus, "num_gpus": num_gpus, "resources": dict(resources or {})},
-        }
-        with _started(ray, options, token_path, _shut_down, "Ray cannot start on this machine: ") as session:
-            yield session
+        try:
+            try:
+                context = _init(
+                    ray,
+                    address="local",
+                    include_dashboard=True,
+                    dashboard_host="127.0.0.1",
+                    num_cpus=num_cpus,
+                    num_gpus=num_gpus,
+                    resources=dict(resources or {}),
+                    _temp_dir=str(folder),
+                )
+            except (OSError, RuntimeError) as error:
+                raise ClusterError(f"Ray cannot start on this machine: {error}") from error
+            _give_back_sigterm(on_sigterm)
+            yield _session(ray, context, token_path)
+        finally:
+            _shut_down(ray)
 
 
-@contextlib.contextmanager
-def _started(
-    ray: Any,
-    options: Mapping[str, Any],
-    token_path: Path | None,
-    end: Callable[[Any], None],
-    problem: str,
-    advice: str = "",
-) -> Iterator[Session]:
-    """Ray with these options, which `end` ends; an error is told between `problem` and `advice`."""
-    on_sigterm = signal.getsignal(signal.SIGTERM)
+def _init(ray: Any, **options: Any) -> Any:
     # No working_dir: Ray adds the one of a submitted job.
     hook = {"worker_process_setup_hook": _import_from(Path(__file__).parents[2])}
-    try:
-        try:
-            context = ray.init(log_to_driver=False, logging_level=logging.ERROR, runtime_env=hook, **options)
-        except (OSError, RuntimeError, ray.exceptions.RayError) as error:
-            raise ClusterError(f"{problem}{error}{advice}") from error
-        if threading.current_thread() is threading.main_thread():
-            # Ray's own handler dumps a stack and ends the process before it can put things in order.
-            signal.signal(signal.SIGTERM, _exit if on_sigterm in (signal.SIG_DFL, None) else on_sigterm)
-        dashboard_url = f"http://{context.dashboard_url}" if context.dashboard_url else None
-        yield Session(dashboard_url, token_path, ray.cluster_resources())
-    finally:
-        end(ray)
+    return ray.init(log_to_driver=False, logging_level=logging.ERROR, runtime_env=hook, **options)
 
 
 @contextlib.contextmanager
@@ -222,14 +214,20 @@ def joined_session(address: str | None = None) -> Iterator[Session]:
     _require_answer(address)
     os.environ.update(_ENVIRONMENT)
     token_path = known_token()
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     ray: Any = importlib.import_module("ray")
-    problem = f"The Ray cluster at {address} cannot be joined: "
-    advice = (
-        " Its Ray and Python must be of the versions that are here, and so must its token, if it asks for one "
-        "(RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)."
-    )
-    with _started(ray, {"address": address}, token_path, lambda ray: ray.shutdown(), problem, advice) as session:
-        yield session
+    try:
+        try:
+            context = _init(ray, address=address)
+        except (OSError, RuntimeError, ray.exceptions.RayError) as error:
+            raise ClusterError(
+                f"The Ray cluster at {address} cannot be joined: {error} Its Ray and Python must be of the versions "
+                "that are here, and so must its token, if it asks for one (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)."
+            ) from error
+        _give_back_sigterm(on_sigterm)
+        yield _session(ray, context, token_path)
+    finally:
+        ray.shutdown()
 
 
 def _require_answer(address: str) -> None:
@@ -242,6 +240,20 @@ def _require_answer(address: str) -> None:
             f"No Ray cluster answers at {address!r}: {error}. Is its head running, and is RAY_ADDRESS the host:port of "
             "its GCS (port 6379 unless it was started with another)?"
         ) from error
+
+
+def _session(ray: Any, context: Any, token_path: Path | None) -> Session:
+    return Session(
+        dashboard_url=f"http://{context.dashboard_url}" if context.dashboard_url else None,
+        auth_token_path=token_path,
+        resources=ray.cluster_resources(),
+    )
+
+
+def _give_back_sigterm(handler: Any) -> None:
+    """Restore a handler of SIGTERM: Ray's own dumps a stack and ends the process before it can put things in order."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _exit if handler in (signal.SIG_DFL, None) else handler)
 
 
 def _exit(signum: int, frame: object) -> None:
