@@ -284,12 +284,11 @@ def _wait_for_any(refs: list[Any], seconds: float) -> list[Any]:
 
 def _pinning(actor_class: type, resources: ActorResources) -> Any:
     """What makes actors of a class, which pin these resources. They are not restarted: a pool replaces them."""
-    accelerator = {"accelerator_type": resources.accelerator_type} if resources.accelerator_type else {}
     return ray.remote(actor_class).options(
         num_gpus=resources.num_gpus,
         num_cpus=resources.num_cpus,
         max_restarts=0,
         max_task_retries=0,
         enable_task_events=False,
-        **accelerator,
+        accelerator_type=resources.accelerator_type,
     )

@@ -93,7 +93,8 @@ def gpu_nodes(accelerator: str | None, seconds: float = 10.0) -> list[GpuNode]:
     has no known cards.
     """
     ray: Any = importlib.import_module("ray")
-    nodes = [node for node in ray.nodes() if node["Alive"] and _has_gpu(node["Resources"], accelerator)]
+    needed = "GPU" if accelerator is None else TYPE_PREFIX + accelerator
+    nodes = [node for node in ray.nodes() if node["Alive"] and {"GPU", needed} <= node["Resources"].keys()]
     here = ray.get_runtime_context().get_node_id()
     answers = {node["NodeID"]: _ask_for_cards(ray, node["NodeID"]) for node in nodes if node["NodeID"] != here}
     if answers:
@@ -103,10 +104,6 @@ def gpu_nodes(accelerator: str | None, seconds: float = 10.0) -> list[GpuNode]:
         GpuNode(int(node["Resources"].get("CPU", 0)), int(node["Resources"]["GPU"]), cards[node["NodeID"]])
         for node in nodes
     ]
-
-
-def _has_gpu(resources: dict[str, float], accelerator: str | None) -> bool:
-    return resources.get("GPU", 0) >= 1 and (accelerator is None or TYPE_PREFIX + accelerator in resources)
 
 
 def _ask_for_cards(ray: Any, node_id: str) -> Any:
@@ -151,16 +148,9 @@ def choose_sharing(nodes: Sequence[GpuNode], actor_bytes: int, memory_fraction: 
         return Sharing(1, "One actor has each GPU: nvidia-smi does not tell here how much memory the GPUs have.")
     card = min((card for node in nodes for card in node.cards), key=lambda card: card.free)
     cores = min(node.cores / node.gpus for node in nodes)
-    actors = next(
-        count
-        for count in _COUNTS
-        if count == 1
-        or (
-            count * CORES_PER_ACTOR <= cores
-            and count * actor_bytes <= _SHARE_OF_FREE * card.free
-            and count * (memory_fraction or 0) <= 1
-        )
-    )
+    by_fraction = 1 / memory_fraction if memory_fraction else math.inf
+    room = min(cores / CORES_PER_ACTOR, _SHARE_OF_FREE * card.free / actor_bytes, by_fraction)
+    actors = next((count for count in _COUNTS if count <= room), 1)
     actors_text = "One actor has each GPU" if actors == 1 else f"Up to {actors} actors share each GPU"
     return Sharing(
         actors,
@@ -237,12 +227,8 @@ def plan_actors(
                 "accelerator: `--accelerator cpu`, or one of the types that are there."
             )
         # No CPU for these: the CPUs are left to the segmenting tasks.
-        resources, fit = (
-            ActorResources(gpus_per_actor, num_cpus=0, accelerator_type=accelerator),
-            int(gpus / gpus_per_actor),
-        )
-    if actors is None:
-        actors = fit
+        resources, fit = ActorResources(gpus_per_actor, 0, accelerator), int(gpus / gpus_per_actor)
+    actors = fit if actors is None else actors
     if actors > fit:
         raise ClusterError(
             f"The run asks for {actors} actors with {resources.describe()} each, but {has}. "

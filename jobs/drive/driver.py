@@ -29,7 +29,7 @@ from nws.jobs.drive.trackers import Trackers, curve_scalars
 from nws.jobs.installation import code_version
 from nws.jobs.recipes.job import plan_again
 from nws.jobs.recipes.plan import Plan, dataset_revisions, require_same_revisions, sha256_of
-from nws.jobs.store import PolicyInfo, RunSpec, Store, new_run_id
+from nws.jobs.store import RunSpec, Store, new_run_id
 from nws.jobs.store.runs import SILENT_SECONDS
 
 MOST_SHARDS = 10_000
@@ -166,7 +166,8 @@ def _run_all(run: Run, plan: Plan, pools: Pools, trackers: Trackers) -> None:
     if plan.articles is not None:
         run.set_total(plan.articles)
     run.stop_after_equal_failures = plan.recipe.stop_after_equal_failures
-    if plan.training and not _is_trained(run.store.policy_infos(run.id), plan):
+    trained = {info.name for info in run.store.policy_infos(run.id) if info.updates == info.total_updates}
+    if plan.training and not trained.issuperset(config.name for config in plan.trainings):
         from nws.jobs.drive.training import train_policies  # and with it torch, which a sweep need not wait for
 
         train_policies(run, plan, pools, trackers)
@@ -211,12 +212,6 @@ def changed_software(before: str, code: str, recorded: Mapping[str, str], now: M
     began_with = before.partition(", ")[0]
     is_same = began_with.partition("+")[2] == code.partition("+")[2]  # the hashes of the sources
     return names if is_same else names | {code: began_with}
-
-
-def _is_trained(policies: Sequence[PolicyInfo], plan: Plan) -> bool:
-    """Whether every policy has had its last update."""
-    done = {info.name for info in policies if info.updates == info.total_updates}
-    return done.issuperset(config.name for config in plan.trainings)
 
 
 def _no_pool(stage: object) -> NoReturn:

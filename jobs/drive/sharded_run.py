@@ -274,8 +274,7 @@ def _stopped_with(run: Run) -> Iterator[None]:
     try:
         yield
     finally:
-        error = sys.exception()
-        if error is not None and not isinstance(error, StoreError | GeneratorExit):
+        if (error := sys.exception()) and not isinstance(error, StoreError | GeneratorExit):
             run.say("Stopping the shards that are in work …")
             run.store.cancel_run(run.id, socket.gethostname())
             deadline = time.monotonic() + _STOP_SECONDS

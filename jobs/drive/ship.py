@@ -152,8 +152,7 @@ def ship_job(store: Store, head: Head, run: RunInfo, epoch: int, options: Sequen
             head.submit_job(job, entrypoint, Path(folder), shown)
         return job
     finally:
-        error = sys.exception()
-        if error is not None:
+        if error := sys.exception():
             give_up(store, run.id, epoch, error)
 
 

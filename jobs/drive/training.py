@@ -149,13 +149,8 @@ def _result(
             config=describe_training(training, plan, len(articles)),
             state=to_bytes(learner.state()),
         )
-    return RoundResult(
-        policy=training.name,
-        statistics=updated.statistics,
-        gradients=updated.gradients,
-        decoded=decoded.get(training.name, ()),
-        checkpoint=checkpoint,
-    )
+    texts = decoded.get(training.name, ())
+    return RoundResult(training.name, updated.statistics, updated.gradients, texts, checkpoint)
 
 
 def is_kept(learner: Learner, articles: int) -> bool:

@@ -71,14 +71,8 @@ class Result:
         columns = ("dataset", "key", *SUMMARY_COLUMNS, *chosen_metrics_of(self.run))
         frame = pd.DataFrame(self._rows(), columns=columns)
         frame = frame.sort_values(["dataset", "key", "system", "n"], ignore_index=True)
-        frame.attrs = {
-            "run": self.run.id,
-            "seed": self.run.seed,
-            "code_version": self.run.code_version,
-            "revisions": self.run.revisions,
-            "signatures": self.run.signatures,
-            "unit": self.run.length_unit,
-        }
+        facts = {name: getattr(self.run, name) for name in ("seed", "code_version", "revisions", "signatures")}
+        frame.attrs = {"run": self.run.id, **facts, "unit": self.run.length_unit}
         return frame
 
     def failures(self) -> pd.DataFrame:

@@ -26,6 +26,7 @@ from nws.jobs.store.tables import ArticleRow, Base, EpisodeRow, FailureRow, Prog
 
 # Tables come before those that they refer to.
 _TABLES_OF_RUNS = [table for table in reversed(Base.metadata.sorted_tables) if "run_id" in table.columns]
+_NO_DRIVER = {"driver_host": None, "driver_pid": None}
 
 
 def create_run(connection: Connection, /, spec: RunSpec, run_id: str | None = None, **place: str | int) -> str:
@@ -68,38 +69,24 @@ def claim_run(
         FencedError: The run has another epoch.
     """
     now = datetime.now(UTC)
-    lock_run(connection, run_id)
-    run = read_run(connection, run_id)
+    run = _locked_run(connection, run_id)
     # By this very process: it claimed the run, and only the answer was lost.
     is_ours = (run.driver_host, run.driver_pid) == (host, pid)
     if epoch is not None:
         require_epoch(run, epoch + 1 if is_ours and run.driver_epoch == epoch + 1 else epoch)
     elif not take_over and not is_ours:
         require_free(connection, run_id, host)
-    connection.execute(
-        update(RunRow)
-        .where(RunRow.id == run_id)
-        .values(
-            state="running",
-            driver_epoch=run.driver_epoch + 1,
-            driver_host=host,
-            driver_pid=pid,
-            heartbeat_at=now,
-            started_at=run.started_at or now,
-            claimed_at=now,
-            worked_seconds=run.worked_seconds + seconds_of_driver(run),
-            finished_at=None,
-            error=None,
-            # Who holds the run's epoch may have been asked to stop since.
-            cancel_requested_at=None if epoch is None else run.cancel_requested_at,
-            means_kept=False,
-        )
-    )
+    driver = {"driver_epoch": run.driver_epoch + 1, "driver_host": host, "driver_pid": pid, "heartbeat_at": now}
+    times = {"started_at": run.started_at or now, "claimed_at": now, "finished_at": None}
+    before = {"worked_seconds": run.worked_seconds + seconds_of_driver(run), "error": None, "means_kept": False}
+    # Who holds the run's epoch may have been asked to stop since.
+    asked = None if epoch is None else run.cancel_requested_at
+    update_run(connection, run_id, state="running", cancel_requested_at=asked, **driver, **times, **before)
     connection.execute(delete(ProgressRow).where(ProgressRow.run_id == run_id))
     if run.driver_epoch > 0:
         forget(connection, run_id, OF_DOCUMENT)
     if run.driver_epoch > 0 and run.parent is not None:  # what was stored of it when it ended holds no more
-        connection.execute(update(RunRow).where(RunRow.id == run.parent).values(means_kept=False))
+        update_run(connection, run.parent, means_kept=False)
         forget(connection, run.parent)
     return run.driver_epoch + 1
 
@@ -113,12 +100,11 @@ def submit_again(connection: Connection, run_id: str, host: str, address: str, t
     Raises:
         StoreError: A driver works on it as far as `host` can tell (unless `take_over`), or there is no such run.
     """
-    lock_run(connection, run_id)
+    _locked_run(connection, run_id)
     run = require_free(connection, run_id, host, take_over)
     state = "pending" if run.state == "running" else run.state  # of a driver that is gone, or fenced off now
     values = {"driver_epoch": run.driver_epoch + 1, "address": address, "cancel_requested_at": None, "state": state}
-    nobody = {"driver_host": None, "driver_pid": None}
-    connection.execute(update(RunRow).where(RunRow.id == run_id).values(**values, **nobody))
+    update_run(connection, run_id, **values, **_NO_DRIVER)
     return run.driver_epoch + 1
 
 
@@ -150,8 +136,7 @@ def remove_run(connection: Connection, run_id: str, host: str) -> int:
         StoreError: A driver works on it as far as `host` can tell, or is awaited; it is a shard; or
             there is no such run.
     """
-    lock_run(connection, run_id)
-    run = read_run(connection, run_id)
+    run = _locked_run(connection, run_id)
     shards = read_shards(connection, run_id)
     _require_removable(run, shards, host)
     ids = [*(shard.id for shard in shards), run_id]
@@ -167,16 +152,14 @@ def remove_run(connection: Connection, run_id: str, host: str) -> int:
 def _cancel(connection: Connection, run_id: str, host: str) -> bool:
     """Ask the run's driver to stop, or end a run that has none. Returns whether there is a driver to wait for."""
     now = datetime.now(UTC)
-    is_run = RunRow.id == run_id
-    connection.execute(update(RunRow).where(is_run).values(cancel_requested_at=now))
+    update_run(connection, run_id, cancel_requested_at=now)
     run = read_run(connection, run_id)
     if is_driven(run, host, now):
         return True
     if run.state in ("pending", "running"):
         # The next epoch, so that a driver that was only silent cannot write any more.
         values = {"state": "interrupted", "finished_at": now, "driver_epoch": run.driver_epoch + 1}
-        nobody = {"driver_host": None, "driver_pid": None}
-        connection.execute(update(RunRow).where(is_run).values(**values, **nobody, error="cancelled"))
+        update_run(connection, run_id, **values, **_NO_DRIVER, error="cancelled")
         forget(connection, run_id)
     return False
 
@@ -205,9 +188,15 @@ def check_fence(connection: Connection, run_id: str, epoch: int) -> None:
     )
 
 
-def lock_run(connection: Connection, run_id: str) -> None:
-    """Lock a run before it is read, so that of two who come at once the second sees what the first has done."""
-    connection.execute(update(RunRow).where(RunRow.id == run_id).values(driver_epoch=RunRow.driver_epoch))
+def update_run(connection: Connection, run_id: str, **values: object) -> None:
+    """Change columns of a run."""
+    connection.execute(update(RunRow).where(RunRow.id == run_id).values(values))
+
+
+def _locked_run(connection: Connection, run_id: str) -> RunInfo:
+    """Lock a run, then read it, so that of two who come at once the second sees what the first has done."""
+    update_run(connection, run_id, driver_epoch=RunRow.driver_epoch)
+    return read_run(connection, run_id)
 
 
 def _require_removable(run: RunInfo, shards: Sequence[RunInfo], host: str) -> None:

@@ -159,10 +159,9 @@ def document(
     Raises:
         RecipeError, StoreError: see `build_document`.
     """
-    stored = None
-    if len(run_ids) == 1 and metric == DEFAULT_METRIC and claim is None:
-        stored = stored_document(connection, run_ids[0])
-    return built_document(connection, run_ids, metric, claim) if stored is None else stored
+    is_usual = len(run_ids) == 1 and metric == DEFAULT_METRIC and claim is None
+    stored = stored_document(connection, run_ids[0]) if is_usual else None
+    return stored or built_document(connection, run_ids, metric, claim)
 
 
 def headlines(connection: Connection, run_ids: Collection[str]) -> dict[str, dict[str, dict[str, Any]]]:

@@ -219,10 +219,8 @@ def _read_columns(connection: Connection, run_ids: Sequence[str], metrics: Seque
         articles=tuple(articles),
         system=column("system", system_codes),
         article=column("article", article_codes),
-        n=column("n"),
-        words=column("words"),
-        text=column("text"),
         scores={metric: column(metric) for metric in metrics},
+        **{name: column(name) for name in ("n", "words", "text")},
     )
 
 
@@ -248,12 +246,8 @@ def column_rows(connection: Connection, run_id: str) -> Generator[list[dict[str,
 def _column_rows(run_id: str, part: int, pieces: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
     names = [*COLUMN_TYPES, *COLUMN_METRICS]
     columns = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    values = (column.astype(COLUMN_TYPES.get(name, _SCORE_TYPE)) for name, column in zip(names, columns, strict=True))
     return [
-        {
-            "run_id": run_id,
-            "name": name,
-            "part": part,
-            "column_values": column.astype(COLUMN_TYPES.get(name, _SCORE_TYPE)).tobytes(),
-        }
-        for name, column in zip(names, columns, strict=True)
+        {"run_id": run_id, "part": part, "name": name, "column_values": column.tobytes()}
+        for name, column in zip(names, values, strict=True)
     ]

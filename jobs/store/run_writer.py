@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from nws.core.metrics.specs import OPTIONAL
 from nws.core.types import Landed, Summary, SystemKind
 from nws.jobs.store.articles import Reusable, copy, require_complete
-from nws.jobs.store.database import Database
+from nws.jobs.store.database import Database, Parameters, Result
 from nws.jobs.store.engine import escaped, insert_new, upsert
-from nws.jobs.store.lifecycle import check_fence
+from nws.jobs.store.lifecycle import check_fence, update_run
 from nws.jobs.store.means import forget, keep_means
 from nws.jobs.store.results import (
     article_row,
@@ -48,9 +48,6 @@ from nws.jobs.store.tables import (
     SystemRow,
     UpdateRow,
 )
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 
 def fenced(
@@ -100,7 +97,7 @@ class RunWriter:
         those systems whose rows may be copied by other runs (`nws.jobs.drive.reuse`).
         """
         if device is not None:
-            self._set(connection, device=device)
+            update_run(connection, self.id, device=device)
         self._add_versions(connection, [code_version])
         rows = [
             {"run_id": self.id, "system": system, "kind": kind, "work": works.get(system)}
@@ -111,7 +108,7 @@ class RunWriter:
     @fenced
     def set_total(self, connection: Connection, articles: int) -> None:
         """Record the number of the run's articles."""
-        self._set(connection, total_articles=articles)
+        update_run(connection, self.id, total_articles=articles)
 
     @fenced
     def set_panel(self, connection: Connection, panel: str) -> None:
@@ -120,14 +117,14 @@ class RunWriter:
         if stored not in (None, panel):
             in_run = SummaryRow.run_id == self.id
             connection.execute(update(SummaryRow).where(in_run).values(dict.fromkeys(OPTIONAL)))
-        self._set(connection, panel=panel)
+        update_run(connection, self.id, panel=panel)
 
     @fenced
     def note_workers(self, connection: Connection, device: str, arithmetic: Sequence[str]) -> None:
         """Record the run's workers, and add the ways in which they multiply to those of earlier workers."""
         run = read_run(connection, self.id)
         ways = list(dict.fromkeys([*run.arithmetic, *arithmetic]))
-        self._set(connection, device=device, arithmetic=ways, mixed=run.mixed or len(ways) > 1)
+        update_run(connection, self.id, device=device, arithmetic=ways, mixed=run.mixed or len(ways) > 1)
 
     @fenced
     def mix(self, connection: Connection, software: Sequence[str]) -> bool:
@@ -135,7 +132,7 @@ class RunWriter:
 
         Nobody can tell from then on which software made which row, so no other run copies any of them.
         """
-        self._set(connection, mixed=True)
+        update_run(connection, self.id, mixed=True)
         return self._add_versions(connection, software)
 
     @fenced
@@ -201,7 +198,7 @@ class RunWriter:
         record_failures(connection, self.id, failed, stage, systems)
         after = count(connection, self.id, ids)
         # What was there already is in both: a transaction that is repeated counts nothing twice.
-        self._set(connection, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})
+        update_run(connection, self.id, **{name: getattr(RunRow, name) + after[name] - before[name] for name in after})
 
     @fenced
     def record_kept(self, connection: Connection, summaries: Sequence[Summary]) -> None:
@@ -233,18 +230,15 @@ class RunWriter:
                 if (run.driver_epoch, run.state) != (self.epoch, state):  # else only the answer was lost
                     check_fence(connection, self.id, self.epoch)
                     text = None if error is None else escaped(error)
-                    self._set(connection, state=state, finished_at=datetime.now(UTC), error=text)
+                    update_run(connection, self.id, state=state, finished_at=datetime.now(UTC), error=text)
                     forget(connection, self.id)
             keep_means(self.store, self.id)
 
         self.store.retried(attempt)
 
-    def _set(self, connection: Connection, **values: object) -> None:
-        connection.execute(update(RunRow).where(RunRow.id == self.id).values(values))
-
     def _add_versions(self, connection: Connection, versions: Sequence[str]) -> bool:
         """Add to what the run was computed with so far; whether any of it is new."""
         recorded = read_run(connection, self.id).code_version.split(", ")
         every = list(dict.fromkeys([*recorded, *versions]))
-        self._set(connection, code_version=", ".join(every))
+        update_run(connection, self.id, code_version=", ".join(every))
         return every != recorded

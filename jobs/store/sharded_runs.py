@@ -13,7 +13,7 @@ from sqlalchemy import Connection, and_, func, insert, or_, select, update
 from nws.core.article import Article
 from nws.core.types import SystemKind
 from nws.jobs.store.engine import insert_new
-from nws.jobs.store.lifecycle import check_fence, claim_run, create_run
+from nws.jobs.store.lifecycle import check_fence, claim_run, create_run, update_run
 from nws.jobs.store.runs import DRIVER_DIED, RunInfo, RunSpec, is_stale, read_run, read_shards
 from nws.jobs.store.tables import RunRow, ShardedRunRow, SystemRow
 
@@ -97,7 +97,7 @@ def open_shards(connection: Connection, parent: str, epoch: int, drivers: int, a
     again = {"state": "pending", "error": None, "finished_at": None, "means_kept": False, "address": address}
     connection.execute(update(RunRow).where(RunRow.parent == parent, is_to_do).values(again))
     check_fence(connection, parent, epoch)  # not first: drivers, too, lock a shard before its parent
-    connection.execute(update(RunRow).where(RunRow.id == parent).values(address=address))
+    update_run(connection, parent, address=address)
     connection.execute(update(ShardedRunRow).where(ShardedRunRow.run_id == parent).values(drivers=drivers))
 
 

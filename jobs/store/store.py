@@ -52,7 +52,6 @@ class Store(Database):
     checkpoints = reads(run_progress.checkpoints)
     policy_infos = reads(run_progress.policy_infos)
     learning_curve = reads(run_progress.learning_curve)
-    greedy_rewards = reads(run_progress.greedy_rewards)
 
     finished_article_ids = reads(results.finished_article_ids)
     failures = reads(results.failures)

@@ -12,6 +12,7 @@ from nws.core.learning.exchange import ArticleGradient, Decoded, Sample
 from nws.core.learning.learner import UpdateStatistics
 from nws.core.types import BundleResult
 from nws.jobs.store import GreedyReward, PolicyCheckpoint, RoundResult
+from nws.jobs.store.run_progress import greedy_rewards
 
 NAMES = ("reinforce|seed=1", "reinforce|seed=0|n=7", "A", "가")
 TOTAL = 3
@@ -61,7 +62,8 @@ def test_what_is_recorded_comes_back(store, spec, articles, name, seed, lengths,
     store.writer(run_id, epoch).record_round([RoundResult(name, update, [gradient], [decoded], checkpoint)])
 
     assert store.checkpoints(run_id) == [checkpoint]
-    assert store.greedy_rewards(run_id) == [GreedyReward(name, seed, article_id, n, greedy[1])]
+    with store.reading() as connection:
+        assert greedy_rewards(connection, run_id) == [GreedyReward(name, seed, article_id, n, greedy[1])]
     [(policy, *found)] = rows(
         store, f"SELECT policy, update_number, {', '.join(UPDATE_COLUMNS)} FROM updates WHERE run_id = '{run_id}'"
     )
