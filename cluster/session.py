@@ -144,18 +144,14 @@ def private_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def local_session(
-    num_cpus: int | None = None, num_gpus: int | None = None, resources: Mapping[str, float] | None = None
-) -> Iterator[Session]:
+def local_session(**machine: Any) -> Iterator[Session]:
     """Start Ray on this machine, bound to loopback, and end it with the block, however the block ends.
 
     It never joins a Ray that is already there, whatever RAY_ADDRESS says. SIGTERM stays the caller's, or
     becomes `SystemExit` where the caller has no handler, so that the block is left in order.
 
     Args:
-        num_cpus: CPUs to count with; None for those of the machine.
-        num_gpus: GPUs to count with; None for those of the machine.
-        resources: More resources by Ray's names, e.g. accelerator types.
+        machine: `num_cpus`, `num_gpus` and `resources` of `ray.init`, where they are not those of the machine.
 
     Raises:
         ClusterError: Ray cannot start, or cannot be kept on loopback and in a private folder.
@@ -177,10 +173,8 @@ def local_session(
                     address="local",
                     include_dashboard=True,
                     dashboard_host="127.0.0.1",
-                    num_cpus=num_cpus,
-                    num_gpus=num_gpus,
-                    resources=dict(resources or {}),
                     _temp_dir=str(folder),
+                    **machine,
                 )
             except (OSError, RuntimeError) as error:
                 raise ClusterError(f"Ray cannot start on this machine: {error}") from error

@@ -10,7 +10,6 @@ import socket
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 import numpy as np
 from rich.console import Console
@@ -93,7 +92,8 @@ def resume(
     plan = plan_again(run.job, values, *store.parent_decided(run_id))
     require_same_revisions(run.revisions, plan.revisions, run_id)
     if run.state == "done" and not run.failures and not lacking_kept(store, run_id):  # only to be logged again
-        return _drive(store, run_id, plan, Pools(run.device, _no_pool, _no_pool), console, log_to, take_over, epoch)
+        no_pools = Pools(run.device, plan.recipe.stuck_after, make_work)
+        return _drive(store, run_id, plan, no_pools, console, log_to, take_over, epoch)
     fetch_models(plan.training_and_stages)
     with open_pools(plan.recipe, engine, console, make_work, plan.training_and_stages) as pools:
         return _drive(store, run_id, plan, pools, console, log_to, take_over, epoch)
@@ -212,10 +212,6 @@ def changed_software(before: str, code: str, recorded: Mapping[str, str], now: M
     began_with = before.partition(", ")[0]
     is_same = began_with.partition("+")[2] == code.partition("+")[2]  # the hashes of the sources
     return names if is_same else names | {code: began_with}
-
-
-def _no_pool(stage: object) -> NoReturn:
-    raise AssertionError("a run that has everything needs no pool")
 
 
 def create_sharded_run(

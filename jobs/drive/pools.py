@@ -41,15 +41,47 @@ MakeWork: TypeAlias = Callable[[Stage, str, float | None], Work]
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """The pools of a run: its `device`, in words, and functions that open the pool of a stage or of a training.
+    """Opens the pools of a run.
 
-    `arithmetic` says how the workers will multiply (`nws.cluster.dispatcher.WorkerInfo`); None if only they can tell.
+    Attributes:
+        device: of the run, in words.
+        stuck_after: how many seconds any task may take, see `ActorPool`.
+        make_work: makes the work of a sweep.
+        torch_device: where workers compute, `cuda` or `cpu`.
+        memory_fraction: the part of a GPU's memory that each worker may take, if there is a limit.
+        actors: what each actor of Ray pins, and how many there are; None for a worker in this process.
+        is_alike: whether workers are known to multiply as this process does.
     """
 
     device: str | None
-    open_sweep: Callable[[Stage], AbstractContextManager[SweepPool]]
-    open_episodes: Callable[[Stage], AbstractContextManager[EpisodePool]]
-    arithmetic: Callable[[], str | None] = lambda: None
+    stuck_after: float
+    make_work: MakeWork
+    torch_device: str = "cpu"
+    memory_fraction: float | None = None
+    actors: ActorPlan | None = None
+    is_alike: bool = True
+
+    def open_sweep(self, stage: Stage) -> AbstractContextManager[SweepPool]:
+        """The pool of a stage that summarises."""
+        work = self.make_work(stage, self.torch_device, self.memory_fraction)
+        if self.actors is None:
+            return nullcontext(inline_sweeps(work))
+        return sweeps_on_ray(work, *self.actors, self.stuck_after)
+
+    def open_episodes(self, stage: Stage) -> AbstractContextManager[EpisodePool]:
+        """The pool of a training."""
+        make_runner = functools.partial(make_episode_runner, stage, self.torch_device, self.memory_fraction)
+        if self.actors is None:
+            return nullcontext(inline_episodes(make_runner))
+        return episodes_on_ray(make_runner, *self.actors, self.stuck_after)
+
+    def arithmetic(self) -> str | None:
+        """How the workers will multiply (`nws.cluster.dispatcher.WorkerInfo`); None if only they can tell."""
+        if not self.is_alike:
+            return None
+        from nws.core.arithmetic import describe_arithmetic, describe_gpu_arithmetic  # which import torch
+
+        return describe_gpu_arithmetic() if self.torch_device == "cuda" else describe_arithmetic()
 
 
 def stage_work(stage: Stage, device: str, memory_fraction: float | None) -> Work:
@@ -76,13 +108,7 @@ def open_pools(
 
         device = "cuda" if recipe.accelerator != "cpu" and torch.cuda.is_available() else "cpu"
         name = torch.cuda.get_device_name() if device == "cuda" else "1 CPU thread"
-        share = recipe.gpu_memory_fraction
-        yield Pools(
-            f"inline, {name}",
-            lambda stage: nullcontext(inline_sweeps(make_work(stage, device, share))),
-            lambda stage: nullcontext(inline_episodes(functools.partial(make_episode_runner, stage, device, share))),
-            functools.partial(_arithmetic_here, device),
-        )
+        yield Pools(f"inline, {name}", recipe.stuck_after, make_work, device, recipe.gpu_memory_fraction)
         return
     with _session(engine, console) as session:
         say = functools.partial(console.print, markup=False)
@@ -92,13 +118,9 @@ def open_pools(
         # Actors that share a GPU would otherwise take its memory from each other.
         shared = resources.num_gpus if 0 < resources.num_gpus < 1 else None
         fraction = recipe.gpu_memory_fraction or shared
+        plan, is_alike = (resources, actors), engine == "ray" and device == "cpu"
         yield Pools(
-            f"{actors} x {resources.describe()}",
-            lambda stage: sweeps_on_ray(make_work(stage, device, fraction), resources, actors, recipe.stuck_after),
-            lambda stage: episodes_on_ray(
-                functools.partial(make_episode_runner, stage, device, fraction), resources, actors, recipe.stuck_after
-            ),
-            lambda: _arithmetic_here(device) if engine == "ray" and device == "cpu" else None,
+            f"{actors} x {resources.describe()}", recipe.stuck_after, make_work, device, fraction, plan, is_alike
         )
 
 
@@ -151,13 +173,6 @@ def _stage_bytes(stage: Stage, has_bfloat16: bool) -> int:
 
 def _parameters(ref: ModelRef) -> int:
     return parameters(model_folder(ref))
-
-
-def _arithmetic_here(device: str) -> str:
-    """How this process multiplies on that device. The imports bring torch along."""
-    from nws.core.arithmetic import describe_arithmetic, describe_gpu_arithmetic
-
-    return describe_gpu_arithmetic() if device == "cuda" else describe_arithmetic()
 
 
 @contextmanager

@@ -29,7 +29,6 @@ from nws.core.stage import Stage, Writer
 from nws.core.systems.predictions import Predictions
 from nws.core.systems.rulers import OTHER_ARTICLE
 from nws.core.systems.system import Draft, Stored, SummarizedArticle, uncut_and_cut
-from nws.core.text.dataset import OpenDataset
 from nws.core.text.length import UNCUT
 from nws.core.text.model_outputs import CLEANING_MARK, without_thoughts
 from nws.core.types import CHOSEN_SCORES, BundleResult
@@ -74,26 +73,20 @@ def unfinished_bundles(plan: Plan, finished: ArticleIds, announced: "array[int]"
     """
     size = plan.recipe.bundle_size
     for corpus in plan.corpora:
-        if corpus.ids is None:
-            yield from _stream_bundles(corpus, size, finished, announced)
-        else:
+        if corpus.ids is not None:
             announced.frombytes(corpus.ids.tobytes())
             yield from _bundles(corpus.read(_in_unfinished(corpus.ids, size, finished)), size)
+            continue
+        for bundle in _bundles(iter(corpus), size):
+            numbers = id_numbers(article.id for article in bundle)
+            announced.extend(numbers.tolist())
+            if not finished.holds(numbers).all():
+                yield bundle
 
 
 def _bundles(articles: Iterator[Article], size: int) -> Iterator[tuple[Article, ...]]:
     while bundle := tuple(itertools.islice(articles, size)):
         yield bundle
-
-
-def _stream_bundles(
-    corpus: OpenDataset, size: int, finished: ArticleIds, announced: "array[int]"
-) -> Iterator[tuple[Article, ...]]:
-    for bundle in _bundles(iter(corpus), size):
-        numbers = id_numbers(article.id for article in bundle)
-        announced.extend(numbers.tolist())
-        if not finished.holds(numbers).all():
-            yield bundle
 
 
 def _in_unfinished(ids: IdNumbers, size: int, finished: ArticleIds) -> NDArray[np.bool_]:

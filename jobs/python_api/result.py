@@ -7,7 +7,7 @@ import io
 import itertools
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +16,6 @@ import pandas as pd
 
 from nws.core.analysis import Points
 from nws.core.findings.content import KEPT
-from nws.core.findings.scores import Interval
 from nws.core.metrics.specs import DEFAULT_METRIC, PARTS
 from nws.jobs.python_api.answer import ShownAnswer
 from nws.jobs.report.brief import brief_table
@@ -144,7 +143,7 @@ class Result:
             if number.kind != "system":
                 continue
             largest = number.largest_gain
-            gain = (None, None, None, None) if largest is None else (largest.n, *_ends(largest.gain))
+            gain = (None,) * 4 if largest is None else (largest.n, *astuple(largest.gain))
             n = number.recommended if number.is_conclusive else ()
             rows.append((number.system, n, *gain, magic_number_text(number)))
         return pd.DataFrame(rows, columns=["system", "n", "largest_gain_at", "gain", "low", "high", "answer"])
@@ -232,10 +231,6 @@ class Result:
             for article in self._store.article_texts(self.run.id, batch):
                 for summary in article.summaries:
                     yield {"dataset": article.dataset, "key": article.key, **summary}
-
-
-def _ends(interval: Interval) -> tuple[float, float | None, float | None]:
-    return interval.mean, interval.low, interval.high
 
 
 def open_store(url: str = DEFAULT_STORE) -> "RunStore":

@@ -19,6 +19,7 @@ from nws.core.errors import FencedError
 from nws.core.stage import NO_SEGMENTS, Stage
 from nws.core.types import Summary
 from nws.jobs.drive import driver, reuse
+from nws.jobs.drive.pools import Pools
 from nws.jobs.drive.run import Outcome
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.recipes.plan import Plan
@@ -121,7 +122,7 @@ def test_another_kind_of_machine_computes_everything(store: Store, file: Path, m
 def multiply(monkeypatch: pytest.MonkeyPatch, way: str, *, is_known: bool = True) -> None:
     """Workers multiply so from now on; the driver of a cluster does not know it."""
     monkeypatch.setattr("nws.core.arithmetic.describe_arithmetic", lambda: way)
-    monkeypatch.setattr("nws.jobs.drive.pools._arithmetic_here", lambda device: way if is_known else None)
+    monkeypatch.setattr(Pools, "arithmetic", lambda self: way if is_known else None)
 
 
 def third(file: Path) -> str:

@@ -140,7 +140,7 @@ def test_a_heartbeat_of_a_clock_that_is_off_is_no_sign_of_life(store, spec, hour
 
     run_id = store.create_run(spec)
     with monkeypatch.context() as patch:
-        for module in ("runs", "lifecycle", "store"):
+        for module in ("runs", "lifecycle", "run_writer"):
             patch.setattr(f"nws.jobs.store.{module}.datetime", Off)
         epoch = store.claim_run(run_id, "host-a", os.getpid())
         with pytest.raises(StoreError, match="being driven"):

@@ -2,6 +2,8 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,6 @@ from nws.cluster.resources import ActorResources
 from nws.core.article import Article
 from nws.core.stage import Stage
 from nws.core.types import BundleResult, Landed
-from nws.jobs.drive.pools import Pools
 from simulation.cases import Case
 from simulation.fleet import Fleet, Node
 from simulation.ray_face import RayFace, Session
@@ -86,6 +87,17 @@ class Watched:
             assert failure.attempts <= met, f"{failure} was given up after {met} deaths"
 
 
+@dataclass(frozen=True)
+class SweepPools:
+    """`nws.jobs.drive.pools.Pools` of a run that trains nothing, and whose workers alone know how they multiply."""
+
+    device: str
+    open_sweep: Callable[[Stage], AbstractContextManager[Watched]]
+
+    def arithmetic(self) -> None:
+        """Not known."""
+
+
 class Drivers:
     """Opens pools for the drivers of one case."""
 
@@ -96,7 +108,7 @@ class Drivers:
         self.pools: dict[Session, Watched] = {}
 
     @contextlib.contextmanager
-    def open_pools(self, *_: object) -> Iterator[Pools]:
+    def open_pools(self, *_: object) -> Iterator[SweepPools]:
         """In the place of `nws.jobs.drive.pools.open_pools`."""
         session = self._ray.init()
 
@@ -109,7 +121,7 @@ class Drivers:
                 yield watched
 
         try:
-            yield Pools(f"{self._case.actors} x {_GPU.describe()}", open_sweep, _no_episodes)
+            yield SweepPools(f"{self._case.actors} x {_GPU.describe()}", open_sweep)
         finally:
             if session.process.is_alive:
                 self._ray.shutdown()
@@ -119,7 +131,3 @@ class Drivers:
         backlog = _BundleBacklog(*args)
         self.pools[self._ray._session()].backlog = backlog
         return backlog
-
-
-def _no_episodes(plan: object) -> Any:
-    raise AssertionError("only sweeps are simulated")
