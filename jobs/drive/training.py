@@ -190,11 +190,8 @@ def describe_training(config: TrainingConfig, plan: Plan, articles: int) -> dict
     return {
         "system": next(system for system, configs in plan.policies.items() if config in configs),
         "training": asdict(config),
-        "reading": {
-            **{"language": stage.language, "pipeline": stage.pipeline, "units": stage.units},
-            "length_unit": stage.length_unit,
-            "encoder": asdict(stage.encoders[0]),
-        },
+        "reading": {name: getattr(stage, name) for name in ("language", "pipeline", "units", "length_unit")}
+        | {"encoder": asdict(stage.encoders[0])},
         "reward": plan.reward,
         "train_datasets": [
             {"name": corpus.name, "split": corpus.split, "revision": corpus.revision}

@@ -120,7 +120,7 @@ def cancel_run(connection: Connection, run_id: str, host: str) -> bool:
         StoreError: There is no such run; the message lists the newest ones.
     """
     in_work = read_shards(connection, run_id, RunRow.state.in_(("pending", "running")))
-    # First the shards: their drivers, too, lock a shard before its parent.
+    # First the shards: their drivers, too, lock a shard before its parent. In a list, so that all are cancelled.
     return any([_cancel(connection, cancelled, host) for cancelled in (*(shard.id for shard in in_work), run_id)])
 
 
