@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -162,9 +163,6 @@ def choose_sharing(nodes: Sequence[GpuNode], actor_bytes: int, memory_fraction: 
 # What Ray takes of that resource for each actor that names X.
 _TYPE_SHARE = 0.001
 
-# Parts of a GPU that divide it: others would strand what is left of each.
-_PARTS = {1.0: "1", 0.5: "1/2", 0.25: "1/4"}
-
 _POLL_SECONDS = 1.0
 _TELL_SECONDS = 15.0
 
@@ -180,7 +178,7 @@ class ActorResources:
     def describe(self) -> str:
         """The device as people read it and runs record it, e.g. `1/2 T4 GPU` or `1 CPU`."""
         if self.num_gpus:
-            return f"{_PARTS[self.num_gpus]} {self.accelerator_type + ' ' if self.accelerator_type else ''}GPU"
+            return f"{Fraction(self.num_gpus)} {self.accelerator_type + ' ' if self.accelerator_type else ''}GPU"
         return f"{self.num_cpus:g} CPU"
 
 
