@@ -71,8 +71,6 @@ _PAGE_COLOURS = {
     **{BLACK: "var(--upper)", "#ffffff": "var(--paper)", "#e6e6e6": "var(--rule)"},
 }
 """Variables of the page's style sheet, which has a light and a dark value for each."""
-_SIDE_BY_SIDE = 0.016
-"""The share of the distance from the first n to the last over which the intervals of one n are spread."""
 
 # Inches: of a letter and a line of a label by its size in points; from a panel to the end of the line that leads to a
 # label, and to the label; of the title, and a line of the footer.
@@ -80,6 +78,7 @@ _LETTER, _LINE = 0.0088, 0.0195
 _LEADER, _LABEL = 0.08, 0.2
 _TITLE, _FOOTER = 0.4, 0.13
 _FOOTER_LETTERS = 18  # in an inch
+_PHONE_LETTERS = 40  # a phone's letters are that part of a chart's width, as the page's style sheet says
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,12 @@ class _Layout:
     """Inches of a panel and of what stands around it; `letters` is how long a line of a label may be.
 
     Attributes:
+        digit: of a tick's label.
         right: beside a panel that has another one at its right.
         labels: beside the last panel of a row.
     """
 
+    digit: float
     width: float
     height: float
     left: float
@@ -153,7 +154,9 @@ def chart_svg(chart: Chart, width: float, height: float) -> Markup:
     for patch in (figure.patch, panel.patch):
         patch.set_visible(False)
     for collection in panel.collections:
-        collection.set_gid("leader" if isinstance(collection, LineCollection) else "band")
+        collection.set_gid("band")
+    for leaders in panel.collections[-1:]:
+        leaders.set_gid("leader")
     for name in panel.texts[len(chart.guides) :]:
         name.set_gid("end")
     panel.yaxis.label.set_gid("up")
@@ -193,7 +196,8 @@ def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
         figure = NotebookFigure(figsize=(width / PAGE_DPI, height / PAGE_DPI), dpi=PAGE_DPI)
         figure.sheet = Sheet(chart.title, ((chart,),), (), ())
         across, down = figure.get_size_inches() - (left + right, above + below)
-        layout = _Layout(across, down, left, right, right, above, below, letters=22)
+        digit = _LETTER * width / _PHONE_LETTERS
+        layout = _Layout(digit, across, down, left, right, right, above, below, letters=22)
         bands = replace(chart, series=tuple(replace(line, is_band=True) for line in chart.series))
         _draw_chart(_panels(figure, layout, figure.sheet)[0, 0], bands, layout, has_labels=True)
         return figure
@@ -201,6 +205,7 @@ def _page_figure(chart: Chart, width: float, height: float) -> NotebookFigure:
 
 def _layout(sheet: Sheet, paper: float | None) -> _Layout:
     size, letters, columns = mpl.rcParams["legend.fontsize"], 18 if paper else 34, len(sheet.rows[0])
+    digit = _LETTER * mpl.rcParams["font.size"]
     charts = [chart for row in sheet.rows for chart in row]
     labels = ["\n".join(label_text(line.name, letters) for line in chart.series).split("\n") for chart in charts]
     beside = _LABEL + _LETTER * size * max(len(line) for lines in labels for line in lines)
@@ -211,9 +216,10 @@ def _layout(sheet: Sheet, paper: float | None) -> _Layout:
         # A figure of many datasets is wider than the paper, rather than too narrow to be read.
         width = max(0.8, (paper - beside - (columns - 1) * right) / columns - left)
         height = max(min(0.6 * paper / columns, 2.4), least_height)
-        return _Layout(width, height, left, right, beside, above=0.25, below=0.42, letters=letters)
+        return _Layout(digit, width, height, left, right, beside, above=0.25, below=0.42, letters=letters)
     width, height = (3.3, 2.5) if sheet.is_shared else (5.4, 3.6) if len(sheet.rows) == 1 else (4.7, 2.9)
-    return _Layout(width, max(height, least_height), 0.75, right, beside, above=0.32, below=0.5, letters=letters)
+    height = max(height, least_height)
+    return _Layout(digit, width, height, 0.75, right, beside, above=0.32, below=0.5, letters=letters)
 
 
 def label_text(name: str, letters: int) -> str:
@@ -235,9 +241,9 @@ def _draw_chart(panel: Axes, chart: Chart, layout: _Layout, *, has_labels: bool)
         panel.axhline(height, color="#888888", linestyle=(0, (1, 3)), linewidth=0.9, zorder=1.4)
         panel.annotate(name, (0.01, height), (0, 2), xycoords=("axes fraction", "data"), textcoords="offset points")
     xs = sorted({at.x for line in chart.series for at in line.points})
-    for i, line in enumerate(chart.series):
-        _draw_line(panel, line, xs, i, len(chart.series))
-    _set_axes(panel, chart, xs, layout.width)
+    for line in chart.series:
+        _draw_line(panel, line, has_whiskers=len(chart.series) <= MOST_WHISKERS)
+    _set_axes(panel, chart, xs, layout)
     if has_labels:
         _draw_labels(panel, chart.series, layout)
 
@@ -249,11 +255,11 @@ def _write_above(panel: Axes, chart: Chart) -> None:
         panel.set_title(chart.note, loc="left", fontsize=8, fontweight="normal", color="#444444")
 
 
-def _set_axes(panel: Axes, chart: Chart, xs: list[float], width: float) -> None:
-    """Axes with a tick at each x whose label, in a panel of so many inches, is clear of the one before."""
+def _set_axes(panel: Axes, chart: Chart, xs: list[float], layout: _Layout) -> None:
+    """Axes with a tick at each x whose label is clear of the one before."""
     if all(x == int(x) for x in xs):
-        # A digit takes 0.08 inches, and so does the gap between two labels.
-        least = (len(f"{xs[-1]:.0f}") + 1) * 0.08 / width * (xs[-1] - xs[0])
+        # The gap between two labels is as wide as a digit.
+        least = (len(f"{xs[-1]:.0f}") + 1) * layout.digit / layout.width * (xs[-1] - xs[0])
         ticks = xs[:1]
         for x in xs:
             if x - ticks[-1] >= least:
@@ -268,16 +274,17 @@ def _set_axes(panel: Axes, chart: Chart, xs: list[float], width: float) -> None:
         panel.set_ylim(min(0.0, low), max(chart.top, high))
 
 
-def _draw_line(panel: Axes, line: Series, xs: Sequence[float], i: int, lines: int) -> None:
+def _draw_line(panel: Axes, line: Series, *, has_whiskers: bool) -> None:
     look, points = line.look, line.points
     sure = [(at.x, at.low, at.high) for at in points if at.low is not None and at.high is not None]
     if line.is_band and len(points) > 1:
         x, low, high = np.reshape(sure, (-1, 3)).T
         panel.fill_between(x, low, high, color=look.colour, alpha=0.13, linewidth=0)
     else:
-        shown = sure if lines <= MOST_WHISKERS or line.is_band else [at for at in sure if at[0] == points[-1].x]
+        shown = sure if has_whiskers or line.is_band else [at for at in sure if at[0] == points[-1].x]
         x, low, high = np.reshape(shown, (-1, 3)).T
-        panel.vlines(x + _beside(xs, i, lines), low, high, color=look.colour, linewidth=0.8, alpha=0.55)
+        panel.vlines(x, low, high, color=look.colour, linewidth=0.8, alpha=0.55)
+        panel.scatter([*x, *x], [*low, *high], marker="_", s=36, color=look.colour, linewidths=0.8)
     dashes = look.dashes if len(points) > 1 else ""
     panel.plot([at.x for at in points], [at.y for at in points], color=look.colour, linestyle=dashes)
     marker = look.marker or ("_" if len(points) == 1 else "")
@@ -289,16 +296,6 @@ def _draw_line(panel: Axes, line: Series, xs: Sequence[float], i: int, lines: in
 def _mark(panel: Axes, points: Sequence[ChartPoint], **style: Any) -> None:
     if points and style["marker"]:
         panel.plot([at.x for at in points], [at.y for at in points], linestyle="", **style)
-
-
-def _beside(xs: Sequence[float], i: int, lines: int) -> float:
-    """The distance to the right of x at which the i-th line's interval is drawn, so that none hides another.
-
-    Up to `MOST_WHISKERS` the eye sees them at their x. The only bars of more lines stand behind the ends of the lines.
-    """
-    if lines > MOST_WHISKERS and len(xs) > 1:
-        return min(b - a for a, b in itertools.pairwise(xs)) * (0.2 + 0.7 * i / lines)
-    return _SIDE_BY_SIDE * (xs[-1] - xs[0] or 2) * ((i + 0.5) / lines - 0.5)
 
 
 def _draw_labels(panel: Axes, lines: Sequence[Series], layout: _Layout) -> None:

@@ -1,6 +1,7 @@
 """What a report says of trained policies: whether they are better than others in sentences, tables and charts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from nws.core.findings.policies import (
@@ -18,7 +19,7 @@ from nws.core.findings.policies import (
 from nws.core.metrics.specs import SPECS
 from nws.core.types import LEAD, POLICY, UNTRAINED
 from nws.jobs.report.charts import (
-    DASHED,
+    BASELINE_DASHES,
     GREYS,
     Chart,
     ChartPoint,
@@ -26,18 +27,17 @@ from nws.jobs.report.charts import (
     Look,
     Series,
     Sheet,
-    coloured,
     difference_chart,
     made_by,
     mean_chart,
     scores_notes,
-    system_looks,
 )
 from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.numerals import counted, decimals, interval_text, listed, of_length, percent, printed, signed
 from nws.jobs.report.printed_lines import role
 from nws.jobs.report.result_tables import means_table
 from nws.jobs.report.run_report import RunReport
+from nws.jobs.report.sweep_charts import run_looks
 from nws.jobs.report.table import MISSING, Cell, Mark, Table
 from nws.jobs.report.wording import few, not_equal
 from nws.jobs.store import ArticleTexts, Store
@@ -312,7 +312,7 @@ def policies_sheet(report: RunReport) -> Sheet:
     """Scores on test articles by n, and below them differences to TextRank; a ring where one is significant."""
     trained = _trained(report)
     curves = {dataset: trained.curves(dataset) for dataset in trained.scored}
-    looks = system_looks({curve.system: curve.kind for of_dataset in curves.values() for curve in of_dataset})
+    looks = run_looks(report)
     above = tuple(mean_chart(report, report.metric, of, looks, noun="test article") for of in curves.values())
     differences = {dataset: _over_textrank(report, dataset) for dataset in trained.scored}
     ring = "ring: differs (sign-flip test, Holm over the n, 5 % error)"
@@ -347,16 +347,16 @@ def learning_charts(report: RunReport, section: str = "") -> tuple[tuple[Chart, 
 
 def _chart(report: RunReport, n: int, quantity: str, label: str, chart_id: str) -> Chart:
     systems = list(dict.fromkeys(line.system for line in _trained(report).learning))
-    lines, baselines = [], []
+    looks, lines, baselines = run_looks(report), [], []
     for line in _trained(report).learning:
         if line.n != n:
             continue
         place, name = systems.index(line.system), learned_name(report, line.system)
-        look = Look(coloured(place).colour, "", "-", coloured(place).css)
+        look = replace(looks[line.system], marker="")
         seeds = f" (mean of {len(line.seeds)} seeds)" * (len(line.seeds) > 1)
         lines.append(Series(name + seeds, look, _points(line.x, getattr(line, quantity)), is_band=True))
         if line.has_baseline and quantity == "reward":
-            grey = Look(GREYS[place % len(GREYS)], "", DASHED, "control")
+            grey = Look(GREYS[place % len(GREYS)], "", BASELINE_DASHES, "control")
             of_name = f" of {name}" * (len(systems) > 1)
             means = line.advantage_baseline.mean
             points = tuple(ChartPoint(at, mean, text=decimals(mean)) for at, mean in zip(line.x, means, strict=True))

@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nws.core.findings.content import KEPT, ContentKept
+from nws.core.findings.policies import split_seed
 from nws.core.systems.rulers import PERSON
 from nws.core.types import LEAD, RANDOM
 from nws.jobs.report.charts import (
@@ -30,7 +32,7 @@ WHOLE = "person, in full"
 """What another person's whole summary keeps: the same at every n."""
 _GUIDES = {50.0: "half", 90.0: "90 %"}
 """Shares that readers look for."""
-_STEP = 20.0
+_STEP, _ZOOMED_STEP = 20.0, 5.0
 
 
 def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
@@ -48,9 +50,8 @@ def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
         ends = dict.fromkeys((min(lengths), max(lengths)))
         points = tuple(ChartPoint(n, 100 * person.score.mean, text=text) for n in ends)
         lines.append(Series(WHOLE, looks[WHOLE], points))
-    highest = max((at.high or at.y for line in lines for at in line.points), default=0.0)
     # Above all lines and half, and not at 100 % if they end far below.
-    top = max(3 * _STEP, _STEP * math.ceil(highest / _STEP))
+    top = max(3 * _STEP, _top(lines, _STEP))
     return Chart(
         id=chart_id,
         title=f"Content kept by n, {dataset}",
@@ -64,9 +65,41 @@ def kept_chart(report: RunReport, dataset: str, chart_id: str = "") -> Chart:
     )
 
 
+def zoomed(chart: Chart) -> Chart | None:
+    """A chart of content kept without oracles, whose y axis ends above the other lines.
+
+    None where there are no oracles, or nothing else.
+    """
+    lines = tuple(line for line in chart.series if line.look.css != "upper")
+    if len(lines) in (0, len(chart.series)):
+        return None
+    top = _top(lines, _ZOOMED_STEP)
+    guides = {height: name for height, name in chart.guides.items() if height <= top}
+    return replace(
+        chart, id=f"{chart.id}-zoomed", title=f"{chart.title}, without oracles", series=lines, guides=guides, top=top
+    )
+
+
+def _top(lines: Sequence[Series], step: float) -> float:
+    """The first multiple of `step` that is above all lines and their intervals, in per cent."""
+    highest = max((at.high or at.y for line in lines for at in line.points), default=0.0)
+    return step * math.ceil(highest / step)
+
+
 def run_looks(report: RunReport) -> dict[str, Look]:
-    """The look of every system, the same in all charts of a run."""
-    return system_looks(report.document.kinds | {WHOLE: "upper bound"})
+    """The look of every system, the same in all charts of a run.
+
+    The mean over a policy's seeds, and its method, look as its first seed does.
+    """
+    trained = report.document.policies
+    methods = {line.system for line in trained.learning} if trained is not None else set()
+    kinds = report.document.kinds | {WHOLE: "upper bound"}
+    kinds |= {method: "system" for method in methods if not any(name.startswith(f"{method}|") for name in kinds)}
+    looks = system_looks(kinds)
+    looks |= {split_seed(system)[0]: look for system, look in reversed(looks.items())}
+    for method in methods - looks.keys():
+        looks[method] = next(look for system, look in looks.items() if system.startswith(f"{method}|"))
+    return looks
 
 
 def _shares(kept: ContentKept) -> Iterator[ChartPoint]:

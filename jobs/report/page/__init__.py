@@ -9,6 +9,7 @@ from markupsafe import Markup
 from nws.jobs.report.charts import Chart
 from nws.jobs.report.numerals import counted, decimals, percent, signed
 from nws.jobs.report.printed_lines import role
+from nws.jobs.report.sweep_charts import zoomed
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -23,7 +24,7 @@ def page_environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"decimals": decimals, "signed": signed, "percent": percent, "unbroken": _unbroken}
-    environment.globals |= {"counted": counted, "role": role, "chart_svg": _chart_svg}
+    environment.globals |= {"counted": counted, "role": role, "chart_svg": _chart_svg, "zoomed": zoomed}
     return environment
 
 

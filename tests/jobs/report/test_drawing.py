@@ -78,12 +78,13 @@ def test_no_n_is_written_on_another(lengths):
 
 
 def test_intervals_of_few_lines_are_bars_at_every_n_and_of_many_one_bar_each():
-    for count, each in ((1, 3), (MOST_WHISKERS, 3), (MOST_WHISKERS + 1, 1)):
-        *bars, _to_labels = drawn(count)[1].collections
-        assert [len(bar.get_segments()) for bar in bars] == [each] * count
-    ends = {bar.get_segments()[0][0][0] for bar in bars}
-    assert len(ends) == MOST_WHISKERS + 1
-    assert min(ends) > 5
+    for count, at in ((1, [1, 3, 5]), (MOST_WHISKERS, [1, 3, 5]), (MOST_WHISKERS + 1, [5])):
+        *drawn_of_lines, _to_labels = drawn(count)[1].collections
+        bars, ends = drawn_of_lines[::2], drawn_of_lines[1::2]
+        for bar, end in zip(bars, ends, strict=True):
+            assert [segment.tolist() for segment in bar.get_segments()] == [[[x, 0.4], [x, 0.6]] for x in at]
+            assert end.get_offsets().tolist() == [[x, y] for y in (0.4, 0.6) for x in at]
+        assert len(bars) == count
 
 
 def test_a_ring_marks_what_is_marked_and_a_hollow_marker_what_lacks_articles():

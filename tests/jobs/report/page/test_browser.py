@@ -72,6 +72,29 @@ def test_the_answer_is_there_without_javascript(browser: Browser, file: str) -> 
     page.context.close()
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_oracles_can_be_left_out_of_the_answers_chart(
+    browser: Browser, store: Store, run_of_points, tmp_path: Path, width: int
+) -> None:
+    kept = {"a": 0.2, "lead": 0.1, "oracle": 0.8}
+    write_page(store, [run_of_points((*kept,), (1, 3, 5), kept=kept)], tmp_path / "oracle.html")
+    address = (tmp_path / "oracle.html").as_uri()
+    page = opened(browser, address, java_script_enabled=False, viewport={"width": width, "height": 900})
+    charts = page.locator("#answer svg.chart")
+    whole, near = charts.nth(0), charts.nth(1)
+    expect(near).to_be_hidden()
+    page.locator("#d0-kept-zoomed").press("Space")
+    expect(whole).to_be_hidden()
+    expect(near).to_be_visible()
+    # A system's line is higher than a third of the chart, and its band is shown as before.
+    line, panel = near.locator(".band").first.bounding_box(), near.locator(".at").first.bounding_box()
+    assert line is not None
+    assert panel is not None
+    assert panel["y"] <= line["y"] < panel["y"] + panel["height"] / 3
+    expect(page.locator("#answer .end:visible", has_text="oracle")).to_have_count(0)
+    page.context.close()
+
+
 def test_pointing_at_an_n_of_a_chart_reads_its_values(page: Page) -> None:
     """No line, band or point in front takes it."""
     page.locator(".bands-on").first.check()

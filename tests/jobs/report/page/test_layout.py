@@ -1,5 +1,6 @@
 """How the page looks on a phone and on paper: in a real Chromium."""
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -46,6 +47,28 @@ def test_charts_fit_a_phone_with_every_n(phone: Page) -> None:
     )
     assert min(heights) > 11  # pixels: they can be read
     assert {"19", "21"} <= set(phone.locator("#answer .chart text").all_text_contents())
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_no_label_of_a_chart_lies_on_another(
+    browser: Browser, store: Store, run_of_points, tmp_path, width: int
+) -> None:
+    write_page(store, [run_of_points((*KEPT,), tuple(range(1, 49)), kept=KEPT)], tmp_path / "x.html")
+    page = opened(browser, (tmp_path / "x.html").as_uri(), viewport={"width": width, "height": 900})
+    charts = page.locator("svg.chart:visible")
+    assert charts.count() == 4
+    for chart in charts.all():
+        boxes = chart.locator("text:visible").evaluate_all(
+            "all => all.map((one) => [one.textContent, one.getBoundingClientRect().toJSON()])"
+        )
+        assert len(boxes) > 10
+        assert [
+            (name, other)
+            for (name, a), (other, b) in itertools.combinations(boxes, 2)
+            if min(a["right"], b["right"]) > max(a["left"], b["left"])
+            and min(a["bottom"], b["bottom"]) > max(a["top"], b["top"]) + 2  # a line has room above its letters
+        ] == []
+    page.context.close()
 
 
 def test_what_goes_on_beyond_the_edge_has_a_shade_there(phone: Page) -> None:

@@ -14,7 +14,7 @@ from nws.jobs.report.drawing import draw
 from nws.jobs.report.printed_report import print_report
 from nws.jobs.report.report_files import curve_rows, kept_latex
 from nws.jobs.report.result_tables import kept_table
-from nws.jobs.report.sweep_charts import WHOLE, kept_chart, kept_sheet
+from nws.jobs.report.sweep_charts import WHOLE, kept_chart, kept_sheet, zoomed
 from nws.jobs.report.system_names import FULL_NAMES
 
 LENGTHS = (1, 3, 5, 7, 9, 11, 13, 15, 17, 20)
@@ -85,6 +85,18 @@ def test_the_figure_has_a_panel_for_each_dataset(report):
     assert {"half", "a_b", WHOLE} <= {text.get_text() for text in news.texts}
     assert WHOLE not in {text.get_text() for text in talks.texts}
     assert news.get_ylim()[1] == 80
+
+
+def test_a_chart_is_zoomed_to_what_saw_no_reference(run):
+    chart = kept_chart(of(run, kept_points(SHARES)), "news", "d0")
+    near = zoomed(chart)
+    assert near.series == chart.series[:1] + chart.series[-2:-1]
+    assert [line.name for line in near.series] == ["a_b", "random (control)"]
+    assert (chart.top, near.top) == (80, 60)
+    assert list(near.guides.values()) == ["half"]
+    assert near.id != chart.id
+    assert zoomed(near) is None
+    assert zoomed(kept_chart(of(run, kept_points({"oracle": {3: 0.5, 9: 0.6}})), "news")) is None
 
 
 def test_no_band_lies_above_the_whole_reference(run):
