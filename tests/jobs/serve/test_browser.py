@@ -120,6 +120,24 @@ def test_the_list_changes_and_keeps_what_was_chosen(browser: Browser, site: Site
     quiet(page)
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_chart_of_what_was_found_is_drawn_in_the_colours_of_the_style_sheet(
+    browser: Browser, site: Site, scheme: str, width: int
+) -> None:
+    page = opened(
+        browser,
+        f"{site.address}/runs/{site.ended.id}",
+        color_scheme=scheme,
+        viewport={"width": width, "height": 900},
+    )
+    style = "([path, name]) => getComputedStyle(document.querySelector(path))[name]"
+    line = "#answer svg.chart .line2d path[stroke='var(--c0)']"
+    assert page.evaluate(style, [line, "stroke"]) == {"light": "rgb(0, 114, 178)", "dark": "rgb(74, 168, 224)"}[scheme]
+    assert page.evaluate(style, [line, "fill"]) == "none"
+    quiet(page)
+
+
 def test_everything_but_the_news_reads_without_javascript(browser: Browser, site: Site) -> None:
     page = opened(browser, site.address, java_script_enabled=False)
     page.locator(f"#to-{site.ended.id}").click()
