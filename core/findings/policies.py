@@ -175,6 +175,10 @@ class PolicyFindings:
                 by_system.setdefault(score.system, {})[score.n] = score
         return by_system
 
+    def policies_of(self, dataset: str) -> dict[str, dict[int, SystemScore]]:
+        """Those of policies alone."""
+        return {system: at for system, at in self.of(dataset).items() if any(score.is_policy for score in at.values())}
+
     def curves(self, dataset: str) -> tuple[Curve, ...]:
         """The scores on a dataset as curves by n."""
         return tuple(

@@ -1,20 +1,22 @@
 """What the numbers of a dataset say, as typed statements: each holds its numbers, and is worded where it is shown.
 
-Statements are decided in `nws.core.analysis.statements`, and worded in `nws.jobs.report.wording`.
+Statements are decided in `nws.core.analysis.choose_statements`, and worded in `nws.jobs.report.wording`.
 """
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
-from pydantic.dataclasses import dataclass
+from pydantic import BaseModel, ConfigDict, Field
 
 from nws.core.findings.comparisons import PairedLength
 from nws.core.findings.content import Ceiling, SmallestN
 from nws.core.findings.scores import Edge, Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
+class _Decided(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Headline(_Decided):
     """What the system that keeps most keeps with `n`, which the answer names.
 
     Attributes:
@@ -39,8 +41,7 @@ class Headline:
     lead_share: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
+class Differences(_Decided):
     """The systems that the best one is compared with at `n`, in content kept (Holm over all pairs of a dataset)."""
 
     type: Literal["differences"] = "differences"
@@ -51,8 +52,7 @@ class Differences:
     less_than: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverLead:
+class OverLead(_Decided):
     """The n at which systems keep significantly more than `lead`, and less (Holm over the n of each)."""
 
     type: Literal["over_lead"] = "over_lead"
@@ -62,8 +62,7 @@ class OverLead:
     less: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnLength:
+class OwnLength(_Decided):
     """What a system keeps at its own length, beside the best of those that wrote as many words; None: no other did."""
 
     type: Literal["own_length"] = "own_length"
@@ -74,8 +73,7 @@ class OwnLength:
     beside: PairedLength | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallestLength:
+class SmallestLength(_Decided):
     """The smallest n with which a system keeps a share of a ceiling."""
 
     type: Literal["smallest_length"] = "smallest_length"
@@ -88,8 +86,7 @@ class SmallestLength:
     at: Edge | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MayKeepHalf:
+class MayKeepHalf(_Decided):
     """The smallest n with which a system may keep half: its interval holds it."""
 
     type: Literal["may_keep_half"] = "may_keep_half"
@@ -97,8 +94,7 @@ class MayKeepHalf:
     n: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeadOvertakes:
+class LeadOvertakes(_Decided):
     """`lead` keeps less than a system up to `until`, and more from `since` on; by the means, from `at` on."""
 
     type: Literal["lead_overtakes"] = "lead_overtakes"
@@ -108,8 +104,7 @@ class LeadOvertakes:
     since: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeadIsLow:
+class LeadIsLow(_Decided):
     """The n at which `lead` keeps significantly less than `random`."""
 
     type: Literal["lead_is_low"] = "lead_is_low"
@@ -117,8 +112,7 @@ class LeadIsLow:
     worse: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemsAreTheLimit:
+class SystemsAreTheLimit(_Decided):
     """From `start` to `end` words all systems have stopped gaining, and the reference's first words have not."""
 
     type: Literal["systems_are_the_limit"] = "systems_are_the_limit"
@@ -129,8 +123,7 @@ class SystemsAreTheLimit:
     some_write_own_words: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TryLengths:
+class TryLengths(_Decided):
     """Lengths that are worth trying, shorter or longer than those tried."""
 
     type: Literal["try_lengths"] = "try_lengths"
@@ -138,8 +131,7 @@ class TryLengths:
     lengths: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakeArticles:
+class TakeArticles(_Decided):
     """With so many `articles` the interval of the smallest n of a system would be one step wide; None: too few."""
 
     type: Literal["take_articles"] = "take_articles"
@@ -149,8 +141,7 @@ class TakeArticles:
     n: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TruthIsUnseen:
+class TruthIsUnseen(_Decided):
     """Systems that write words of their own, with their mean faithfulness where that was measured."""
 
     type: Literal["truth_is_unseen"] = "truth_is_unseen"
@@ -158,32 +149,28 @@ class TruthIsUnseen:
     faithfulness: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FewArticles:
+class FewArticles(_Decided):
     """With so few articles intervals understate the uncertainty."""
 
     type: Literal["few_articles"] = "few_articles"
     articles: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShortTexts:
+class ShortTexts(_Decided):
     """By n, how many articles have fewer words: they are left out there."""
 
     type: Literal["short_texts"] = "short_texts"
     articles: dict[int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(_Decided):
     """At any n, at most so many articles lack a summary by some system: they are left out of the means."""
 
     type: Literal["left_out"] = "left_out"
     articles: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkewedDifferences:
+class SkewedDifferences(_Decided):
     """Verdicts that rest in part on skewed differences, by the systems and what they were compared with."""
 
     type: Literal["skewed_differences"] = "skewed_differences"

@@ -11,7 +11,6 @@ from nws.core.findings.policies import (
     WINDOWS,
     Band,
     LearningLine,
-    PolicyFindings,
     SystemScore,
     compared_with,
     split_seed,
@@ -33,7 +32,17 @@ from nws.jobs.report.charts import (
     scores_notes,
 )
 from nws.jobs.report.metric_names import metric_name
-from nws.jobs.report.numerals import counted, decimals, interval_text, listed, of_length, percent, printed, signed
+from nws.jobs.report.numerals import (
+    counted,
+    decimals,
+    in_brackets,
+    interval_text,
+    listed,
+    of_length,
+    percent,
+    printed,
+    signed,
+)
 from nws.jobs.report.printed_lines import role
 from nws.jobs.report.result_tables import means_table
 from nws.jobs.report.run_report import RunReport
@@ -52,17 +61,12 @@ def sentences(report: RunReport, dataset: str) -> tuple[str, ...]:
 
     In content kept at the longest n where the run has it, else in the metric; of fluency with the article's own words.
     """
-    trained = _trained(report)
-    return tuple(
-        _of_policy(report, system, at)
-        for system, at in trained.of(dataset).items()
-        if any(score.is_policy for score in at.values())
-    )
+    return tuple(_of_policy(report, system, at) for system, at in report.trained.policies_of(dataset).items())
 
 
 def _of_policy(report: RunReport, system: str, at: Mapping[int, SystemScore]) -> str:
     dataset = next(iter(at.values())).dataset
-    kept = _at_longest(_trained(report).kept, dataset, system)
+    kept = _at_longest(report.trained.kept, dataset, system)
     score = kept or at[max(at)]
     name = report.names[system]
     who = f"{name} (the policy after training)"
@@ -94,32 +98,24 @@ def _beside(score: SystemScore, rival: str, *, is_share: bool) -> tuple[bool, st
     """Whether a policy is significantly above another system, and the difference in words."""
     at = score.versus[rival]
     shown = printed(at.difference, at.articles)
-    if is_share:
-        told, ends = (
-            f"{100 * shown.mean:+.1f} points",
-            [f"{100 * end:.1f}" for end in (shown.low, shown.high) if end is not None],
-        )
-    else:
-        told, ends = signed(shown.mean), [decimals(end) for end in (shown.low, shown.high) if end is not None]
+    told = f"{100 * shown.mean:+.1f} points" if is_share else signed(shown.mean)
+    ends = [end for end in (shown.low, shown.high) if end is not None]
+    span = " to ".join(f"{100 * end:.1f}" if is_share else decimals(end) for end in ends)
     called = "the same policy before training" if rival == UNTRAINED else rival
-    return at.is_told and at.better, f"{called} ({told}{f', {ends[0]} to {ends[1]}' if ends else ''})"
+    return at.is_told and at.better, called + in_brackets(told, span)
 
 
 def headline(report: RunReport, dataset: str) -> str:
     """How many of several policies are significantly better than each other system, in one sentence."""
-    policies = [at for at in _trained(report).of(dataset).values() if any(score.is_policy for score in at.values())]
-    versus = [[score.versus for score in at.values()] for at in policies]
-    rivals = [rival for rival in COMPARED if any(rival in tested for at_n in versus for tested in at_n)]
-    if not rivals:
+    policies = report.trained.policies_of(dataset).values()
+    counts = []
+    for rival in COMPARED:
+        versus = [[score.versus[rival] for score in at.values() if rival in score.versus] for at in policies]
+        if any(versus):
+            better = sum(any(at.is_told and at.better for at in tested) for tested in versus)
+            counts.append(f"than {rival}: {better} of {len(policies)}")
+    if not counts:
         return "There is no other system to compare the policies with."
-    better = {
-        rival: sum(
-            any(rival in tested and tested[rival].is_told and tested[rival].better for tested in at_n)
-            for at_n in versus
-        )
-        for rival in rivals
-    }
-    counts = [f"than {rival}: {better[rival]} of {len(policies)}" for rival in rivals]
     return f"Policies that are significantly better at some n, {', '.join(counts)}."
 
 
@@ -137,7 +133,7 @@ def _at_longest(scores: Sequence[SystemScore], dataset: str, system: str) -> Sys
 
 
 def _fluency(report: RunReport, dataset: str, system: str) -> str:
-    score = _at_longest(_trained(report).fluency, dataset, system)
+    score = _at_longest(report.trained.fluency, dataset, system)
     if score is None or LEAD not in score.versus:
         return ""
     difference = score.versus[LEAD].difference
@@ -151,7 +147,7 @@ def what_is_known(report: RunReport, dataset: str) -> tuple[str, ...]:
 
 
 def _known(report: RunReport, dataset: str) -> Iterator[str]:
-    curves = _trained(report).curves(dataset)
+    curves = report.trained.curves(dataset)
     points = [at for curve in curves for at in curve.lengths]
     counts, lengths = [at.articles for at in points], sorted({at.n for at in points})
     fewest, most = min(counts), max(counts)
@@ -164,12 +160,6 @@ def _known(report: RunReport, dataset: str) -> Iterator[str]:
         yield not_equal(report.document.unit)
 
 
-def _trained(report: RunReport) -> PolicyFindings:
-    trained = report.document.policies
-    assert trained is not None, "a report of policies is of a run that trains them"
-    return trained
-
-
 def learned_name(report: RunReport, system: str) -> str:
     """The name of a learning line's system, which has no decoding."""
     return report.names.shown.get(system, system.removeprefix(POLICY))
@@ -178,9 +168,9 @@ def learned_name(report: RunReport, system: str) -> str:
 def learning_table(report: RunReport) -> Table:
     """Mean reward of each policy by n, over the first and the last tenth of its updates."""
     by_system: dict[str, dict[int, LearningLine]] = {}
-    for line in _trained(report).learning:
+    for line in report.trained.learning:
         by_system.setdefault(line.system, {})[line.n] = line
-    lengths = sorted({line.n for line in _trained(report).learning})
+    lengths = sorted({line.n for line in report.trained.learning})
     rows = [
         (
             learned_name(report, system),
@@ -199,17 +189,15 @@ def _learning_cell(line: LearningLine) -> Cell:
 
 def beside_others_table(report: RunReport, dataset: str, system: str) -> Table | None:
     """A policy by n: its seeds, other systems, the oracle, and the articles it learned from; None without any."""
-    at = _trained(report).of(dataset)[system]
-    rows = [(name, *cells) for name, cells in _other_rows(report, at) if any(cell is not MISSING for cell in cells)]
+    at = report.trained.of(dataset)[system]
+    rows = {name: cells for name, cells in _other_rows(report, at) if any(cell is not MISSING for cell in cells)}
     if not rows:
         return None
-    notes = ["* significant: sign-flip test, corrected over the n (Holm), 5 % error. Below it: its 95 % interval"]
-    notes = notes if any(score.versus for score in at.values()) else []
-    notes += ["gap closed: share of the way from textrank to the oracle"] * any(
-        score.gap_closed is not None for score in at.values()
-    )
+    test = "* significant: sign-flip test, corrected over the n (Holm), 5 % error. Below it: its 95 % interval"
+    notes = [test] * any(score.versus for score in at.values())
+    notes += ["gap closed: share of the way from textrank to the oracle"] * ("gap closed" in rows)
     title = f"{dataset}: {report.names[system]}, beside others at equal n"
-    return Table(("n", *map(str, at)), rows, title, notes)
+    return Table(("n", *map(str, at)), [(name, *cells) for name, cells in rows.items()], title, notes)
 
 
 def _other_rows(report: RunReport, at: Mapping[int, SystemScore]) -> Iterator[tuple[str, list[Cell]]]:
@@ -217,16 +205,12 @@ def _other_rows(report: RunReport, at: Mapping[int, SystemScore]) -> Iterator[tu
     yield "lowest–highest seed", [_seeds_cell(score, places) for score in at.values()]
     for rival in COMPARED:
         yield f"vs. {report.names[rival]} (Δ)", [_versus_cell(score, rival, places) for score in at.values()]
-    gaps = [score.gap_closed for score in at.values()]
-    yield "gap closed", [_cell(None if gap is None else percent(gap)) for gap in gaps]
-    trained = [score.training_f1 for score in at.values()]
-    yield "training F1", [_cell(None if f1 is None else decimals(f1)) for f1 in trained]
-    differences = [score.test_vs_training for score in at.values()]
-    yield "vs. training F1 (Δ)", [_cell(None if mean is None else signed(mean)) for mean in differences]
-
-
-def _cell(text: str | None) -> Cell:
-    return MISSING if text is None else Cell(text)
+    for name, text, values in (
+        ("gap closed", percent, [score.gap_closed for score in at.values()]),
+        ("training F1", decimals, [score.training_f1 for score in at.values()]),
+        ("vs. training F1 (Δ)", signed, [score.test_vs_training for score in at.values()]),
+    ):
+        yield name, [MISSING if value is None else Cell(text(value)) for value in values]
 
 
 def _seeds_cell(score: SystemScore, places: int) -> Cell:
@@ -246,16 +230,15 @@ def _versus_cell(score: SystemScore, rival: str, places: int) -> Cell:
 
 def policy_tables(report: RunReport, dataset: str, examples: Sequence[ArticleTexts] = ()) -> Iterator[Table]:
     """Some summaries of a dataset's test articles, the means of all, and each policy beside others."""
-    trained = _trained(report)
+    trained = report.trained
     counts = sorted({score.articles for score in trained.scores if score.dataset == dataset})
     many = counted(counts[0], "test article") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} test articles"
     title = f"{dataset}: mean {metric_name(report.metric)} by n on {many}"
     if table := examples_table(report, dataset, examples):
         yield table
     yield means_table(trained.curves(dataset), report.metric, report.names, title)
-    for system, at in trained.of(dataset).items():
-        beside = beside_others_table(report, dataset, system)
-        if beside is not None and any(score.is_policy for score in at.values()):
+    for system in trained.policies_of(dataset):
+        if beside := beside_others_table(report, dataset, system):
             yield beside
 
 
@@ -273,7 +256,7 @@ def read_examples(store: Store, report: RunReport) -> list[ArticleTexts]:
 
 def examples_table(report: RunReport, dataset: str, examples: Sequence[ArticleTexts]) -> Table | None:
     """What the best policy and others wrote for some articles, beside the reference; None without a policy."""
-    policies = [score for score in _trained(report).scores if score.is_policy and score.dataset == dataset]
+    policies = [score for score in report.trained.scores if score.is_policy and score.dataset == dataset]
     lengths = sorted({score.n for score in policies})
     if not lengths:
         return None
@@ -294,7 +277,7 @@ def examples_table(report: RunReport, dataset: str, examples: Sequence[ArticleTe
 def qualities_table(report: RunReport, dataset: str) -> Table:
     """Further metrics of quality beside the metric of the report."""
     qualities = [spec for spec in SPECS if spec.is_quality]
-    scores = sorted((s for s in _trained(report).scores if s.dataset == dataset), key=lambda score: score.n)
+    scores = sorted((s for s in report.trained.scores if s.dataset == dataset), key=lambda score: score.n)
     rows = [
         (
             *(report.names[score.system] + role(score.kind), score.n),
@@ -310,7 +293,7 @@ def qualities_table(report: RunReport, dataset: str) -> Table:
 
 def policies_sheet(report: RunReport) -> Sheet:
     """Scores on test articles by n, and below them differences to TextRank; a ring where one is significant."""
-    trained = _trained(report)
+    trained = report.trained
     curves = {dataset: trained.curves(dataset) for dataset in trained.scored}
     looks = run_looks(report)
     above = tuple(mean_chart(report, report.metric, of, looks, noun="test article") for of in curves.values())
@@ -332,23 +315,23 @@ def policies_sheet(report: RunReport) -> Sheet:
 def _over_textrank(report: RunReport, dataset: str) -> dict[str, Sequence[GainAt]]:
     by_system: dict[str, Sequence[GainAt]] = {
         system: [score.versus[TEXTRANK] for score in scores.values() if TEXTRANK in score.versus]
-        for system, scores in _trained(report).of(dataset).items()
+        for system, scores in report.trained.of(dataset).items()
     }
     return {system: by_n for system, by_n in by_system.items() if by_n}
 
 
 def learning_charts(report: RunReport, section: str = "") -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
     """For each n the mean reward by update, and the mean entropy."""
-    lengths = sorted({line.n for line in _trained(report).learning})
+    lengths = sorted({line.n for line in report.trained.learning})
     rewards = tuple(_chart(report, n, "reward", "mean reward", f"{section}-reward-{n}") for n in lengths)
     entropies = tuple(_chart(report, n, "entropy", "mean entropy (nats)", f"{section}-entropy-{n}") for n in lengths)
     return rewards, entropies
 
 
 def _chart(report: RunReport, n: int, quantity: str, label: str, chart_id: str) -> Chart:
-    systems = list(dict.fromkeys(line.system for line in _trained(report).learning))
+    systems = list(dict.fromkeys(line.system for line in report.trained.learning))
     looks, lines, baselines = run_looks(report), [], []
-    for line in _trained(report).learning:
+    for line in report.trained.learning:
         if line.n != n:
             continue
         place, name = systems.index(line.system), learned_name(report, line.system)
@@ -381,7 +364,7 @@ def _points(x: Sequence[float], band: Band) -> tuple[ChartPoint, ...]:
 
 def learning_sheet(report: RunReport) -> Sheet:
     """Rewards above, entropies below, a column for each n."""
-    lines = _trained(report).learning
+    lines = report.trained.learning
     updates = {line.system: f"{learned_name(report, line.system)} {line.updates:,}" for line in lines}
     notes = [f"updates done: {', '.join(updates.values())}"]
     if any(line.has_baseline for line in lines):
@@ -394,6 +377,6 @@ def learning_sheet(report: RunReport) -> Sheet:
         title="How the policies learned",
         rows=learning_charts(report),
         notes=tuple(notes),
-        made_by=made_by(report.run, f"reward: {_trained(report).reward}", _trained(report).seeds),
+        made_by=made_by(report.run, f"reward: {report.trained.reward}", report.trained.seeds),
         is_shared=True,
     )

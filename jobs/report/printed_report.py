@@ -1,7 +1,7 @@
 """A full report in the terminal: the answer first, then every table. Made for any width, with or without colour."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
@@ -28,12 +28,7 @@ from nws.jobs.report.wording import HOW_SURE, WHAT_IT_IS, told_warnings, worded
 from nws.jobs.store import ArticleTexts, AskedWords, EndpointUse, RunInfo, Store
 
 
-def print_report(
-    report: RunReport,
-    console: Console,
-    where: str = "",
-    metric: str | None = None,
-) -> None:
+def print_report(report: RunReport, console: Console, where: str = "", metric: str | None = None) -> None:
     """Print the short report: for each dataset a table and some sentences, and where to find more.
 
     Args:
@@ -42,7 +37,11 @@ def print_report(
         where: what commands that it names need to find the run, such as ` --store URL`.
         metric: what the tables are of; None for content kept where the run has it.
     """
-    _print_policies_briefly(report, console)
+    trained = report.document.policies
+    for dataset in trained.scored if trained is not None and trained.has_policies else ():
+        print_title(console, f"{dataset}: are the policies better?")
+        for sentence in sentences(report, dataset):
+            print_line(console, sentence)
     print_brief(report, console, metric)
     run = report.run
     if run.state != "done":
@@ -51,14 +50,6 @@ def print_report(
     of_metric = f" --metric {metric}" if metric else ""
     for name, command in (("All tables", f"--full{of_metric}"), ("Page", f"-o report.html{of_metric}")):
         console.print(f"{name:<11} nws report {run.id} {command}{where}", style="dim", markup=False, soft_wrap=True)
-
-
-def _print_policies_briefly(report: RunReport, console: Console) -> None:
-    trained = report.document.policies
-    for dataset in trained.scored if trained is not None and trained.has_policies else ():
-        print_title(console, f"{dataset}: are the policies better?")
-        for sentence in sentences(report, dataset):
-            print_line(console, sentence)
 
 
 def print_full(report: RunReport, console: Console, where: str = "", examples: Sequence[ArticleTexts] = ()) -> None:
@@ -109,8 +100,7 @@ def _tables(report: RunReport, dataset: str) -> Iterator[Table | None]:
 
 
 def _print_training(report: RunReport, console: Console, examples: Sequence[ArticleTexts]) -> None:
-    trained = report.document.policies
-    assert trained is not None
+    trained = report.trained
     is_metric = trained.reward_is_f1 and report.metric == "bertscore_f1"
     reward = " + ".join(map(short_signature, trained.reward.split(" + ")))
     print_line(console, f"Reward: {'the same' if is_metric else reward}", style="dim")
@@ -126,12 +116,10 @@ def _print_training(report: RunReport, console: Console, examples: Sequence[Arti
 
 
 def _policy_notes(report: RunReport) -> Iterator[str]:
-    trained, run = report.document.policies, report.run
-    assert trained is not None
-    if not trained.has_policies and report.document.short:
-        return
+    trained, run = report.trained, report.run
     if not trained.has_policies:
-        yield f"No policy is evaluated yet: the run is {run.state}. If it stopped, resume it: nws resume {run.id}"
+        if not report.document.short:
+            yield f"No policy is evaluated yet: the run is {run.state}. If it stopped, resume it: nws resume {run.id}"
         return
     yield "Intervals are over articles: they do not include the variation between seeds."
     if trained.reward_is_f1 and report.metric == "bertscore_f1":
@@ -155,14 +143,14 @@ class Asked:
     Attributes:
         words: how well they keep to n.
         use: what those behind endpoints took.
-        endpoint: the recipe's part about endpoints, with prices; {} without one.
+        prices: of a million tokens read, and written; None where the recipe does not say.
         names: what systems are called.
         length_unit: what n counts.
     """
 
     words: Sequence[AskedWords] = ()
     use: Sequence[EndpointUse] = ()
-    endpoint: Mapping[str, Any] = field(default_factory=dict)
+    prices: tuple[float, float] | None = None
     names: SystemNames = FULL_NAMES
     length_unit: LengthUnit = "words"
 
@@ -173,15 +161,16 @@ def read_asked(store: Store, run: RunInfo, names: SystemNames = FULL_NAMES) -> A
     if not systems:
         return Asked()
     endpoint = run.recipe.get("endpoint") or {}
+    prices = tuple(endpoint[name] for name in ("input_price", "output_price") if endpoint.get(name) is not None)
     words, use = store.asked_words(run.id, systems), store.endpoint_use(run.id, systems)
-    return Asked(words, use, endpoint, names, run.length_unit)
+    return Asked(words, use, prices if len(prices) == 2 else None, names, run.length_unit)
 
 
 def asked_json(asked: Asked) -> dict[str, Any]:
     """Requests to generators as plain JSON values."""
     return {
         f"asked_{asked.length_unit}": [asdict(words) for words in asked.words],
-        "endpoint_use": [asdict(use) | {"cost": _cost(use, asked.endpoint)} for use in asked.use],
+        "endpoint_use": [asdict(use) | {"cost": _cost(use, asked.prices)} for use in asked.use],
     }
 
 
@@ -211,13 +200,11 @@ def _words_table(asked: Asked) -> Table:
 
 
 def _costs(asked: Asked) -> Iterator[str]:
-    endpoint = asked.endpoint
     for use in asked.use:
         requests, read, written = (1000 * count / use.articles for count in (use.requests, use.read, use.written))
         line = f"{asked.names[use.system]}: {requests:,.0f} requests, {read:,.0f} tokens read, {written:,.0f} written"
-        cost = _cost(use, endpoint)
-        if cost is not None:
-            prices = f"{endpoint['input_price']:g} and {endpoint['output_price']:g} for a million tokens"
+        if asked.prices is not None and (cost := _cost(use, asked.prices)) is not None:
+            prices = "{:g} and {:g} for a million tokens".format(*asked.prices)
             line += f"; cost {1000 * cost / use.articles:,.2f} at {prices}"
         yield line
         if use.models > 1:
@@ -227,9 +214,6 @@ def _costs(asked: Asked) -> Iterator[str]:
             )
 
 
-def _cost(use: EndpointUse, endpoint: Mapping[str, Any]) -> float | None:
+def _cost(use: EndpointUse, prices: tuple[float, float] | None) -> float | None:
     """The cost of all articles of the run, in the currency of the prices; None without prices."""
-    input_price, output_price = endpoint.get("input_price"), endpoint.get("output_price")
-    if input_price is None or output_price is None:
-        return None
-    return float(use.read * input_price + use.written * output_price) / 1e6
+    return None if prices is None else (use.read * prices[0] + use.written * prices[1]) / 1e6

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 from nws.core.errors import NwsError
 from nws.core.findings.comparisons import ALPHA
-from nws.core.findings.content import KEPT
+from nws.core.findings.content import KEPT, ContentKept
 from nws.core.findings.policies import COMPARED, SystemScore
-from nws.core.findings.scores import CONFIDENCE
-from nws.core.metrics.specs import METRICS
+from nws.core.findings.scores import CONFIDENCE, Curve
+from nws.core.metrics.specs import METRICS, Metric
 from nws.core.whole_files import replacing
 from nws.jobs.report import claim_answer
 from nws.jobs.report.charts import Sheet
@@ -22,7 +22,7 @@ from nws.jobs.report.metric_names import metric_name
 from nws.jobs.report.policy_report import learning_sheet, policies_sheet
 from nws.jobs.report.printed_report import Asked, asked_json
 from nws.jobs.report.result_tables import kept_table, means_table
-from nws.jobs.report.run_report import RunReport, interval_values, kind_flags, run_json
+from nws.jobs.report.run_report import RunReport, run_json
 from nws.jobs.report.sweep_charts import curves_sheet, kept_sheet
 from nws.jobs.report.table import Table, write_csv
 from nws.jobs.report.wording import not_equal, worded
@@ -97,7 +97,7 @@ def _sweep_parts(report: RunReport) -> Iterator[_Part]:
     if document.policies is not None:
         return
     if document.kept:
-        yield _Part("kept", kept_rows(report), kept_sheet(report), kept_latex(report))
+        yield _Part("kept", _kept_rows(report), kept_sheet(report), kept_latex(report))
     if document.own_length:
         yield _Part("own_length", [row for pair in document.own_length for row in pair.rows()])
     if document.of_metric().curves:
@@ -120,61 +120,58 @@ def curve_rows(report: RunReport) -> list[dict[str, Any]]:
     """A sweep's scores, a row each: the same in `curves.csv` and in frames."""
     document, found = report.document, report.document.of_metric()
     gains = {(number.dataset, number.system, at.n): at.gain for number in found.magic_numbers for at in number.gains}
-    shares = {
-        (kept.dataset, kept.system, at.n): at.share
-        for kept in document.kept
-        if kept.of == "reference"
-        for at in kept.lengths
-    }
+    of_reference = [kept for kept in document.kept if kept.of == "reference"]
+    shares = {(kept.dataset, kept.system, at.n): at.share for kept in of_reference for at in kept.lengths}
     rows = []
     for curve in found.curves:
         for at in curve.lengths:
             place = (curve.dataset, curve.system, at.n)
-            row = report.head() | {"dataset": curve.dataset, "system": curve.system} | kind_flags(curve.kind)
-            row |= {"n": at.n, "articles": at.articles, "of_articles": at.of_articles}
-            row |= {"comparable": int(at.comparable), "words": at.words} | interval_values("", at)
-            row |= interval_values("gain_", gains.get(place))
+            row = _head(report, report.metric, curve)
+            row |= _columns(at, "n articles of_articles comparable words mean low high")
+            row |= _columns(gains.get(place), "mean low high", "gain_")
             if shares:
-                mean, *ends = interval_values("kept_", shares.get(place)).items()
-                row |= {"kept": mean[1], **dict(ends)}
+                row |= {"kept": shares[place].mean if place in shares else None}
+                row |= _columns(shares.get(place), "low high", "kept_")
             rows.append(row)
     return rows
 
 
-def kept_rows(report: RunReport) -> list[dict[str, Any]]:
+def _kept_rows(report: RunReport) -> list[dict[str, Any]]:
     """The rows of `kept.csv`: content kept for each dataset, system, ceiling and n."""
-    made_by = {"run": report.run.id, "metric": KEPT, "signature": metric_signature(report.run, KEPT)}
     return [
-        made_by
-        | {"dataset": kept.dataset, "system": kept.system}
-        | kind_flags(kept.kind)
-        | {"of": kept.of, "n": at.n, "articles": at.articles, "words": at.words}
-        | interval_values("", at.share)
+        _head(report, KEPT, kept)
+        | _columns(kept, "of")
+        | _columns(at, "n articles words")
+        | _columns(at.share, "mean low high")
         for kept in report.document.kept
         for at in kept.lengths
     ]
 
 
 def _score_row(report: RunReport, score: SystemScore) -> dict[str, Any]:
-    row = report.head() | {"dataset": score.dataset, "system": score.system} | kind_flags(score.kind)
-    row |= {"n": score.n, "articles": score.articles, "comparable": int(score.comparable)}
-    row |= interval_values("", score.score)
-    row |= {
-        "seeds": " ".join(map(str, score.seeds)),
-        "seed_low": min(score.seeds.values(), default=None),
-        "seed_high": max(score.seeds.values(), default=None),
-        "seed_sd": score.seed_sd,
-    }
+    seeds = score.seeds.values()
+    row = _head(report, report.metric, score) | _columns(score, "n articles comparable")
+    row |= _columns(score.score, "mean low high") | {"seeds": " ".join(map(str, score.seeds))}
+    row |= {"seed_low": min(seeds, default=None), "seed_high": max(seeds, default=None), "seed_sd": score.seed_sd}
     row |= {metric: score.means[metric] for metric in METRICS} | {"repeated_words": score.repeated_words}
     for rival in COMPARED:
         versus = score.versus.get(rival)
-        row |= {f"vs_{rival}_articles": None if versus is None else versus.articles}
-        row |= interval_values(f"vs_{rival}_", None if versus is None else versus.difference)
-    return row | {
-        "gap_closed": score.gap_closed,
-        "training_f1": score.training_f1,
-        "test_vs_training": score.test_vs_training,
-    }
+        row |= _columns(versus, "articles", f"vs_{rival}_")
+        row |= _columns(versus and versus.difference, "mean low high", f"vs_{rival}_")
+    return row | _columns(score, "gap_closed training_f1 test_vs_training")
+
+
+def _head(report: RunReport, metric: Metric, of: Curve | ContentKept | SystemScore) -> dict[str, Any]:
+    """The first columns of a row: what made its numbers, and whose they are."""
+    made_by = {"run": report.run.id, "metric": metric, "signature": metric_signature(report.run, metric)}
+    flags = {"is_control": int(of.kind == "control"), "is_upper_bound": int(of.kind == "upper bound")}
+    return made_by | _columns(of, "dataset system") | flags
+
+
+def _columns(record: object, names: str, prefix: str = "") -> dict[str, Any]:
+    """Some numbers of a record by the names of their columns; None where there is no record, and 1 for true."""
+    values = {name: getattr(record, name, None) for name in names.split()}
+    return {prefix + name: int(value) if isinstance(value, bool) else value for name, value in values.items()}
 
 
 def _write(report: Mapping[str, Any], parts: Sequence[_Part], out_dir: Path, style: Style) -> ReportFiles:

@@ -5,8 +5,8 @@ from math import inf
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison, PairedLength
 from nws.core.findings.content import KEPT, SHARES, Ceiling, ContentKept, Share, SmallestN
-from nws.core.findings.document import Document
 from nws.core.findings.lengths import MagicNumber, lengths_text
+from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Curve, CurvePoint, Uncut
 from nws.core.metrics.specs import Metric
 from nws.core.types import LEAD, RANDOM
@@ -63,7 +63,7 @@ def _mean_cell(at: CurvePoint | None, best: Mapping[int, float], places: int, *,
     return Cell(decimals(at.mean, places), "" if half is None else f"±{decimals(half, places)}", mark)
 
 
-def kept_table(document: Document, dataset: str, names: SystemNames) -> Table:
+def kept_table(document: ReportDocument, dataset: str, names: SystemNames) -> Table:
     """Systems by n: the share of the reference's content in per cent, and from which n on half is kept."""
     of_reference = [held["reference"] for held in document.kept_of(dataset).values()]
     lengths = sorted({at.n for kept in of_reference for at in kept.lengths})
@@ -90,7 +90,7 @@ def _share_cell(at: Share) -> Cell:
     return Cell(percent(at.share.mean).removesuffix(" %"), ends.removesuffix(" %"))
 
 
-def smallest_tables(document: Document, dataset: str, names: SystemNames) -> Iterator[Table]:
+def smallest_tables(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[Table]:
     """For each ceiling, the smallest n by system and share of it."""
     for of, called in _CEILINGS.items():
         rows = [

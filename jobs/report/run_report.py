@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nws.core.errors import StoreError
-from nws.core.findings.document import Document
-from nws.core.findings.scores import Interval
+from nws.core.findings.policies import PolicyFindings
+from nws.core.findings.report_document import ReportDocument
 from nws.core.metrics.specs import DEFAULT_METRIC, Metric
-from nws.core.types import SystemKind
 from nws.jobs.report.metric_names import metric_places
 from nws.jobs.report.system_names import SystemNames, names_of
 from nws.jobs.store import RunInfo, Store
@@ -20,13 +19,19 @@ class RunReport:
     """What every output of a report renders."""
 
     run: RunInfo
-    document: Document
+    document: ReportDocument
     names: SystemNames
 
     @property
     def metric(self) -> Metric:
         """The metric of tables and comparisons."""
         return self.document.metric
+
+    @property
+    def trained(self) -> PolicyFindings:
+        """What was found of trained policies: of a run that trains them alone."""
+        assert self.document.policies is not None
+        return self.document.policies
 
     @property
     def signature(self) -> str:
@@ -37,10 +42,6 @@ class RunReport:
     def places(self) -> int:
         """The decimals to print of a score."""
         return metric_places(self.metric)
-
-    def head(self) -> dict[str, Any]:
-        """What made the numbers: the first columns of every row in a file."""
-        return {"run": self.run.id, "metric": self.metric, "signature": self.signature}
 
 
 def read_report(
@@ -82,13 +83,3 @@ def run_json(run: RunInfo) -> dict[str, Any]:
     """The origin of the numbers as plain JSON values; `articles` and `failures` count those finished and lost."""
     names = ("id", "seed", "code_version", "signatures", "revisions", "device", "state")
     return {name: getattr(run, name) for name in names} | {"articles": run.articles_done, "failures": run.failures}
-
-
-def interval_values(prefix: str, interval: Interval | None) -> dict[str, float | None]:
-    """A mean and the ends of its interval, for a file; None where there is none."""
-    return {f"{prefix}{name}": getattr(interval, name, None) for name in ("mean", "low", "high")}
-
-
-def kind_flags(kind: SystemKind) -> dict[str, int]:
-    """The kind of a system as two columns of a file."""
-    return {"is_control": int(kind == "control"), "is_upper_bound": int(kind == "upper bound")}

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES
 from nws.core.findings.content import Share
-from nws.core.findings.document import Document
 from nws.core.findings.lengths import MagicNumber, enough_articles, lengths_text
+from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import FEW_ARTICLES, Interval
 from nws.core.findings.statements import (
     Differences,
@@ -112,19 +112,19 @@ def worded(statement: Statement, names: SystemNames, unit: LengthUnit = "words")
 SKEWED = "Some verdicts are less reliable, since differences are skewed and the error rate may exceed 7 %"
 
 
-def headline(document: Document, dataset: str, names: SystemNames) -> str:
+def headline(document: ReportDocument, dataset: str, names: SystemNames) -> str:
     """The answer for a dataset in one or two sentences."""
     named = document.headline(dataset)
     return UNKNOWN if named is None else worded(named, names, document.unit)
 
 
-def sentences(document: Document, dataset: str, names: SystemNames) -> list[str]:
+def sentences(document: ReportDocument, dataset: str, names: SystemNames) -> list[str]:
     """All statements on a dataset behind its headline, in words."""
     said = document.statements.get(dataset, ())
     return [worded(one, names, document.unit) for one in said if not isinstance(one, Headline)]
 
 
-def basis(document: Document, dataset: str) -> str:
+def basis(document: ReportDocument, dataset: str) -> str:
     """The number of articles, the lengths, and the articles left out; "" if content kept is not known."""
     held = [kept["reference"] for kept in document.kept_of(dataset).values()]
     if not held:
@@ -297,7 +297,7 @@ def _truth(of: TruthIsUnseen, names: SystemNames) -> str:
     return f"Content kept does not show whether what {who} {write} is true. {measured}"
 
 
-def told_warnings(document: Document, dataset: str, names: SystemNames) -> Iterator[str]:
+def told_warnings(document: ReportDocument, dataset: str, names: SystemNames) -> Iterator[str]:
     """The warnings on a dataset, in words."""
     for warning in document.warnings.get(dataset, ()):
         yield worded(warning, names, document.unit)

@@ -34,7 +34,7 @@ from nws.jobs.store.tables import (
 )
 
 if TYPE_CHECKING:  # with pydantic, which `nws ls` need not wait for
-    from nws.core.findings.document import Document
+    from nws.core.findings.report_document import ReportDocument
 
 ROWS_AT_ONCE = 10_000
 """The rows of one transaction: SQLite inserts them in less than 0.1 s."""
@@ -147,7 +147,7 @@ def endpoint_use(connection: Connection, run_id: str, systems: Collection[str]) 
 
 def document(
     connection: Connection, run_ids: Sequence[str], metric: Metric = DEFAULT_METRIC, claim: str | int | None = None
-) -> "Document":
+) -> "ReportDocument":
     """The report document of a run, or of several together: the stored one where there is one for this metric.
 
     Args:
@@ -234,21 +234,21 @@ def set_kept(connection: Connection, run_id: str, epoch: int, means_kept: bool) 
     return connection.execute(update(RunRow).where(*is_this_epoch).values(means_kept=means_kept)).rowcount == 1
 
 
-def stored_document(connection: Connection, run_id: str) -> "Document | None":
+def stored_document(connection: Connection, run_id: str) -> "ReportDocument | None":
     """The document that was stored when the run ended; None if it has to be built."""
-    from nws.core.findings.document import Document
+    from nws.core.findings.report_document import ReportDocument
 
     query = select(DocumentRow.document).join(RunRow, RunRow.id == DocumentRow.run_id)
     stored = connection.execute(query.where(DocumentRow.run_id == run_id, RunRow.means_kept)).scalar()
-    return None if stored is None else Document.model_validate(stored)
+    return None if stored is None else ReportDocument.model_validate(stored)
 
 
 def built_document(
     connection: Connection, run_ids: Sequence[str], metric: Metric = DEFAULT_METRIC, claim: str | int | None = None
-) -> "Document":
+) -> "ReportDocument":
     """The document from the summaries of runs, and from the updates of a training."""
     from nws.core.analysis.combined_runs import combine
-    from nws.core.analysis.document import Training, build_document
+    from nws.core.analysis.build_document import Training, build_document
     from nws.jobs.store.points import document_metrics, read_points
 
     runs = [read_run(connection, run_id) for run_id in run_ids]
@@ -268,7 +268,7 @@ def built_document(
     return build_document(together, metric, training, claim, sources)
 
 
-def document_rows(run_id: str, document: "Document") -> dict[type[Base], Rows]:
+def document_rows(run_id: str, document: "ReportDocument") -> dict[type[Base], Rows]:
     """The rows of a run by table."""
     values = document.model_dump(mode="json", exclude_computed_fields=True)
     rows: dict[type[Base], Rows] = {

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from nws.core.analysis import Points
-from nws.core.analysis.document import MOST_FOR_ALL_METRICS
+from nws.core.analysis.build_document import MOST_FOR_ALL_METRICS
 from nws.core.analysis.own_words import COVERAGE
 from nws.core.analysis.points import text_keys
 from nws.core.metrics.specs import BY_COLUMN, F1S, KEPT, METRICS, Metric

@@ -308,7 +308,7 @@ class SmallestNRow(_OfAnswer, Base):
 
 
 class DocumentRow(_OfRun, Base):
-    """Of a run that has ended: its report document (`nws.core.findings.document.Document`).
+    """Of a run that has ended: its report document (`nws.core.findings.report_document.ReportDocument`).
 
     `headlines` has, for lists of runs, the first statement on each dataset.
     """

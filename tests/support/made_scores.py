@@ -7,7 +7,7 @@ import numpy as np
 from system_kinds import kind_of
 
 from nws.core.analysis import Points
-from nws.core.analysis.document import build_document
+from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import text_keys
 from nws.core.metrics.specs import METRICS, SPECS, Metric, as_columns
 from nws.core.text.length import repeated_word_share

@@ -7,7 +7,7 @@ import numpy as np
 from made_scores import Point, in_columns, point_scores, report_of
 from system_kinds import kind_of
 
-from nws.core.analysis.document import Training
+from nws.core.analysis.build_document import Training
 from nws.core.analysis.points import Points
 from nws.jobs.store import CurveRow, GreedyReward
 

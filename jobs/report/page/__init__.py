@@ -7,8 +7,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from nws.jobs.report.charts import Chart
-from nws.jobs.report.numerals import counted, decimals, percent, signed
-from nws.jobs.report.printed_lines import role
+from nws.jobs.report.numerals import counted, decimals
 from nws.jobs.report.sweep_charts import zoomed
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -23,8 +22,8 @@ def page_environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"decimals": decimals, "signed": signed, "percent": percent, "unbroken": _unbroken}
-    environment.globals |= {"counted": counted, "role": role, "chart_svg": _chart_svg, "zoomed": zoomed}
+    environment.filters |= {"decimals": decimals, "unbroken": _unbroken}
+    environment.globals |= {"counted": counted, "chart_svg": _chart_svg, "zoomed": zoomed}
     return environment
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import yaml
 from markupsafe import Markup
@@ -20,23 +21,15 @@ from nws.core.whole_files import replacing
 from nws.jobs.installation import is_of_commit, told_version
 from nws.jobs.report import policy_report, wording
 from nws.jobs.report.console import written_out
-from nws.jobs.report.metric_names import (
-    find_metric,
-    metric_label,
-    metric_name,
-    metric_places,
-)
+from nws.jobs.report.metric_names import find_metric, metric_name
 from nws.jobs.report.page import TEMPLATES, page_environment
 from nws.jobs.report.page.archive import Archive, Source, build_archive, viewed_systems
 from nws.jobs.report.page.sections import (
-    PolicySection,
-    SweepSection,
     opening,
     policy_section,
-    sweep_sections,
+    sweep_section,
 )
 from nws.jobs.report.policy_report import read_examples
-from nws.jobs.report.printed_lines import role
 from nws.jobs.report.run_report import RunReport, read_report, require_findings
 from nws.jobs.report.run_status import duration, made_by
 from nws.jobs.report.system_names import names_of, system_notes, with_labels
@@ -53,17 +46,16 @@ class Page:
     """The content of the page."""
 
     runs: tuple[RunInfo, ...]
-    metric: Metric
     report: RunReport
-    sections: tuple[SweepSection, ...]
-    policies: tuple[PolicySection, ...]
+    sections: list[dict[str, Any]]
+    policies: list[dict[str, Any]]
     failures: tuple[tuple[str, FailureInfo], ...]
     archive: Archive
 
     @property
     def length_unit(self) -> LengthUnit:
         """The unit of n in every run of the page."""
-        return self.runs[0].length_unit
+        return self.report.document.unit
 
     @property
     def is_of_trainings(self) -> bool:
@@ -73,12 +65,12 @@ class Page:
     @property
     def gained_over(self) -> tuple[str, ...]:
         """The names of the systems over which others have gains."""
-        return tuple(dict.fromkeys(gain.name for section in self.sections for gain in section.gains))
+        return tuple(dict.fromkeys(gain.name for section in self.sections for gain in section["gains"]))
 
     @property
     def has_curves(self) -> bool:
         """Whether there is a dataset with several n, to draw something by n."""
-        return any(len(section.lengths) > 1 for section in self.sections)
+        return any(len(section["lengths"]) > 1 for section in self.sections)
 
 
 def write_page(
@@ -130,8 +122,7 @@ def collect(
         require_findings(store, run)
     document = store.document([run.id for run in runs], metric)
     report = RunReport(runs[0], document, names_of(runs, document.kinds, labels))
-    trained = [run for run in runs if run.job == "phase2"]
-    policies = tuple(_policies(store, with_labels(run, labels or {}), i) for i, run in enumerate(trained))
+    trained = [read_report(store, with_labels(run, labels or {})) for run in runs if run.job == "phase2"]
     sources = [Source(run_id, names) for run_id, names in document.sources.items()]
     kinds = dict(sorted(document.kinds.items(), key=lambda of: system_order(*of)))
     lengths = sorted({at.n for curve in document.of_metric().curves for at in curve.lengths})
@@ -141,15 +132,14 @@ def collect(
         viewed_systems(sources, kinds, report.names),
         sorted({article for run in runs for article in store.content_hashes(run.id)}),
         lengths + [0] * bool(document.of_metric().uncut),
-        opening(report, [section.report for section in policies]),
+        opening(report, trained),
         [found.metric for found in document.metrics if found.metric in OPTIONAL],
     )
     return Page(
         runs=runs,
-        metric=metric,
         report=report,
-        sections=sweep_sections(report),
-        policies=policies,
+        sections=[sweep_section(f"d{i}", dataset, report) for i, dataset in enumerate(document.datasets)],
+        policies=[policy_section(f"p{i}", of, read_examples(store, of)) for i, of in enumerate(trained)],
         failures=tuple((run.id, failure) for run in runs for failure in store.failures(run.id)),
         archive=archive,
     )
@@ -185,40 +175,27 @@ def _require_same_metrics(runs: Sequence[RunInfo], metrics: Sequence[Metric]) ->
                 )
 
 
-def _policies(store: Store, run: RunInfo, i: int) -> PolicySection:
-    report = read_report(store, run)
-    return policy_section(f"p{i}", report, read_examples(store, report))
-
-
 def render(page: Page, way_back: Mapping[str, str] = MappingProxyType({})) -> str:
     """The page as HTML. Every text from outside is escaped; a policy in its head lets only its own script run.
 
     `way_back` has links to stand above it, by what they are called: of a page that a server shows among others.
     """
     environment = page_environment()
-    environment.filters |= {"role": role, "metric_name": metric_name}
     environment.filters["named"] = page.report.names.__getitem__
+    asked = (duration, is_of_commit, made_by, system_notes, told_version)
+    environment.globals |= {function.__name__: function for function in asked}
     environment.globals |= {
         "wording": wording,
-        "not_scored": _not_scored,
         "policy_report": policy_report,
-        "duration": duration,
-        "made_by": made_by,
-        "metric_label": metric_label,
-        "metric_signature": metric_signature,
+        "not_scored": _not_scored,
         "recipe_yaml": _recipe_yaml,
-        "metric_name": metric_name,
+        "most_failures": _MOST_FAILURES,
         "LEAD": LEAD,
         "RANDOM": RANDOM,
-        "most_failures": _MOST_FAILURES,
-        "told_version": told_version,
-        "system_notes": system_notes,
-        "is_of_commit": is_of_commit,
     }
     html = environment.get_template("page.html.j2").render(
         page=page,
         way_back=way_back,
-        places=metric_places(page.metric),
         style=Markup((TEMPLATES / "page.css").read_text(encoding="utf-8")),
         script=Markup(_SCRIPT),
         policy=Markup(content_policy()),

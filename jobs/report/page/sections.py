@@ -1,12 +1,13 @@
 """The page's sections: on each dataset what systems keep, score and gain, on each training how its policies learned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nws.core.findings.comparisons import Comparison
 from nws.core.findings.content import KEPT
-from nws.core.findings.document import Document
 from nws.core.findings.policies import PolicyFindings, split_seed
+from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import Curve
 from nws.core.metrics.specs import Metric
 from nws.jobs.report.brief import brief_sentences, brief_table
@@ -44,81 +45,46 @@ class Drawn:
     table: Table
 
 
-@dataclass(frozen=True, slots=True)
-class SweepSection:
-    """The page's part on one dataset.
+def sweep_section(section_id: str, dataset: str, report: RunReport) -> dict[str, Any]:
+    """The page's part on one dataset, as its template names what it shows.
 
-    Attributes:
-        looks: CSS classes by system.
-        kept: the chart of how many words keep how much, where that was scored.
-        brief: content kept of the best systems and the controls.
-        sentences: the most important statements behind the headline.
-        kept_tables: shares of all systems by n, and the smallest n for a share.
-        notes: what a reader must know of its articles and its tests.
-        metrics: each metric by n.
-        gains: over `random` and `lead`.
-        best_n: of each system that was compared with `random`.
-        at_each_n: comparisons of systems of two runs, each named by its systems and verdict.
+    `looks` are CSS classes by system. Where content kept is known, `kept` is the chart of how many words keep how much,
+    `brief` the table of the best systems and the controls, and `kept_tables` those of all systems. `sentences` are the
+    most important statements behind the headline, `notes` what a reader must know of its articles and tests.
+    `at_each_n` has comparisons of systems of two runs, each named by its systems and verdict.
     """
-
-    dataset: str
-    id: str
-    lengths: tuple[int, ...]
-    looks: Mapping[str, str]
-    kept: Chart | None
-    brief: Table | None
-    sentences: tuple[str, ...]
-    kept_tables: tuple[Table, ...]
-    notes: tuple[str, ...]
-    metrics: tuple[Drawn, ...]
-    gains: tuple[Drawn, ...]
-    best_n: Table | None
-    vs_lead: Table | None
-    other_lengths: Table | None
-    at_each_n: tuple[tuple[str, Table], ...]
-    uncut: tuple[Table, ...]
-
-
-def sweep_sections(report: RunReport) -> tuple[SweepSection, ...]:
-    """A section for each dataset."""
-    return tuple(_sweep_section(f"d{i}", dataset, report) for i, dataset in enumerate(report.document.datasets))
-
-
-def _sweep_section(section: str, dataset: str, report: RunReport) -> SweepSection:
     document, names, looks = report.document, report.names, run_looks(report)
     curves = document.of_metric().curves_of(dataset)
     ranked = bool(document.ranked.get(dataset))
-    return SweepSection(
-        dataset=dataset,
-        id=section,
-        lengths=tuple(sorted({at.n for curve in curves for at in curve.lengths})),
-        looks={system: looks[system].css for system in document.kinds},
-        kept=kept_chart(report, dataset, f"{section}-kept") if ranked else None,
-        brief=brief_table(report, dataset, _WIDTH, KEPT) if ranked else None,
-        sentences=tuple(brief_sentences(report, dataset)[1:]),
-        kept_tables=(kept_table(document, dataset, names), *smallest_tables(document, dataset, names))
-        if ranked
-        else (),
-        notes=tuple(told_warnings(document, dataset, names)),
-        metrics=tuple(
-            _curves(report, found.metric, of_dataset, section)
+    return {
+        "dataset": dataset,
+        "id": section_id,
+        "lengths": sorted({at.n for curve in curves for at in curve.lengths}),
+        "looks": {system: looks[system].css for system in document.kinds},
+        "kept": kept_chart(report, dataset, f"{section_id}-kept") if ranked else None,
+        "brief": brief_table(report, dataset, _WIDTH, KEPT) if ranked else None,
+        "sentences": brief_sentences(report, dataset)[1:],
+        "kept_tables": [kept_table(document, dataset, names), *smallest_tables(document, dataset, names)] * ranked,
+        "notes": list(told_warnings(document, dataset, names)),
+        "metrics": [
+            _curves(report, found.metric, of_dataset, section_id)
             for found in document.metrics
             if (of_dataset := found.curves_of(dataset))
-        ),
-        gains=tuple(
+        ],
+        "gains": [
             Drawn(
                 names[over],
-                difference_chart(report, curves, over, by_system, looks, f"{section}-over-{over}"),
+                difference_chart(report, curves, over, by_system, looks, f"{section_id}-over-{over}"),
                 gains_table(report, dataset, over, by_system),
             )
             for over, by_system in gains(report, dataset).items()
-        ),
-        best_n=best_n_table(report, dataset),
-        vs_lead=vs_lead_table(report, dataset),
-        other_lengths=other_lengths_table(report, dataset),
-        at_each_n=tuple(_at_each_n(pair, report) for pair in document.between if pair.dataset == dataset),
-        uncut=tuple(uncut_tables(report, dataset)),
-    )
+        ],
+        "best_n": best_n_table(report, dataset),
+        "vs_lead": vs_lead_table(report, dataset),
+        "other_lengths": other_lengths_table(report, dataset),
+        "at_each_n": [_at_each_n(pair, report) for pair in document.between if pair.dataset == dataset],
+        "uncut": list(uncut_tables(report, dataset)),
+    }
 
 
 def _curves(report: RunReport, metric: Metric, curves: Sequence[Curve], section: str) -> Drawn:
@@ -137,27 +103,18 @@ def _at_each_n(comparison: Comparison, report: RunReport) -> tuple[str, Table]:
     return f"{a} vs. {b}, {name}: {'no significant difference' if text == '–' else text}", table
 
 
-@dataclass(frozen=True, slots=True)
-class PolicySection:
-    """A training: a chart of the reward and one of the entropy for each n, and the tables of each dataset."""
+def policy_section(section_id: str, report: RunReport, examples: Sequence[ArticleTexts]) -> dict[str, Any]:
+    """The page's part on one training, as its template names what it shows.
 
-    report: RunReport
-    learning: tuple[Chart, ...]
-    tables: Mapping[str, tuple[Table, ...]]
-
-    @property
-    def trained(self) -> PolicyFindings:
-        """How its policies learned, and how they do."""
-        assert self.report.document.policies is not None
-        return self.report.document.policies
-
-
-def policy_section(section: str, report: RunReport, examples: Sequence[ArticleTexts]) -> PolicySection:
-    """The section of one run, whose ids begin with `section`."""
-    by_n = zip(*learning_charts(report, section), strict=True)
-    scored = report.document.policies.scored if report.document.policies else ()
-    tables = {dataset: tuple(policy_tables(report, dataset, examples)) for dataset in scored}
-    return PolicySection(report, tuple(chart for charts in by_n for chart in charts), tables)
+    `learning` has a chart of the reward and one of the entropy for each n, `tables` those of each dataset.
+    """
+    by_n = zip(*learning_charts(report, section_id), strict=True)
+    return {
+        "report": report,
+        "trained": report.trained,
+        "learning": [chart for charts in by_n for chart in charts],
+        "tables": {dataset: list(policy_tables(report, dataset, examples)) for dataset in report.trained.scored},
+    }
 
 
 def opening(report: RunReport, trainings: Sequence[RunReport]) -> tuple[str, int] | None:
@@ -166,13 +123,13 @@ def opening(report: RunReport, trainings: Sequence[RunReport]) -> tuple[str, int
     None where there is no headline.
     """
     for training in trainings:
-        if training.document.policies is not None and training.document.policies.has_policies:
-            return _of_policies(training.document.policies, report.document)
+        if training.trained.has_policies:
+            return _of_policies(training.trained, report.document)
     named = [report.document.headline(dataset) for dataset in report.document.datasets]
     return next(((one.system, one.n) for one in named if one is not None), None)
 
 
-def _of_policies(trained: PolicyFindings, document: Document) -> tuple[str, int]:
+def _of_policies(trained: PolicyFindings, document: ReportDocument) -> tuple[str, int]:
     """A seed of the policy with the highest mean, at the middle of the lengths that policies write."""
     lengths = sorted({score.n for score in trained.scores if score.is_policy})
     n = lengths[len(lengths) // 2]

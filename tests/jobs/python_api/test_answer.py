@@ -5,7 +5,7 @@ import pytest
 from made_scores import kept_points, report_of
 from run_infos import run_info
 
-from nws.core.analysis.document import build_document
+from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import Points
 from nws.core.findings.content import KEPT
 from nws.jobs.python_api.answer import ShownAnswer

@@ -13,9 +13,9 @@ from made_scores import kept_points
 from rich.cells import cell_len
 from run_infos import run_info
 
-from nws.core.analysis.document import Training, build_document
+from nws.core.analysis.build_document import Training, build_document
 from nws.core.analysis.points import Points
-from nws.core.findings.document import Document
+from nws.core.findings.report_document import ReportDocument
 from nws.jobs.report.console import PrintableConsole
 from nws.jobs.report.run_status import ListedRun, ShortAnswer, listed_runs, print_runs
 from nws.jobs.report.system_names import system_names
@@ -24,7 +24,7 @@ from nws.jobs.store import RunSpec, Store
 from nws.jobs.store.means import document_rows
 
 
-def listed(store: Store, document: Document, job: str = "phase1") -> ListedRun:
+def listed(store: Store, document: ReportDocument, job: str = "phase1") -> ListedRun:
     """A run that has ended with this document."""
     run = store.create_run(RunSpec(job, {}, "hash", 0, "v", {}, {}, 1))
     with store.writing() as connection:

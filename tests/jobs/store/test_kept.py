@@ -62,7 +62,7 @@ def test_what_is_read_of_a_run_that_has_ended_is_what_was_built(store, scored, m
     assert (store.stored_document(run_id), tuple(live.ranked)) == (None, ("a", "b"))
     store.writer(*scored).finish("done")
     with monkeypatch.context() as patch:
-        patch.setattr("nws.core.analysis.document.build_document", None)
+        patch.setattr("nws.core.analysis.build_document.build_document", None)
         assert store.document([run_id]) == store.stored_document(run_id) == live
     assert store.document([run_id], "rouge1_f1").metric == "rouge1_f1"
     assert all(counts(store))

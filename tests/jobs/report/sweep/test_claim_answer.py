@@ -3,7 +3,7 @@
 import pytest
 from made_scores import kept_points
 
-from nws.core.analysis.document import build_document
+from nws.core.analysis.build_document import build_document
 from nws.jobs.python_api.result import open_store
 from nws.jobs.report.claim_answer import headline, sentences
 

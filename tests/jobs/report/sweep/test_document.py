@@ -5,10 +5,10 @@ import pytest
 from made_scores import in_columns, kept_points, report_of, rescored
 
 from nws.core.analysis import Points, compare_systems, magic_numbers, sweep_curves, uncut_scores
+from nws.core.analysis.build_document import build_document, compared_metrics
 from nws.core.analysis.content_kept import content_kept
-from nws.core.analysis.document import build_document, compared_metrics
 from nws.core.errors import RecipeError
-from nws.core.findings.document import Document
+from nws.core.findings.report_document import ReportDocument
 from nws.core.metrics.specs import METRICS
 from nws.jobs.report.report_files import report_json
 from nws.jobs.report.wording import told_warnings
@@ -35,7 +35,7 @@ def test_the_numbers_are_those_of_the_analysis(make_points):
 def test_a_document_is_the_same_when_it_has_been_stored(make_points):
     for points, metric in ((make_points(short=(5,)), "bertscore_f1"), (kept_points({"a": {3: 0.2, 7: 0.5}}), "kept")):
         document = build_document(points, metric)
-        assert Document.model_validate_json(document.model_dump_json()) == document
+        assert ReportDocument.model_validate_json(document.model_dump_json()) == document
 
 
 def test_a_document_does_not_grow_with_the_number_of_articles(make_points):
@@ -63,7 +63,7 @@ def test_another_metric(run, list_points, metric):
     assert {of.metric for of in build_document(points, metric).metrics if of.vs_lead} >= {metric, *F1S}
     signed = dataclasses.replace(run, signatures={"rouge": "rouge|a", "bertscore": "b|c", "efficiency": "f1/words"})
     told = {"rouge1_f1": "rouge|a", "efficiency": "f1/words|b|c"}[metric]
-    assert report_of(signed, points, metric).head() == {"run": run.id, "metric": metric, "signature": told}
+    assert report_of(signed, points, metric).signature == told
 
 
 def test_the_scores_that_a_metric_needs_are_those_it_is_compared_in(make_points):
@@ -99,7 +99,7 @@ def test_of_very_many_summaries_magic_numbers_are_told_in_one_metric(make_points
         return [of.metric for of in build_document(make_points(), metric).metrics if of.magic_numbers]
 
     assert told("bertscore_f1") == list(F1S)
-    monkeypatch.setattr("nws.core.analysis.document.MOST_FOR_ALL_METRICS", 100)
+    monkeypatch.setattr("nws.core.analysis.build_document.MOST_FOR_ALL_METRICS", 100)
     assert told("rouge1_f1") == ["rouge1_f1"]
 
 

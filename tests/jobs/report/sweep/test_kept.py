@@ -8,7 +8,7 @@ import pytest
 from made_scores import kept_points, report_of
 from rich.console import Console
 
-from nws.core.analysis.document import build_document
+from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import Points
 from nws.jobs.report.drawing import draw
 from nws.jobs.report.printed_report import print_report

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_scores import in_columns, kept_points, list_kept_points
 
-from nws.core.analysis.document import build_document
+from nws.core.analysis.build_document import build_document
 from nws.core.analysis.points import Points
 from nws.core.findings.content import KEPT
 from nws.jobs.report.system_names import FULL_NAMES

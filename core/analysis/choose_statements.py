@@ -5,11 +5,10 @@ The statements come in the order of their weight. They are worded in `nws.jobs.r
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from nws.core.findings.comparisons import FEWEST_ARTICLES, Comparison
 from nws.core.findings.content import Ceiling, ContentKept, SmallestN
-from nws.core.findings.document import Document
+from nws.core.findings.report_document import ReportDocument
 from nws.core.findings.scores import FEW_ARTICLES
 from nws.core.findings.statements import (
     Differences,
@@ -43,7 +42,7 @@ _FURTHER = (1.5, 2, 3)
 _MOST_OF_REFERENCE = 1.2
 
 
-def statements(document: Document, dataset: str) -> Iterator[Statement]:
+def statements(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     """Say what a dataset shows, the most important first."""
     ranked, by_system = document.ranked[dataset], document.kept_of(dataset)
     if not ranked:
@@ -67,7 +66,7 @@ def statements(document: Document, dataset: str) -> Iterator[Statement]:
         yield TruthIsUnseen(systems=tuple(words.system for words in own), faithfulness=known)
 
 
-def warnings(document: Document, dataset: str) -> Iterator[Statement]:
+def warnings(document: ReportDocument, dataset: str) -> Iterator[Statement]:
     """Say what limits the numbers of a dataset: few or short articles, and skewed differences."""
     found = document.of_metric()
     points = [at for curve in found.curves_of(dataset) for at in curve.lengths]
@@ -96,7 +95,7 @@ def warnings(document: Document, dataset: str) -> Iterator[Statement]:
         yield SkewedDifferences(pairs=(*skewed, *((system, LEAD) for system in over_lead)))
 
 
-def ranked_systems(document: Document, dataset: str) -> tuple[str, ...]:
+def ranked_systems(document: ReportDocument, dataset: str) -> tuple[str, ...]:
     """List the systems that one can choose, or the controls if there are none; of a training its policies.
 
     What keeps most at the longest common n comes first.
@@ -136,14 +135,14 @@ def _headline(best: ContentKept, lead: ContentKept | None, reach_half: bool) -> 
         return named
     of_lead = lead.by_share[HALF].n
     if of_lead is not None and (half.n is None or of_lead <= half.n):
-        return replace(named, lead_n=of_lead, lead_share=HALF)
+        return named.model_copy(update={"lead_n": of_lead, "lead_share": HALF})
     share = {at.n: at.share.mean for at in lead.lengths}.get(best.longest)
     if half.n is None and share is not None and share >= best.lengths[-1].share.mean:
-        return replace(named, lead_n=best.longest, lead_share=share)
+        return named.model_copy(update={"lead_n": best.longest, "lead_share": share})
     return named
 
 
-def _differences(document: Document, dataset: str, best: str) -> Iterator[Differences]:
+def _differences(document: ReportDocument, dataset: str, best: str) -> Iterator[Differences]:
     n = None
     more, like, less = list[str](), list[str](), list[str]()
     for pair in document.all_pairs:
@@ -158,7 +157,7 @@ def _differences(document: Document, dataset: str, best: str) -> Iterator[Differ
         yield Differences(system=best, n=n, more_than=tuple(more), like=tuple(like), less_than=tuple(less))
 
 
-def _over_lead(document: Document, dataset: str, systems: tuple[str, ...]) -> Iterator[OverLead]:
+def _over_lead(document: ReportDocument, dataset: str, systems: tuple[str, ...]) -> Iterator[OverLead]:
     """Systems of which the same is known stand in one statement."""
     pairs = document.of_metric("kept").vs_lead_of(dataset)
     known: dict[tuple[tuple[int, ...], ...], list[str]] = {}
@@ -172,7 +171,7 @@ def _over_lead(document: Document, dataset: str, systems: tuple[str, ...]) -> It
         yield OverLead(systems=tuple(alike), lengths=tested, more=more, less=less)
 
 
-def _own_length(document: Document, dataset: str, system: str) -> Iterator[OwnLength]:
+def _own_length(document: ReportDocument, dataset: str, system: str) -> Iterator[OwnLength]:
     """What a system keeps at its own length, beside the best other with as many words, over enough articles."""
     uncut = next((one for one in document.kept_uncut if (one.dataset, one.system) == (dataset, system)), None)
     pairs = [
@@ -183,13 +182,8 @@ def _own_length(document: Document, dataset: str, system: str) -> Iterator[OwnLe
     if uncut is None or not (pairs or system == PERSON):
         return
     best: Comparison | None = max(pairs, key=lambda pair: pair.lengths[0].mean_b, default=None)
-    yield OwnLength(
-        system=system,
-        words=uncut.words,
-        share=uncut.score,
-        other=None if best is None else best.b,
-        beside=None if best is None else best.lengths[0],
-    )
+    other, beside = (None, None) if best is None else (best.b, best.lengths[0])
+    yield OwnLength(system=system, words=uncut.words, share=uncut.score, other=other, beside=beside)
 
 
 def _smallest_lengths(held: Mapping[Ceiling, ContentKept], *, is_best: bool) -> Iterator[SmallestLength | MayKeepHalf]:
@@ -217,18 +211,14 @@ def _smallest_lengths(held: Mapping[Ceiling, ContentKept], *, is_best: bool) -> 
 
 def _smallest(held: Mapping[Ceiling, ContentKept], of: Ceiling, smallest: SmallestN) -> SmallestLength:
     kept = held[of]
+    share = next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n)
+    edge = kept.edge(smallest.n)
     return SmallestLength(
-        system=kept.system,
-        of=of,
-        longest=kept.longest,
-        articles=kept.articles,
-        share=next(at.share.mean for at in held["reference"].lengths if at.n == smallest.n),
-        smallest=smallest,
-        at=kept.edge(smallest.n),
+        system=kept.system, of=of, longest=kept.longest, articles=kept.articles, share=share, smallest=smallest, at=edge
     )
 
 
-def _of_lead(document: Document, dataset: str) -> Iterator[LeadOvertakes | LeadIsLow]:
+def _of_lead(document: ReportDocument, dataset: str) -> Iterator[LeadOvertakes | LeadIsLow]:
     pairs = document.of_metric("kept").vs_lead_of(dataset)
     for system in sorted(pairs):
         if (one := pairs[system].overtaking) is not None:
@@ -239,15 +229,13 @@ def _of_lead(document: Document, dataset: str) -> Iterator[LeadOvertakes | LeadI
             yield LeadIsLow(lengths=tuple(at.n for at in pair.lengths), worse=worse)
 
 
-def _systems_are_the_limit(document: Document, dataset: str) -> Iterator[SystemsAreTheLimit]:
+def _systems_are_the_limit(document: ReportDocument, dataset: str) -> Iterator[SystemsAreTheLimit]:
     gains = [gain for gain in document.late_gains if gain.dataset == dataset]
     if gains and all(gain.has_stopped for gain in gains):
+        first, systems = gains[0], tuple(gain.system for gain in gains)
+        of_reference, own = first.of_reference.mean, any(words.dataset == dataset for words in document.own_words)
         yield SystemsAreTheLimit(
-            systems=tuple(gain.system for gain in gains),
-            start=gains[0].start,
-            end=gains[0].end,
-            of_reference=gains[0].of_reference.mean,
-            some_write_own_words=any(words.dataset == dataset for words in document.own_words),
+            systems=systems, start=first.start, end=first.end, of_reference=of_reference, some_write_own_words=own
         )
 
 

@@ -1,9 +1,10 @@
 """The report document: all that a run found, which every output renders. It has no texts, and no rows of articles."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic.dataclasses import dataclass
 
 from nws.core.findings.comparisons import Comparison
@@ -52,7 +53,7 @@ class ShortArticles:
     articles: int
 
 
-class Document(BaseModel):
+class ReportDocument(BaseModel, frozen=True):
     """What a run found: numbers and decisions, from which every output is made.
 
     Attributes:
@@ -73,8 +74,6 @@ class Document(BaseModel):
         policies: of a run that trains policies.
         sources: by run, the name that each of its systems has here.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     version: Literal[1] = 1
     metric: Metric
@@ -157,20 +156,19 @@ class Document(BaseModel):
 
     def share_rows(self) -> list[dict[str, Any]]:
         """A row for each dataset, system, ceiling (`of`) and n; `n` is 0 for summaries of a system's own length."""
-        shares = [
-            (kept, kept.of, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths
-        ] + [(uncut, "reference", 0, uncut.score, uncut.articles, uncut.words) for uncut in self.kept_uncut]
+        shares = [(kept, kept.of, at.n, at.share, at.articles, at.words) for kept in self.kept for at in kept.lengths]
+        whole = [(of, "reference", 0, of.score, of.articles, of.words) for of in self.kept_uncut]
         return [
             {"dataset": whose.dataset, "system": whose.system, "kind": whose.kind, "of": ceiling, "n": n}
             | {"share": share.mean, "low": share.low, "high": share.high, "articles": articles, "words": words}
-            for whose, ceiling, n, share, articles, words in shares
+            for whose, ceiling, n, share, articles, words in shares + whole
         ]
 
     def smallest_rows(self) -> list[dict[str, Any]]:
         """A row for each dataset, system, ceiling (`of`) and share `x`: the smallest n from which on it is kept."""
         return [
             {"dataset": kept.dataset, "system": kept.system, "kind": kept.kind, "of": kept.of, "longest": kept.longest}
-            | {name: getattr(smallest, name) for name in ("x", "n", "low", "high", "claimed", "articles_for_one_step")}
+            | asdict(smallest)
             for kept in self.kept
             for smallest in kept.smallest
         ]

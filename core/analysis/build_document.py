@@ -1,11 +1,14 @@
 """Makes the report document of scored summaries: the one place where what a run found is put together."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
+from nws.core.analysis.choose_statements import ranked_systems, statements, warnings
 from nws.core.analysis.claimed_lengths import claims_of
 from nws.core.analysis.content_kept import content_kept
 from nws.core.analysis.curves import sweep_curves, uncut_scores
@@ -17,10 +20,9 @@ from nws.core.analysis.own_words import own_words
 from nws.core.analysis.paired import compare_all_pairs, compare_by_metric, compare_systems
 from nws.core.analysis.points import Points, pairs_with_lead, short_articles
 from nws.core.analysis.policy_scores import policy_scores
-from nws.core.analysis.statements import ranked_systems, statements, warnings
 from nws.core.findings.content import KEPT
-from nws.core.findings.document import Document, MetricFindings, ShortArticles
 from nws.core.findings.policies import PolicyFindings, SystemScore, split_seed
+from nws.core.findings.report_document import MetricFindings, ReportDocument, ShortArticles
 from nws.core.learning.training_config import FLUENCY
 from nws.core.metrics.specs import F1S, Metric
 from nws.core.types import LEAD, POLICY, RANDOM, CurveRow, GreedyReward
@@ -52,7 +54,7 @@ def build_document(
     training: Training | None = None,
     claim: str | int | None = None,
     sources: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-) -> Document:
+) -> ReportDocument:
     """Make the document of a run, or of several runs together.
 
     Args:
@@ -67,7 +69,7 @@ def build_document(
         StoreError: the points are not those of one run.
     """
     renamed = [(name, system) for names in sources.values() for system, name in names.items() if name != system]
-    document = Document(
+    document = ReportDocument(
         metric=metric,
         sources=sources,
         unit=points.length_unit,
@@ -75,29 +77,16 @@ def build_document(
         between=compare_systems(points, points, renamed, metric) if renamed else (),
         short=_short(points),
         policies=None if training is None else _policies(points, metric, training),
-    )
-    warned = {dataset: tuple(warnings(document, dataset)) for dataset in document.datasets}
-    document = document.model_copy(update={"warnings": warned})
-    if KEPT not in points.scores:
-        return document.model_copy(update={"claims": () if claim is None else claims_of(points, {}, claim)})
-    scored = points.take(~np.isnan(points.scores[KEPT]))
-    document = document.model_copy(
-        update={
-            "kept": content_kept(scored),
-            "kept_uncut": uncut_scores(scored, KEPT),
-            "all_pairs": compare_all_pairs(scored, KEPT),
-            "own_length": compare_at_own_length(scored, scored, pairs_at_own_length(scored), KEPT),
-            "lead_vs_random": compare_systems(scored, scored, [(LEAD, RANDOM)], KEPT),
-            "late_gains": late_gains(scored),
-            "own_words": own_words(scored),
-            "reference_lengths": dict(points.reference_lengths),
-        }
+        **(_content_kept(points) if KEPT in points.scores else {}),
     )
     ranked = {kept.dataset: ranked_systems(document, kept.dataset) for kept in document.kept}
     document = document.model_copy(update={"ranked": ranked})
-    said = {dataset: tuple(statements(document, dataset)) for dataset in ranked}
-    claims = claims_of(points, ranked, claim) if claim is not None else ()
-    return document.model_copy(update={"statements": said, "claims": claims})
+    decided = {
+        "warnings": {dataset: tuple(warnings(document, dataset)) for dataset in document.datasets},
+        "statements": {dataset: tuple(statements(document, dataset)) for dataset in ranked},
+        "claims": () if claim is None else claims_of(points, ranked, claim),
+    }
+    return document.model_copy(update=decided)
 
 
 def compared_metrics(metric: Metric) -> tuple[Metric, ...]:
@@ -125,10 +114,23 @@ def _by_metric(points: Points, metric: Metric) -> tuple[MetricFindings, ...]:
     )
 
 
+def _content_kept(points: Points) -> dict[str, Any]:
+    """What was found in content kept, of the summaries that have it."""
+    scored = points.take(~np.isnan(points.scores[KEPT]))
+    return {
+        "kept": content_kept(scored),
+        "kept_uncut": uncut_scores(scored, KEPT),
+        "all_pairs": compare_all_pairs(scored, KEPT),
+        "own_length": compare_at_own_length(scored, scored, pairs_at_own_length(scored), KEPT),
+        "lead_vs_random": compare_systems(scored, scored, [(LEAD, RANDOM)], KEPT),
+        "late_gains": late_gains(scored),
+        "own_words": own_words(scored),
+        "reference_lengths": points.reference_lengths,
+    }
+
+
 def _short(points: Points) -> tuple[ShortArticles, ...]:
-    counts: dict[tuple[str, int], int] = {}
-    for dataset, _, n in short_articles(points):
-        counts[dataset, n] = counts.get((dataset, n), 0) + 1
+    counts = Counter((dataset, n) for dataset, _, n in short_articles(points))
     return tuple(ShortArticles(*place, articles) for place, articles in sorted(counts.items()))
 
 
