@@ -247,8 +247,8 @@ def built_document(
     connection: Connection, run_ids: Sequence[str], metric: Metric = DEFAULT_METRIC, claim: str | int | None = None
 ) -> "ReportDocument":
     """The document from the summaries of runs, and from the updates of a training."""
-    from nws.core.analysis.combined_runs import combine
     from nws.core.analysis.build_document import Training, build_document
+    from nws.core.analysis.combined_runs import combine
     from nws.jobs.store.points import document_metrics, read_points
 
     runs = [read_run(connection, run_id) for run_id in run_ids]
