@@ -250,7 +250,7 @@ def held(store: Store, run_id: str, epoch: int, console: Console, stuck_after: f
         with Run(store, run_id, epoch, console, stuck_after) as run:
             yield run
     finally:
-        if error := sys.exception():
+        if (error := sys.exception()) and not isinstance(error, FencedError):  # else it is another driver's to end
             is_away = isinstance(error, StoreUnavailableError)  # it was waited for already
             writer = (store if is_away else _patient(store, console)).writer(run_id, epoch)
             # Fenced off: the run has ended already, or is another's.
