@@ -89,8 +89,8 @@ def _bundled_model() -> str:
 
 
 def _packaged_model() -> str:
-    from nws.core.models import smollm2_gguf
     from nws.core.models.generators import KNOWN_GENERATORS
+    from nws.core.models.smollm2 import smollm2_gguf
 
     smollm2_gguf()
     return f"{KNOWN_GENERATORS['smollm2'].model}, installed and verified: no network needed"

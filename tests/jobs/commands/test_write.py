@@ -13,8 +13,8 @@ import pytest
 from openai_server import OpenAiServer, Reply, completion, openai_server
 
 from nws.core.errors import ModelError
-from nws.core.models import smollm2_gguf
 from nws.core.models.drafts import Drafting
+from nws.core.models.smollm2 import smollm2_gguf
 from nws.core.text.length import count_characters, count_words
 
 TEXTS = [
