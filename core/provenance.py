@@ -52,23 +52,32 @@ def sources_sha256(root: Path) -> str:
     for path in source_files(root):
         with contextlib.suppress(FileNotFoundError):  # of an editor, gone meanwhile
             states.append((path, _state(path)))
-    return _sources_sha256(str(root), tuple(states))
-
-
-@functools.lru_cache(maxsize=1)  # asked twice for each bundle
-def _sources_sha256(root: str, states: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
-    digest = hashlib.sha256()
-    for path, _ in states:
-        with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
-            content = file.read()
-            digest.update(f"{path[len(root) :]} {len(content)}\n".encode() + content)
-    return digest.hexdigest()[:12]
+    return _files_sha256(root, tuple(states))[:12]
 
 
 def _state(file: str | Path) -> tuple[int, ...]:
     """What changes when a file is written to."""
     stat = os.stat(file)
     return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, as 64 hex digits.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@functools.lru_cache(maxsize=64)  # 440 MB of a model, which the encoder, the metric and the driver each ask for
+def _files_sha256(folder: Path, files: tuple[tuple[str | Path, tuple[int, ...]], ...]) -> str:
+    digest = hashlib.sha256()
+    for path, _ in files:
+        name = Path(path).relative_to(folder).as_posix()
+        digest.update(f"{name} {file_sha256(Path(path))}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
 
 
 _ROOT = Path(__file__).parents[2]
@@ -130,16 +139,6 @@ def differences(theirs: Software, ours: Software) -> list[str]:
     return [*other, *(f"no {name}" for name in ours if name.partition(" ")[0] not in named)]
 
 
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, as 64 hex digits.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def files_below(folder: Path, leave_out: frozenset[str] = frozenset({"__pycache__"})) -> Iterator[Path]:
     """Every file in a folder and its subfolders, also through links, in no order; some folders are left out by name."""
     for path, folders, names in os.walk(folder, followlinks=True):
@@ -150,11 +149,3 @@ def files_below(folder: Path, leave_out: frozenset[str] = frozenset({"__pycache_
 def files_sha256(folder: Path, files: Iterable[Path]) -> str:
     """SHA-256 of the names and contents of files of a folder. They are read again only once one of them changed."""
     return _files_sha256(folder, tuple((path, _state(path)) for path in sorted(files)))
-
-
-@functools.lru_cache(maxsize=64)  # 440 MB of a model, which the encoder, the metric and the driver each ask for
-def _files_sha256(folder: Path, files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
-    digest = hashlib.sha256()
-    for path, _ in files:
-        digest.update(f"{path.relative_to(folder).as_posix()} {file_sha256(path)}\n".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
