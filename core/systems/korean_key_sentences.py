@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse.linalg
 from scipy import sparse
 
-from nws.core.errors import CorpusError, NwsError, RecipeError
+from nws.core.errors import CorpusError, NwsError
 from nws.core.systems.importance import DAMPING, pagerank
 from nws.core.text.korean import NOUNS_AND_ADJECTIVES, nouns_and_adjectives
 from nws.core.text.tokenizers import Tokenizer
@@ -39,21 +39,6 @@ def length_penalty(sentence: str) -> int:
 def distinct(documents: Iterable[str]) -> list[str]:
     """The distinct documents in their order. Of those that differ only in white space, the first is kept."""
     return list({" ".join(document.split()): document for document in reversed(list(documents))}.values())[::-1]
-
-
-def check_selection(count: int, diversity: float) -> None:
-    """Refuse a number of sentences or a threshold that is out of range.
-
-    Raises:
-        RecipeError: `count` is below 1, or `diversity` outside [0, 1].
-    """
-    if count < 1:
-        raise RecipeError(f"{count} are too few: ask for at least 1 keyword and 1 sentence.", settings=("top",))
-    if not 0 <= diversity <= 1:
-        raise RecipeError(
-            f"The diversity is {diversity}: the cosine distance between key sentences must be within 0 and 1.",
-            settings=("diversity",),
-        )
 
 
 def spread(vectors: sparse.csr_matrix, order: Iterable[int], count: int, diversity: float) -> list[int]:

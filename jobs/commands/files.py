@@ -38,8 +38,7 @@ class ScoreOptions:
         "rouge1,rouge2,rougeL",
     )
     plugin: list[str] | None = plain(
-        "--plugin FILE",
-        "Metrics of your own: a Python file with METRICS. All of them are computed. Repeatable.",
+        "--plugin FILE", "Metrics of your own: a Python file with METRICS. All of them are computed. Repeatable."
     )
     stemmer: bool = plain("--stemmer", "ROUGE compares Porter stems (English only).", False)
     references: Literal["best", "mean"] = plain(
@@ -216,11 +215,8 @@ def _write_and_print(judging: "Judging", output: Path, replies: Path, as_json: b
 
     rows = judging.rows()
     write_json_lines("-o", output, rows)
-    if as_json:
-        numbers = {**judging.summary(), "sent": judging.added, "files": [str(output), str(replies)]}
-        print(json.dumps(numbers, allow_nan=False))
-    else:
-        print_judged(judging, output, PrintableConsole())
+    numbers = {**judging.summary(), "sent": judging.added, "files": [str(output), str(replies)]}
+    print_result(as_json, numbers, lambda: print_judged(judging, output, PrintableConsole()))
     if judging.errors:
         err.print(f"{counted(len(judging.errors), 'request')} got no reply. The first: {judging.errors[0]}")
         raise typer.Exit(1)
@@ -263,7 +259,7 @@ def keysentences(
     file: Annotated[
         Path, typer.Argument(help="UTF-8 text, one document (a sentence, a comment) a line; a tab ends the document.")
     ],
-    top: Annotated[int, typer.Option(metavar="N", help="How many keywords and how many sentences to print.")] = 30,
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="How many keywords, and sentences, to print.")] = 30,
     stopwords: Annotated[
         str | None,
         typer.Option(
@@ -273,7 +269,7 @@ def keysentences(
     ] = None,
     diversity: Annotated[
         float,
-        typer.Option(metavar="DISTANCE", help="The least cosine distance between two key sentences, from 0 to 1."),
+        typer.Option(metavar="DISTANCE", min=0, max=1, help="The least cosine distance between two key sentences."),
     ] = 0.7,
     as_json: Json = False,
 ) -> None:
@@ -281,11 +277,9 @@ def keysentences(
 
     Those of KR-WordRank beside those of TextRank, with their recall.
     """
-    from nws.core.systems.korean_key_sentences import check_selection
     from nws.jobs.tools import keysentences as key_sentences
     from nws.jobs.tools.keysentences import print_key_sentences
 
-    check_selection(top, diversity)
     without = key_sentences.read_stopwords(stopwords) if stopwords is not None else frozenset()
     documents = key_sentences.read_documents(file)
     err.print(f"{file}: {len(documents)} documents")

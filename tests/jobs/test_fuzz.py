@@ -238,7 +238,7 @@ def test_command_line(nws, tmp_path: Path) -> None:
                 ("score", bad),
                 ("score", "good.jsonl", "--per-row", f"none/{bad}"),
                 ("keysentences", draw.choice((bad, str(broken)))),
-                ("keysentences", "good.txt", "--diversity", draw.choice(("2", "nan", "x" + number))),
+                ("keysentences", "good.txt", "--diversity", draw.choice(("2", "-1", "x" + number))),
                 ("correlate", draw.choice((bad, str(broken))), "--metrics", bad, "--human", "h"),
                 ("judge", draw.choice((bad, str(broken))), "--model", "m", "-o", "judged.jsonl", "--dry-run"),
                 ("judge", "good.jsonl", "--model", "m", "-o", bad),

@@ -104,7 +104,7 @@ def test_a_line_without_hangul_among_twenty_stays(tmp_path: Path) -> None:
     assert len(read_documents(tmp_path / "c.txt")) == 20
 
 
-@pytest.mark.parametrize("option", [("--top", "0"), ("--diversity", "nan"), ("--stopwords", "no/such.txt")])
+@pytest.mark.parametrize("option", [("--top", "0"), ("--diversity", "1.5"), ("--stopwords", "no/such.txt")])
 def test_bad_options(nws, library: Path, option: tuple[str, str]) -> None:
     found = nws("keysentences", "library.txt", *option)
     assert (found.code, found.out) == (2, "")
