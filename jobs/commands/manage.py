@@ -144,12 +144,7 @@ _PATIENCE_SECONDS = 20.0
 _STOP_SECONDS = 40.0  # a little more than what a job that is stopped has to end
 
 
-def cancel(
-    run: NamedRun,
-    address: HeadAddress = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: Json = False,
-) -> None:
+def cancel(run: NamedRun, address: HeadAddress = None, store: StoreUrl = DEFAULT_STORE, as_json: Json = False) -> None:
     """Stop a run.
 
     Its driver, the process that drives it, is asked to stop. On a cluster, the run's Ray job is stopped if the driver
@@ -174,11 +169,9 @@ def cancel(
                 wait_for_end(opened, run, _STOP_SECONDS)
                 end_stopped(opened, run)
         info = opened.run_info(run)
-    if as_json:
-        print(json.dumps({"run_id": run, "state": info.state, "stopped_jobs": stopped}))
-    else:
-        jobs = f" Stopped the Ray job {', '.join(stopped)}." if stopped else ""
-        out.print(f"Run {run} is {info.state}.{jobs}")
+    jobs = f" Stopped the Ray job {', '.join(stopped)}." if stopped else ""
+    ended = {"run_id": run, "state": info.state, "stopped_jobs": stopped}
+    print_result(as_json, ended, lambda: out.print(f"Run {run} is {info.state}.{jobs}"))
     if info.state == "running":
         err.print(
             f"Its driver, pid {info.driver_pid} on {info.driver_host}, has not reacted yet. It stops when it next "
@@ -211,11 +204,10 @@ def remove(
             typer.confirm("Remove it for good?", abort=True, err=True)
         with busy(f"Removing {run}"):
             articles_removed = opened.remove_run(run, socket.gethostname())
-    if as_json:
-        print(json.dumps({"removed": run, "summaries": info.summaries, "articles": articles_removed}))
-        return
     summaries, articles = counted(info.summaries, "summary"), counted(articles_removed, "article")
-    out.print(f"Removed {run}: {summaries}, and {articles} that no run has any more.")
+    text = f"Removed {run}: {summaries}, and {articles} that no run has any more."
+    removed = {"removed": run, "summaries": info.summaries, "articles": articles_removed}
+    print_result(as_json, removed, lambda: out.print(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +225,7 @@ class ServeOptions:
 
 
 @grouped
-def serve(
-    options: ServeOptions,
-    store: StoreUrl = DEFAULT_STORE,
-) -> None:
+def serve(options: ServeOptions, store: StoreUrl = DEFAULT_STORE) -> None:
     """Show the runs of a store in a browser, live.
 
     All runs, one while it goes on, what it found, and the report of one or several. Nothing is written. Ctrl-C ends it.

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["csv", "latex"]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryOptions:
-    """Options of `nws query`."""
-
-    kind: Format | None = plain("--format", "Print the rows for a file or a paper. Default: a plain table.")
-
-
-@grouped
 def query(
     sql: Annotated[
         str,
@@ -39,7 +31,9 @@ def query(
             "views: sweep_curve, best_n, leaderboard, learning_curve."
         ),
     ],
-    options: QueryOptions,
+    kind: Annotated[
+        Format | None, typer.Option("--format", help="Print the rows for a file or a paper. Default: a plain table.")
+    ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: Json = False,
 ) -> None:
@@ -49,14 +43,14 @@ def query(
     """
     from nws.jobs.report.table import Table
 
-    if as_json and options.kind is not None:
-        raise RecipeError(f"--json and --format {options.kind} are two formats: give one of them.")
+    if as_json and kind is not None:
+        raise RecipeError(f"--json and --format {kind} are two formats: give one of them.")
     with reading(store) as opened, opened.query(sql) as answer:
         table = Table(answer.columns, list(answer.rows))
     if as_json:
         print(json.dumps(table.objects(), default=str, allow_nan=False))
-    elif options.kind is not None:
-        _write(options.kind, table)
+    elif kind is not None:
+        _write(kind, table)
     else:
         table.print_query(PrintableConsole())
 
@@ -94,10 +88,7 @@ class ExportOptions:
 
 @grouped
 def export(
-    options: ExportOptions,
-    run: ScoredRun = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: Json = False,
+    options: ExportOptions, run: ScoredRun = None, store: StoreUrl = DEFAULT_STORE, as_json: Json = False
 ) -> None:
     """Write the rows or policies of a run to files.
 
@@ -122,10 +113,8 @@ def _export_rows(run: str | None, target: Path, with_articles: bool, store: str,
         count, files = write_summary_rows(opened, opened.run_info(run), target, with_articles)
     if as_json:
         print(json.dumps({"run": run, "rows": count, "files": [str(file) for file in files]}))
-    elif target == STDOUT:
-        err.print(f"{counted(count, 'summary')} of run {run}")
     else:
-        out.print(f"{counted(count, 'summary')} of run {run}")
+        (err if target == STDOUT else out).print(f"{counted(count, 'summary')} of run {run}")
         for file in files:
             out.print(str(file))
 

@@ -44,20 +44,19 @@ def resume(
     Only what is missing is computed, and articles that failed are tried again. A run that was submitted to a Ray
     cluster goes there again, unless --address or --local says otherwise.
     """
-    (_without_address(target) if target.local else target).require_possible()
+    if target.local:
+        target = dataclasses.replace(target, address=None)
+    target.require_possible()
     with changing(store) as opened:
         run = chosen_run(opened, run)
-        outcome = resume_run(opened, store, run, where_it_was(opened, run, target), actors, resuming)
+        if not target.address and not target.local and target.engine == "ray":
+            target = dataclasses.replace(target, address=opened.run_info(run).address)
+        outcome = resume_run(opened, store, run, target, actors, resuming)
     finish(outcome, store, as_json)
 
 
 def resume_run(
-    opened: "Store",
-    store: str,
-    run: str,
-    target: TargetOptions,
-    actors: ActorOptions,
-    resuming: options.ResumeOptions,
+    opened: "Store", store: str, run: str, target: TargetOptions, actors: ActorOptions, resuming: options.ResumeOptions
 ) -> "Outcome":
     """Resume a run where the target says, and tell if nothing was left of it. Returns its outcome."""
     log_to = resuming.log_to or []
@@ -84,11 +83,7 @@ def resume_run(
 
 
 def _resume_shards(
-    opened: "Store",
-    run: str,
-    target: TargetOptions,
-    actors: ActorOptions,
-    resuming: options.ResumeOptions,
+    opened: "Store", run: str, target: TargetOptions, actors: ActorOptions, resuming: options.ResumeOptions
 ) -> "Outcome":
     from nws.cluster.job_api import Head
     from nws.jobs.drive.sharded_run import drive_sharded_run, drivers_here, drivers_there
@@ -160,19 +155,6 @@ def _driven(opened: "Store", run: str, epoch: int | None, actors: ActorOptions, 
             f"{error} A file or folder that a recipe names must lie at the same path on the head.",
             settings=error.settings,
         ) from error
-
-
-def _without_address(target: TargetOptions) -> TargetOptions:
-    return dataclasses.replace(target, address=None)
-
-
-def where_it_was(opened: "Store", run: str, target: ResumeTargetOptions) -> TargetOptions:
-    """Where a run is resumed: where it was submitted to, unless the options say otherwise."""
-    if target.local:
-        return _without_address(target)
-    if target.engine == "inline":
-        return target
-    return dataclasses.replace(target, address=target.address or opened.run_info(run).address)
 
 
 def refuse_no_wait(target: TargetOptions) -> None:

@@ -4,8 +4,8 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,23 +49,19 @@ def with_store(text: str, flag: str) -> str:
     return _COMMAND.sub(lambda match: match[0] + flag, text)
 
 
-@contextmanager
-def reading(url: str) -> "Iterator[Store]":
+def reading(url: str) -> "Store":
     from nws.jobs.store import open_store
 
-    with open_store(url, read_only=True) as opened:
-        yield opened
+    return open_store(url, read_only=True)
 
 
-@contextmanager
-def changing(url: str) -> "Iterator[Store]":
+def changing(url: str) -> "Store":
     """A store that is there already: none is made for a run that it cannot have."""
     from nws.jobs.store import open_store
 
     with reading(url):
         pass
-    with open_store(url) as opened:
-        yield opened
+    return open_store(url)
 
 
 def print_result(as_json: bool, value: Any, print_text: Callable[[], object]) -> None:
@@ -130,7 +126,7 @@ def choose_policies(store: str, run: str | None, system: str | None) -> "PolicyS
     if made_by["updates"] < made_by["total_updates"]:
         err.print(
             f"Warning: {chosen.signature} has had {made_by['updates']} of {made_by['total_updates']} updates. Resume "
-            f"its training with: nws resume {run}{store_flag(store)}",
+            f"its training with: nws resume {run}{store_flag(store)}"
         )
     return chosen
 
@@ -149,6 +145,5 @@ def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
 NamedRun = Annotated[str, typer.Argument(help="Run id, as `nws ls` lists it.", autocompletion=complete_run)]
 NewestRun = Annotated[str | None, typer.Argument(help="Run id; default: the newest run.", autocompletion=complete_run)]
 ScoredRun = Annotated[
-    str | None,
-    typer.Argument(help="Run id; default: the newest run with summaries.", autocompletion=complete_run),
+    str | None, typer.Argument(help="Run id; default: the newest run with summaries.", autocompletion=complete_run)
 ]
