@@ -8,6 +8,7 @@ from typing import Any
 
 import safetensors.torch
 import torch
+from pydantic import TypeAdapter
 from safetensors import SafetensorError
 
 from nws.core.errors import ModelError
@@ -117,25 +118,15 @@ def load_checkpoint(folder: Path) -> Checkpoint:
             name=meaning["name"],
             config=PolicyConfig(**meaning["policies"]),
             lengths=tuple(meaning["lengths"]),
-            reading=_reading(meaning["reading"]),
+            reading=TypeAdapter(Reading).validate_python(meaning["reading"]),
             parameters={name: value.numpy() for name, value in tensors.items()},
             seed=meaning["seed"],
             made_by=meaning["made_by"],
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{folder / 'policy.json'} is damaged: {error!r}. Export the policies again.") from error
     checkpoint.policies()
     return checkpoint
-
-
-def _reading(values: Mapping[str, Any]) -> Reading:
-    bertscore, fluency = values["bertscore"], values["fluency"]
-    models = {
-        "encoder": ModelRef(**values["encoder"]),
-        "bertscore": BertScoreConfig(**{**bertscore, "model": ModelRef(**bertscore["model"])}),
-        "fluency": fluency and Fluency(ModelRef(**fluency["model"]), fluency["language"]),
-    }
-    return Reading(**{**values, **models})
 
 
 def save_decoding(decoding: Decoding, folder: Path) -> None:

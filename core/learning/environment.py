@@ -75,8 +75,8 @@ class PreparedArticle:
         sentence_inputs: (sentences, dimensions + 1) float32, the embedding and the TextRank score.
         chunk_features: (chunks, 15), see `CHUNK_FEATURES`.
         chunk_inputs: (chunks, dimensions + 1) float32, the embedding and the TextRank score of the sentence.
-        sentence_of_chunk: (chunks,) int64.
-        chunk_costs: (chunks,) int64, what each chunk takes of a summary's room: its words
+        sentence_of_chunk: (chunks,) int64 array.
+        chunk_costs: (chunks,) int64 array, what each chunk takes of a summary's room: its words
             (`nws.core.text.length.cost`).
         excludes: (chunks, chunks) bool array: once chunk i is taken, chunk j may not be. On the diagonal, chunks that
             may not be taken at all.
@@ -92,8 +92,8 @@ class PreparedArticle:
     sentence_inputs: torch.Tensor
     chunk_features: torch.Tensor
     chunk_inputs: torch.Tensor
-    sentence_of_chunk: torch.Tensor
-    chunk_costs: torch.Tensor
+    sentence_of_chunk: IntArray
+    chunk_costs: IntArray
     excludes: BoolArray
     similarities: npt.NDArray[np.float32]
     head_of_chunk: IntArray | None
@@ -131,10 +131,8 @@ def prepare(
         sentence_inputs=torch.from_numpy(np.column_stack([embeddings.sentences, ranks])).float(),
         chunk_features=torch.from_numpy(chunk_features(segmented, embeddings, sentence_table)),
         chunk_inputs=chunk_inputs,
-        sentence_of_chunk=torch.from_numpy(parent),
-        chunk_costs=torch.tensor(
-            [sum(costs[i] for i in chunk.positions) for chunk in segmented.chunks], dtype=torch.int64
-        ),
+        sentence_of_chunk=parent,
+        chunk_costs=np.array([sum(costs[i] for i in chunk.positions) for chunk in segmented.chunks], dtype=np.int64),
         excludes=repeats(segmented) if mask_repeats else duplicates(segmented),
         similarities=multiply_rows(chunk_inputs[:, :-1], chunk_inputs[:, :-1]).numpy(),
         head_of_chunk=np.array([chunk.head for chunk in segmented.chunks]) if segmented.subtrees else None,
@@ -159,14 +157,12 @@ class Writing:
         k, count = len(sentences), len(article.chunk_costs)
         self._article = article
         self._n = n
-        self._sentence_of_chunk = article.sentence_of_chunk.numpy()
-        self._chunk_costs = article.chunk_costs.numpy()
         self._room = room(n, article.length_unit)
         whole = round(article.word_cost * len(article.segmented.words))
         self.room_left = np.full(k, min(self._room, whole), dtype=np.int64)
         chosen = np.zeros((k, len(article.sentence_features)), dtype=bool)
         np.put_along_axis(chosen, sentences, True, axis=1)
-        self.scope: BoolArray = chosen[:, self._sentence_of_chunk]
+        self.scope: BoolArray = chosen[:, article.sentence_of_chunk]
         self.taken: list[list[int]] = [[] for _ in range(k)]
         self._open = np.tile(~article.excludes.diagonal(), (k, 1))
         self._nearest = np.zeros((k, count), dtype=np.float32)
@@ -187,7 +183,8 @@ class Writing:
         grows = self._article.head_of_chunk is not None
         may_follow = self._open
         if grows:
-            may_follow = may_follow & (self._begins | self._hangs) & (self._chunk_costs <= self.room_left[:, None])
+            fits = self._article.chunk_costs <= self.room_left[:, None]
+            may_follow = may_follow & (self._begins | self._hangs) & fits
         available: BoolArray = may_follow & self.scope
         has_run_out = ~available.any(axis=1)
         if grows:
@@ -201,7 +198,7 @@ class Writing:
         """The `DYNAMIC_FEATURES` of chunks `chunks[i]` to summaries `rows[i]`: (len(rows), 6)."""
         features = np.empty((len(rows), len(DYNAMIC_FEATURES)))
         room_left = self.room_left[rows]
-        overflow = np.maximum(self._chunk_costs[chunks] - room_left, 0)
+        overflow = np.maximum(self._article.chunk_costs[chunks] - room_left, 0)
         features[:, 0] = self._nearest[rows, chunks]
         features[:, 1] = self._adjacent[rows, chunks]
         features[:, 2] = self._beside[rows, chunks]
@@ -214,18 +211,18 @@ class Writing:
         """Summary `rows[i]` takes chunk `chunks[i]`, each summary at most one."""
         for row, chunk in zip(rows.tolist(), chunks.tolist(), strict=True):
             self.taken[row].append(chunk)
-        self.room_left[rows] = np.maximum(self.room_left[rows] - self._chunk_costs[chunks], 0)
+        self.room_left[rows] = np.maximum(self.room_left[rows] - self._article.chunk_costs[chunks], 0)
         self._open[rows] &= ~self._article.excludes[chunks]
         self._open[rows, chunks] = False
         self._open[self.room_left == 0] = False
         self._nearest[rows] = np.maximum(self._nearest[rows], self._article.similarities[chunks])
-        same_sentence = self._sentence_of_chunk[chunks][:, None] == self._sentence_of_chunk
+        same_sentence = self._article.sentence_of_chunk[chunks][:, None] == self._article.sentence_of_chunk
         self._beside[rows] |= same_sentence
         if self._article.head_of_chunk is not None:
             self._begins[rows] &= ~same_sentence
             self._hangs[rows] |= self._article.head_of_chunk == chunks[:, None]
         for neighbour in (chunks - 1, chunks + 1):
-            inside = (neighbour >= 0) & (neighbour < len(self._chunk_costs))
+            inside = (neighbour >= 0) & (neighbour < len(self._article.chunk_costs))
             beside = neighbour[inside]
             self._adjacent[rows[inside], beside] |= same_sentence[inside, beside]
 
@@ -317,7 +314,7 @@ def chunk_features(article: SegmentedArticle, embeddings: Embeddings, sentence_t
             offsets == 0,
             np.array([len(chunk) for chunk in words]) - _MEAN_CHUNK_WORDS,
             [any(map(_has_digit, chunk)) for chunk in words],
-            _first_mentions(chunks),
+            ~np.tril(duplicates(article), -1).any(axis=1),  # first mention
             [sum(map(math.log, frequencies)) / len(frequencies) for frequencies in counts],
             standardised(np.array([sum(frequencies) / len(frequencies) for frequencies in counts])),
             standardised(np.array([sum(map(len, chunk)) / len(chunk) for chunk in words])),
@@ -362,11 +359,6 @@ def duplicates(article: SegmentedArticle) -> npt.NDArray[np.bool_]:
     same: npt.NDArray[np.bool_] = texts[:, None] == texts[None, :]
     np.fill_diagonal(same, False)
     return same
-
-
-def _first_mentions(chunks: Sequence[Segment]) -> list[bool]:
-    first: dict[str, int] = {}
-    return [first.setdefault(chunk.text.casefold(), i) == i for i, chunk in enumerate(chunks)]
 
 
 def _has_digit(word: str) -> bool:

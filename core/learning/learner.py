@@ -161,10 +161,8 @@ def train(learners: Sequence[Learner], learn: Learn, articles: Sequence[Article]
     """
     while unfinished := [learner for learner in learners if learner.update < learner.training.updates(len(articles))]:
         results = learn([update_request(learner, articles) for learner in unfinished])
-        yield [
-            Updated(learner, learner.step(gradients), gradients)
-            for learner, gradients in zip(unfinished, results, strict=True)
-        ]
+        learnt = zip(unfinished, results, strict=True)
+        yield [Updated(learner, learner.step(gradients), gradients) for learner, gradients in learnt]
 
 
 def update_request(learner: Learner, articles: Sequence[Article]) -> Request:

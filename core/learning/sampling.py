@@ -156,7 +156,8 @@ def rollouts(
     logits = policies.sentence_logits(article)
     total = sentences_log_probability(logits, torch.from_numpy(written.sentences), exact)
     chunk_log_probability, chunk_entropy = _chunk_choices(policies, article, written.steps, len(total))
-    entropy = _entropy(torch.log_softmax(logits, dim=0)) + chunk_entropy
+    log_p = torch.log_softmax(logits, dim=0)
+    entropy = -(log_p * log_p.exp()).sum() + chunk_entropy
     return Rollouts(written, total + chunk_log_probability, entropy)
 
 
@@ -233,11 +234,6 @@ def sentences_log_probability(logits: torch.Tensor, chosen: torch.Tensor, exact:
         total = total + drawn[:, step] - torch.logsumexp(available, dim=1)
         drawn_before = drawn_before.scatter(1, chosen[:, step : step + 1], True)
     return total
-
-
-def _entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """The entropy of a distribution, given its log-probabilities (values,), all finite."""
-    return -(log_probabilities * log_probabilities.exp()).sum()
 
 
 def decode(
